@@ -1,0 +1,334 @@
+"""Names for parts: `@register.scheduling("las")`, and the spec strings that build parts from names.
+
+A spec is `name`, `name:key=value,key=value` (lists joined with `+`) or `./file.py:Class[:key=value]`.
+The parameters of a part are the fields of its frozen dataclass and nothing else. A name is looked up
+lazily: first the module of the built-in package that bears it, then the other modules there, then the
+entry points of installed packages (group `blox.<kind>`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import math
+import pkgutil
+import sys
+import types
+import typing
+import zlib
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from blox.errors import BloxError, suggestion
+
+T = TypeVar("T")
+
+# kind -> the built-in package whose modules register parts of that kind
+PACKAGES = {
+    "admission": "blox.admission_control",
+    "scheduling": "blox.schedulers",
+    "placement": "blox.placement",
+    "termination": "blox.termination",
+    "performance": "blox.performance",
+    "workload": "blox.workloads.generators",
+    "reader": "blox.workloads.readers",
+    "compat": "blox.compat",
+}
+
+_classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
+_scanned: set[str] = set()
+
+
+class Register:
+    """One decorator per kind of part: `register.scheduling("las")`, `register.placement("random")`, ..."""
+
+    def _decorator(self, kind: str, name: str) -> Callable[[type[T]], type[T]]:
+        def enter(cls: type[T]) -> type[T]:
+            _classes[kind][name] = cls
+            cls.blox_kind, cls.blox_name = kind, name  # type: ignore[attr-defined]
+            return cls
+
+        return enter
+
+    def admission(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("admission", name)
+
+    def scheduling(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("scheduling", name)
+
+    def placement(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("placement", name)
+
+    def termination(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("termination", name)
+
+    def performance(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("performance", name)
+
+    def workload(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("workload", name)
+
+    def reader(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("reader", name)
+
+    def compat(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("compat", name)
+
+
+register = Register()
+
+
+def classes(kind: str) -> dict[str, type]:
+    """Every part of a kind by name, built-in and installed; imports them all."""
+    _scan(kind)
+    for name, entry in _entry_points(kind).items():
+        if name not in _classes[kind]:
+            _load_entry_point(kind, name, entry)
+    return dict(sorted(_classes[kind].items()))
+
+
+def find(kind: str, name: str) -> type:
+    """The class registered under `name`, importing as little as possible."""
+    known = _classes[kind]
+    if name not in known:
+        _import_namesake(kind, name)
+    if name not in known:
+        _scan(kind)
+    if name not in known and name in (entries := _entry_points(kind)):
+        _load_entry_point(kind, name, entries[name])
+    if name not in known:
+        raise BloxError(
+            f"no {kind} part is called {name!r}",
+            fix=suggestion(name, [*known, *_entry_points(kind)]) + "; or a file: ./mine.py:Class",
+        )
+    return known[name]
+
+
+def build(kind: str, spec: str) -> Any:
+    """The part that a spec string describes."""
+    spec = spec.strip()
+    if not spec:
+        raise BloxError(f"an empty {kind} spec", fix=suggestion("", classes(kind)))
+    cls, options = _class_and_options(kind, spec)
+    return instantiate(cls, parse_options(options, where=f"{kind} spec {spec!r}"), where=f"{kind} {spec!r}")
+
+
+def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
+    """`cls(**options)` with each string turned into its field's type; errors name the valid ones."""
+    fields = parameters(cls)
+    values: dict[str, Any] = {}
+    for key, text in options.items():
+        name = key.replace("-", "_")
+        if name not in fields:
+            raise BloxError(f"no parameter is called {key!r}", where=where, fix=suggestion(key, fields))
+        values[name] = _convert(text, fields[name].type, where=f"{where}, {key}")
+    missing = [n for n, f in fields.items() if f.required and n not in values]
+    if missing:
+        raise BloxError(f"the parameter {missing[0]!r} must be given", where=where, fix=f"{missing[0]}=...")
+    try:
+        return cls(**values)
+    except BloxError as error:
+        raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
+    except (TypeError, ValueError) as error:
+        raise BloxError(str(error), where=where) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One constructor keyword of a part."""
+
+    type: Any
+    default: Any
+    required: bool
+
+
+def parameters(cls: type) -> dict[str, Parameter]:
+    """The constructor keywords of a part, from its dataclass fields."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    hints = typing.get_type_hints(cls)
+    found = {}
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            continue
+        default = field.default
+        if default is dataclasses.MISSING and field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        required = default is dataclasses.MISSING
+        found[field.name] = Parameter(hints[field.name], None if required else default, required)
+    return found
+
+
+def spec_of(part: Any) -> str:
+    """The shortest spec that builds an equal part: only parameters that differ from their defaults."""
+    cls = type(part)
+    name = getattr(cls, "blox_name", None) or getattr(cls, "blox_spec", cls.__name__)
+    changed = [
+        f"{key}={_text(getattr(part, key))}"
+        for key, parameter in parameters(cls).items()
+        if getattr(part, key) != parameter.default
+    ]
+    return f"{name}:{','.join(changed)}" if changed else str(name)
+
+
+def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, str]:
+    """`a=1,b=x` as a dictionary of strings."""
+    options: dict[str, str] = {}
+    for piece in filter(None, (p.strip() for p in text.split(separator))):
+        key, equals, value = piece.partition("=")
+        if not equals or not key.strip():
+            raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"write key=value{separator}key=value")
+        if key.strip() in options:
+            raise BloxError(f"{key.strip()!r} is given twice", where=where, fix="give it once")
+        options[key.strip()] = value.strip()
+    return options
+
+
+def load_class(path: str, class_name: str) -> type:
+    """A class out of a Python file; what goes wrong inside the file is told with its line."""
+    file = Path(path)
+    if not file.is_file():
+        raise BloxError("no such file", where=path, fix="give the path of a Python file: ./mine.py:Class")
+    name = f"blox_user_{zlib.crc32(str(file.resolve()).encode()):08x}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BloxError:
+        raise
+    except Exception as error:
+        line = _line_in(error, file)
+        raise BloxError(
+            f"the file cannot be imported: {type(error).__name__}: {error}",
+            where=f"{path}{line}",
+            fix="run it with python to see the whole trace",
+        ) from None
+    cls = getattr(module, class_name, None)
+    if not isinstance(cls, type):
+        here = [n for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == name]
+        raise BloxError(f"no class is called {class_name!r}", where=path, fix=suggestion(class_name, here))
+    cls.blox_spec = f"{path}:{class_name}"  # type: ignore[attr-defined]
+    if not dataclasses.is_dataclass(cls) and parameters_needed(cls):
+        raise BloxError(
+            f"{class_name} takes constructor arguments but is not a dataclass",
+            where=path,
+            fix="put @dataclass(frozen=True) above the class; its fields are its parameters",
+        )
+    return cls
+
+
+def parameters_needed(cls: type) -> bool:
+    """Whether a plain class cannot be constructed without arguments."""
+    try:
+        import inspect
+
+        wanted = list(inspect.signature(cls).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    return any(p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in wanted)
+
+
+def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
+    if ".py" in spec and (marker := spec.find(".py:")) >= 0:
+        path, rest = spec[: marker + 3], spec[marker + 4 :]
+        class_name, _, options = rest.partition(":")
+        return load_class(path, class_name), options
+    if spec.endswith(".py"):
+        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    name, _, options = spec.partition(":")
+    return find(kind, name.strip()), options
+
+
+def _convert(text: str, wanted: Any, *, where: str) -> Any:
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        if text.lower() in ("none", "") and type(None) in arguments:
+            return None
+        errors = []
+        for option in (a for a in arguments if a is not type(None)):
+            try:
+                return _convert(text, option, where=where)
+            except BloxError as error:
+                errors.append(error)
+        raise errors[0]
+    if origin is typing.Literal:
+        if text in arguments:
+            return text
+        raise BloxError(f"{text!r} is not one of the choices", where=where, fix=suggestion(text, map(str, arguments)))
+    if origin is tuple:
+        return tuple(_convert(piece, arguments[0], where=where) for piece in text.split("+") if piece)
+    if wanted is bool:
+        truth = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+        if text.lower() not in truth:
+            raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
+        return truth[text.lower()]
+    if wanted in (int, float):
+        try:
+            number = wanted(text)
+        except ValueError:
+            kind = "whole number" if wanted is int else "number"
+            raise BloxError(f"{text!r} is not a {kind}", where=where, fix=f"write a {kind}") from None
+        if wanted is float and math.isnan(number):
+            raise BloxError("nan is not a value", where=where, fix="write a number")
+        return number
+    return text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "+".join(_text(v) for v in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _import_namesake(kind: str, name: str) -> None:
+    module = f"{PACKAGES[kind]}.{name.replace('-', '_')}"
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return
+    if found is not None:
+        importlib.import_module(module)
+
+
+def _scan(kind: str) -> None:
+    if kind in _scanned:
+        return
+    _scanned.add(kind)
+    package = importlib.import_module(PACKAGES[kind])
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{PACKAGES[kind]}.{module.name}")
+
+
+def _entry_points(kind: str) -> dict[str, metadata.EntryPoint]:
+    return {entry.name: entry for entry in metadata.entry_points(group=f"blox.{kind}")}
+
+
+def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
+    try:
+        cls = entry.load()
+    except Exception as error:
+        raise BloxError(
+            f"the installed part {name!r} cannot be loaded: {type(error).__name__}: {error}",
+            where=f"entry point {entry.value}",
+            fix="mend or uninstall the package that provides it",
+        ) from None
+    _classes[kind][name] = cls
+    cls.blox_kind, cls.blox_name = kind, name
+
+
+def _line_in(error: BaseException, file: Path) -> str:
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f":{error.lineno}"
+    trace, line = error.__traceback__, ""
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == file:
+            line = f":{trace.tb_lineno}"
+        trace = trace.tb_next
+    return line
