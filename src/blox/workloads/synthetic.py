@@ -1,0 +1,140 @@
+"""What generators with random arrivals share: the options for how often jobs come, spikes and bursts.
+
+A generator adds its own mix of sizes and durations, in one small file under `generators/`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.workloads import population, streams
+from blox.workloads.distributions import JobMix
+from blox.workloads.limits import above_zero, whole, zero_or_more
+from blox.workloads.table import Array, JobTable
+
+HOUR_S, DAY_S = 3600.0, 86400.0
+DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
+SPIKE_START_S = 12 * HOUR_S  # of each day; the paper says one hour in each day, not which
+BURST_EVERY_S, BURST_LENGTH_S = 4 * HOUR_S, 2 * HOUR_S
+BURST_DURATION_S = (600.0, 3600.0)
+
+
+@dataclass(frozen=True)
+class Synthetic(ABC):
+    """Jobs that arrive as a Poisson process of `load` jobs/hour; without end where `jobs` is None.
+
+    - `offered` with `gpus` instead of `load`: as many jobs/hour as would keep the share `offered` of that
+      many GPUs busy, by the exact mean GPU-time of a job.
+    - `spike_jobs`: so many jobs in addition in the hour from noon of each day (paper 5.1: 16).
+    - `burst_factor`: from hour 4 on, every four hours, for two hours, short jobs in addition (10 to 60
+      minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
+    - `max_gpus`: jobs that would ask for more GPUs are drawn again.
+
+    The same seed gives the same steady jobs with and without spikes and bursts, and at another load the
+    same jobs at other times. The column job_type says regular, spike or burst.
+    """
+
+    load: float = DEFAULT_LOAD
+    offered: float | None = None
+    gpus: int | None = None
+    max_gpus: int | None = None
+    spike_jobs: int = 0
+    burst_factor: float = 0.0
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        above_zero("load", self.load, "jobs per hour")
+        whole("gpus", self.gpus, 1)
+        whole("max_gpus", self.max_gpus, 1)
+        whole("spike_jobs", self.spike_jobs, 0)
+        zero_or_more("burst_factor", self.burst_factor, "times the load")
+        whole("jobs", self.jobs, 1)
+        if self.offered is None:
+            if self.gpus is not None:
+                fix = f"give both: offered=0.9,gpus={self.gpus}"
+                raise BloxError("gpus is only of use with offered", fix=fix)
+            return
+        above_zero("offered", self.offered, "a fraction of the GPUs, such as 0.9")
+        if self.gpus is None:
+            fix = f"give both: offered={self.offered:g},gpus=128"
+            raise BloxError("offered needs the number of GPUs", fix=fix)
+        if self.load != DEFAULT_LOAD:
+            raise BloxError("load and offered both say how many jobs arrive", fix="give one of the two")
+
+    @property
+    @abstractmethod
+    def whole_mix(self) -> JobMix:
+        """The mix before `max_gpus`: what a generator adds."""
+
+    @property
+    def mix(self) -> JobMix:
+        """How many GPUs its jobs ask for and how long they run."""
+        return self.whole_mix.at_most(self.max_gpus)
+
+    @property
+    def largest_gpus(self) -> int:
+        """The most GPUs that one of its jobs can ask for."""
+        return self.mix.largest_gpus
+
+    @property
+    def jobs_per_hour(self) -> float:
+        """The rate of the steady arrivals; spikes and bursts come on top."""
+        if self.offered is None or self.gpus is None:
+            return self.load
+        return self.offered * self.gpus * HOUR_S / self.mix.mean_gpu_seconds
+
+    def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
+        """Tables in order of submission; ids 0, 1, ..."""
+        source = f"{getattr(type(self), 'blox_name', type(self).__name__)} generator"
+        return streams.numbered(streams.merged(self._streams(rng)), self.jobs, source)
+
+    def models(self, gpus: Array, u: Array) -> Array:
+        """The network each job trains: the paper's Table 2, all equally likely."""
+        return population.evenly(population.MODELS, u)
+
+    def _streams(self, rng: np.random.Generator) -> list[Iterator[streams.Columns]]:
+        # each stream has its own children, whether used or not: adding a spike leaves the other jobs alone
+        regular, spike, burst = rng.spawn(3)
+        found = [streams.steady(self._draw(regular, "regular"), self.jobs_per_hour, regular)]
+        if self.spike_jobs:
+            each = self.spike_jobs
+            found.append(
+                streams.windows(
+                    self._draw(spike, "spike"), lambda n: np.full(n, each), each, spike,
+                    first_s=SPIKE_START_S, every_s=DAY_S, length_s=HOUR_S,
+                )
+            )  # fmt: skip
+        if self.burst_factor:
+            mean = self.burst_factor * self.jobs_per_hour * BURST_LENGTH_S / HOUR_S
+            found.append(
+                streams.windows(
+                    self._draw(burst, "burst"), lambda n: burst.poisson(mean, n), mean, burst,
+                    first_s=BURST_EVERY_S, every_s=BURST_EVERY_S, length_s=BURST_LENGTH_S,
+                )
+            )  # fmt: skip
+        return found
+
+    def _draw(self, rng: np.random.Generator, kind: str) -> streams.Draw:
+        sizes, durations, models, people = rng.spawn(4)
+        mix = self.mix
+
+        def draw(count: int) -> streams.Columns:
+            duration_u = durations.random(count)
+            gpus, duration = mix.draw(sizes.random(count), duration_u)
+            if kind == "burst":
+                shortest, longest = BURST_DURATION_S
+                duration = shortest + (longest - shortest) * duration_u
+            return {
+                "gpus": gpus,
+                "duration_s": np.round(duration, 3),
+                **population.submitters(people.random(count)),
+                "model": self.models(gpus, models.random(count)),
+                "job_type": np.full(count, kind, dtype=object),
+            }
+
+        return draw
