@@ -1,0 +1,9 @@
+"""What a run looks like: one self-contained HTML page, pictures for paper, a table for the terminal.
+
+Everything here reads finished results and changes nothing. Plotly, matplotlib and rich are imported by
+the functions that use them.
+"""
+
+from blox.report.page import write_report
+
+__all__ = ["write_report"]

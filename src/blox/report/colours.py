@@ -1,0 +1,34 @@
+"""Colours that remain distinct for colour-blind readers, on white, on black and on paper.
+
+Runs and causes take Okabe and Ito's palette (Color Universal Design, 2008) without its yellow, which is
+lost on white; jobs take Paul Tol's "light" scheme, on which dark text can be read.
+"""
+
+from __future__ import annotations
+
+_RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_JOBS = ("#77aadd", "#ee8866", "#bbcc33", "#ffaabb", "#44bb99", "#eedd88", "#99ddff", "#aaaa00", "#c9b3e6", "#d0d0d0")
+
+CAUSES = {"admission": "#cc79a7", "priority": "#0072b2", "capacity": "#e69f00", "fragmentation": "#009e73"}
+
+
+def of_run(position: int) -> str:
+    """The colour of the run at this position, the same in every picture."""
+    return _RUNS[position % len(_RUNS)]
+
+
+def dash_of_run(position: int) -> str:
+    """The line style that keeps runs apart once the colours have been used up."""
+    return _DASHES[position // len(_RUNS) % len(_DASHES)]
+
+
+def of_job(row: int) -> str:
+    """The colour of a job, the same in every run of a workload. Neighbours in the queue differ."""
+    return _JOBS[row % len(_JOBS)]
+
+
+def faint(colour: str, opacity: float) -> str:
+    """A `#rrggbb` colour as `rgba(...)`."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"

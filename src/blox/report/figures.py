@@ -1,0 +1,273 @@
+"""The pictures as interactive plotly figures, one function each, for one run or several.
+
+A figure carries its data and its axes; title and caption are the page's. Colours of text and ground are
+left to the page (light or dark), those of the runs are the same in every figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from blox.report import colours, series, units
+from blox.report.run import Array, Run, labels
+
+_GRID = "rgba(128,128,128,0.22)"
+_GANTT_ROW_PX = 9
+
+
+def jct_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of job completion times, time on a logarithmic axis."""
+    return _cdf(runs, "jct_s", "job completion time")
+
+
+def responsiveness_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of the time from submission to first start; what is under 1 s is drawn at 1 s."""
+    return _cdf(runs, "responsiveness_s", "time from submission to first start")
+
+
+def utilisation(runs: Sequence[Run]) -> Any:
+    """GPUs in use over time, per cent of the cluster."""
+    figure = _over_time(runs, series.utilisation, "GPUs in use", "%", ".1f")
+    figure.update_yaxes(range=[0, 104])
+    return figure
+
+
+def queue(runs: Sequence[Run]) -> Any:
+    """Jobs waiting over time, held by admission or queued."""
+    return _over_time(runs, series.queue, "jobs waiting", "", ",.0f")
+
+
+def fragmentation(runs: Sequence[Run]) -> Any:
+    """Free GPUs on partly used nodes over time, per cent of the free GPUs."""
+    figure = _over_time(runs, series.fragmentation, "free GPUs on partly used nodes", "%", ".1f")
+    figure.update_yaxes(range=[0, 104])
+    return figure
+
+
+def waiting(runs: Sequence[Run]) -> Any:
+    """Time that jobs waited in all, a bar per run, stacked by cause."""
+    totals = [series.waiting(run) for run in runs]
+    sums = [sum(total.values()) for total in totals]
+    unit = units.column_unit([max(sums, default=0.0)])
+    names = _names(runs)
+    figure = _figure(height=110 + 44 * len(runs))
+    for cause in series.CAUSES:
+        seconds = [total[cause] for total in totals]
+        hover = [
+            f"{name}: {cause} {units.duration(part)}, {100 * part / whole if whole else 0:.1f} % of its waiting"
+            for name, part, whole in zip(names, seconds, sums)
+        ]
+        figure.add_bar(
+            orientation="h",
+            x=[value / unit.seconds for value in seconds],
+            y=names,
+            name=cause,
+            marker={"color": colours.CAUSES[cause], "line": {"width": 0}},
+            hovertext=hover,
+            hoverinfo="text",
+        )
+    figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
+    figure.update_xaxes(title_text=f"waiting, all jobs together ({unit.name})", rangemode="tozero")
+    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, type="category")
+    return figure
+
+
+def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
+    """Which job held which GPU when: a panel per run over the same GPUs and the same time.
+
+    Numbers in the bars are job ids, where there is room; colours tell neighbouring jobs apart.
+    """
+    from plotly.subplots import make_subplots
+
+    unit = units.axis_unit(window.end_s - window.start_s)
+    panels = max(len(runs), 1)
+    panel_px = max(_GANTT_ROW_PX * window.gpus, 60) + 44
+    height = panel_px * panels + 60
+    figure = make_subplots(
+        rows=panels,
+        cols=1,
+        shared_xaxes=True,
+        vertical_spacing=min(40 / height, 1 / panels),
+        subplot_titles=[f"<b>{name}</b>" for name in _names(runs)],
+    )
+    for position, run in enumerate(runs):
+        found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
+        figure.add_trace(_gantt_bars(run, found, window, unit), row=position + 1, col=1)
+    figure.update_layout(_layout(height))
+    figure.update_layout(
+        barmode="overlay", showlegend=False, uniformtext={"minsize": 8, "mode": "hide"}, margin_t=28, hovermode="closest"
+    )
+    figure.update_annotations(x=0, xanchor="left", font_size=13)
+    figure.update_xaxes(**_AXIS, range=[window.start_s / unit.seconds, window.end_s / unit.seconds])
+    figure.update_yaxes(**{**_AXIS, "showgrid": False}, title_text="GPU", range=[window.gpus - 0.5, -0.5], dtick=8)
+    figure.update_xaxes(title_text=f"time ({unit.name})", row=panels, col=1)
+    return figure
+
+
+def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:
+    start = np.maximum(found.start_s, window.start_s) / unit.seconds
+    end = np.minimum(found.end_s, window.end_s) / unit.seconds
+    ids = [escape(str(run.jobs["job_id"][row])) for row in found.job.tolist()]
+    needs = np.asarray(run.jobs["gpus"])[found.job] if len(found) else found.job
+    hover = [
+        f"<b>job {name}</b>, {need} GPU{'s' if need > 1 else ''}<br>"
+        f"here: GPU {low if count == 1 else f'{low}–{low + count - 1}'}<br>"
+        f"{units.number(begin / unit.seconds, 2)} to {units.number(finish / unit.seconds, 2)} {unit.name}"
+        f" ({units.duration(finish - begin)})"
+        for name, need, low, count, begin, finish in zip(
+            ids, needs.tolist(), found.gpu.tolist(), found.gpus.tolist(), found.start_s.tolist(), found.end_s.tolist()
+        )
+    ]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": _small(start),
+        "x": _small(end - start),
+        "y": _small(found.gpu + (found.gpus - 1) / 2),
+        "width": _small(found.gpus - 0.12),
+        "text": ids,
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "textfont": {"color": "#1a1a1a", "size": 10},
+        "marker": {
+            "color": [colours.of_job(row) for row in found.job.tolist()],
+            "line": {"width": 0.6, "color": "rgba(60,60,60,0.65)"},
+        },
+        "hovertext": hover,
+        "hoverinfo": "text",
+    }
+
+
+def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
+    figure = _figure(height=380)
+    low, high = np.inf, 1.0
+    for position, (run, name) in enumerate(zip(runs, _names(runs))):
+        found = series.cdf(series.tracked(run, column))
+        if len(found.value) == 0:
+            continue
+        value = np.maximum(found.value, 1.0)  # a logarithmic axis has no place for 0
+        low, high = min(low, float(value[0])), max(high, float(value[-1]))
+        figure.add_scatter(
+            x=_small(np.insert(value, 0, value[0])),
+            y=_small(100 * np.insert(found.share, 0, 0.0)),
+            name=name,
+            mode="lines",
+            line=_line(position, shape="hv"),
+            text=[units.duration(seconds) for seconds in np.insert(found.value, 0, found.value[0]).tolist()],
+            hovertemplate="%{y:.1f} % of jobs: at most %{text}<extra>%{fullData.name}</extra>",
+        )
+    low = min(low, high)
+    ticks = units.log_ticks(low / 1.5, high * 1.5)
+    figure.update_xaxes(
+        title_text=title,
+        type="log",
+        range=[np.log10(low / 1.15), np.log10(high * 1.15)],
+        tickvals=[seconds for seconds, _ in ticks],
+        ticktext=[text for _, text in ticks],
+    )
+    figure.update_yaxes(title_text="jobs (%)", range=[0, 102])
+    return figure
+
+
+def _over_time(
+    runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, suffix: str, number_format: str
+) -> Any:
+    figure = _figure(height=330)
+    levels = [of(run) for run in runs]
+    unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
+    ending = f" {suffix}" if suffix else ""
+    for position, (found, name) in enumerate(zip(levels, _names(runs))):
+        time = found.time / unit.seconds
+        said = f"%{{y:{number_format}}}{ending} at %{{x:.1f}} {unit.name}"
+        extremes = None
+        if found.low is not None and found.high is not None:
+            figure.add_scatter(**_band(time, found.low, found.high, position, name))
+            said = "mean " + said + f"<br>between %{{customdata[0]:{number_format}}} and %{{customdata[1]:{number_format}}}{ending}"
+            extremes = np.column_stack((_small(found.low), _small(found.high)))
+        figure.add_scatter(
+            x=_small(time),
+            y=_small(found.value),
+            customdata=extremes,
+            name=name,
+            legendgroup=name,
+            mode="lines",
+            line=_line(position, shape="linear" if found.low is not None else "hv"),
+            hovertemplate=said + "<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(title_text=f"time ({unit.name})", rangemode="tozero")
+    figure.update_yaxes(title_text=f"{title} (%)" if suffix == "%" else title, rangemode="tozero")
+    return figure
+
+
+def _band(time: Array, low: Array, high: Array, position: int, name: str) -> dict[str, Any]:
+    """The area between least and greatest value, switched on and off with its line."""
+    known = np.isfinite(low) & np.isfinite(high)
+    time, low, high = time[known], low[known], high[known]
+    return {
+        "x": _small(np.concatenate((time, time[::-1]))),
+        "y": _small(np.concatenate((high, low[::-1]))),
+        "fill": "toself",
+        "fillcolor": colours.faint(colours.of_run(position), 0.13),
+        "line": {"width": 0},
+        "mode": "lines",
+        "name": name,
+        "legendgroup": name,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    return [escape(name) for name in labels(runs)]  # plotly reads its texts as a kind of HTML
+
+
+def _small(values: Array) -> Array:
+    """Single precision: half the bytes, and far finer than a screen."""
+    return np.asarray(values, dtype=np.float32)
+
+
+def _line(position: int, shape: str) -> dict[str, Any]:
+    return {
+        "color": colours.of_run(position),
+        "dash": colours.dash_of_run(position),
+        "width": 2,
+        "shape": shape,
+    }
+
+
+_AXIS: dict[str, Any] = {
+    "gridcolor": _GRID,
+    "zeroline": False,
+    "linecolor": "rgba(128,128,128,0.6)",
+    "ticks": "outside",
+    "ticklen": 4,
+    "tickcolor": "rgba(128,128,128,0.6)",
+    "automargin": True,
+    "title_standoff": 8,
+}
+
+
+def _layout(height: int) -> dict[str, Any]:
+    return {
+        "height": height,
+        "margin": {"l": 56, "r": 16, "t": 10, "b": 48},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif", "size": 13},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        "hoverlabel": {"align": "left"},
+    }
+
+
+def _figure(height: int) -> Any:
+    import plotly.graph_objects as go
+
+    figure = go.Figure(layout={"template": go.layout.Template(), **_layout(height), "showlegend": True})
+    figure.update_xaxes(**_AXIS)
+    figure.update_yaxes(**_AXIS)
+    return figure

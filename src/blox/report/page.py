@@ -1,0 +1,221 @@
+"""The HTML report: one file that opens from disk without a network, for one run or a comparison."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from blox.report import colours, figures, measures, series, settings, style, words
+from blox.report.run import Run, labels
+
+# The Gantt view needs a panel per run; the others overlay any number.
+MOST_PANELS = 6
+
+# Forbids the page to load anything: what is not inside the file cannot be shown.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def write_report(path: Path, results: Sequence[Run], title: str = "blox report") -> None:
+    """Writes the report of one run or several to `path`: whole, or not at all.
+
+    The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
+    jobs are shown with the figures they have.
+    """
+    path = Path(path)
+    text = page(results, title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644)  # mkstemp makes it private
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def page(results: Sequence[Run], title: str) -> str:
+    """The report as HTML text."""
+    from plotly.offline import get_plotlyjs
+
+    claim, price = words.headline(results)
+    body = [
+        f'<header><p class="title">{escape(title)}</p><h1>{escape(claim)}</h1>'
+        f'<p class="price">{escape(price)}</p></header>',
+        *(_sections(results) if results else []),
+        f"<footer>Written by blox {escape(_version())}. JCT: job completion time, from submission to finish. "
+        "Responsiveness: from submission to first start.</footer>",
+    ]
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style.CSS}</style></head><body><main>",
+            *body,
+            "</main>",
+            "<noscript>The figures need JavaScript; the tables do not.</noscript>",
+            f"<script>{get_plotlyjs()}</script>",
+            f"<script>{style.SCRIPT}</script>",
+            "</body></html>",
+            "",
+        )
+    )
+
+
+def _sections(runs: Sequence[Run]) -> list[str]:
+    several = len(runs) > 1
+    window = series.gantt_window(runs[:MOST_PANELS])
+    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    band = _band_caption(runs)
+    return [
+        _section(
+            "metrics",
+            "Figures",
+            "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
+            + (" The best value of each column is marked." if several else ""),
+            _metrics_table(runs),
+        ),
+        '<div class="pair">',
+        _section(
+            "jct-cdf",
+            "Job completion time",
+            f"Share of jobs that finish within a time; left is better. {words.unfinished(runs)}",
+            _figure("jct", figures.jct_cdf(runs)),
+        ),
+        _section(
+            "responsiveness-cdf",
+            "Responsiveness",
+            "Share of jobs that have started within a time of their submission; left is better.",
+            _figure("responsiveness", figures.responsiveness_cdf(runs)),
+        ),
+        "</div>",
+        _section(
+            "utilisation", "GPUs in use", f"Share of the cluster's GPUs. {band}", _figure("used", figures.utilisation(runs))
+        ),
+        _section(
+            "queue",
+            "Jobs waiting",
+            f"Held by admission, or admitted and not running. {band}",
+            _figure("waiting-jobs", figures.queue(runs)),
+        ),
+        _section(
+            "fragmentation",
+            "Fragmentation",
+            f"Share of the free GPUs that stand on partly used nodes. {band}",
+            _figure("fragments", figures.fragmentation(runs)),
+        ),
+        _section(
+            "waiting",
+            "Why jobs waited",
+            "Admission: held outside. Priority: others go first. Capacity: not enough free GPUs. "
+            "Fragmentation: enough free GPUs, but not where the job could use them.",
+            _figure("causes", figures.waiting(runs)),
+        ),
+        _section(
+            "gantt",
+            "GPUs by job",
+            f"{words.gantt_caption(window)}{shown} A bar is a job on neighbouring GPUs; "
+            "hover for its id, GPUs and times; drag to zoom.",
+            _figure("gpus", figures.gantt(runs[:MOST_PANELS], window)),
+            long=True,
+        ),
+        _section("settings", "What was run", "", _settings(runs), long=True),
+    ]
+
+
+def _section(name: str, title: str, caption: str, content: str, long: bool = False) -> str:
+    said = f'<p class="caption">{escape(caption.strip())}</p>' if caption.strip() else ""
+    kind = ' class="long"' if long else ""
+    return f'<section id="{name}"{kind}><h2>{escape(title)}</h2>{said}{content}</section>'
+
+
+def _figure(name: str, figure: Any) -> str:
+    # In a script element only "</" could end the text early; JSON may write it as "<\/".
+    text = figure.to_json().replace("</", "<\\/").replace("<!--", "<\\u0021--")
+    height = int(figure.layout.height)
+    return (
+        f'<div class="figure" id="{name}" style="min-height:{height}px"></div>'
+        f'<script type="application/json" id="{name}-data">{text}</script>'
+    )
+
+
+def _band_caption(runs: Sequence[Run]) -> str:
+    """How the lines over time were made, where they are not exact."""
+    intervals = [series.queue(run).interval_s for run in runs]
+    if not any(intervals):
+        return ""
+    return "Lines are means over a four-hundredth of the run; the shaded bands reach from least to greatest."
+
+
+def _metrics_table(runs: Sequence[Run]) -> str:
+    groups = [(group, len(list(members))) for group, members in groupby(measures.PAGE, key=lambda m: m.group)]
+    top = "".join(
+        f'<th class="span" colspan="{count}">{escape(group)}</th>' if group else f'<th colspan="{count}"></th>'
+        for group, count in groups
+    )
+    columns = [(measures.column(measure, runs), measures.best(measure, runs)) for measure in measures.PAGE]
+    heads = "".join(
+        f"<th>{escape(measure.name)}{f' <small>({unit})</small>' if unit else ''}</th>"
+        for measure, ((unit, _), _) in zip(measures.PAGE, columns)
+    )
+    rows = []
+    for position, name in enumerate(labels(runs)):
+        cells = "".join(
+            f'<td class="best">{texts[position]}</td>' if position in best else f"<td>{texts[position]}</td>"
+            for (_, texts), best in columns
+        )
+        rows.append(f"<tr><th>{_swatch(position)}{escape(name)}</th>{cells}</tr>")
+    return (
+        f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
+        f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _settings(runs: Sequence[Run]) -> str:
+    names = labels(runs)
+    parts = []
+    differing = settings.differences(runs)
+    if differing:
+        heads = "".join(f"<th>{escape(setting)}</th>" for setting in differing)
+        rows = "".join(
+            f"<tr><th>{_swatch(position)}{escape(name)}</th>"
+            + "".join(f"<td>{escape(texts[position])}</td>" for texts in differing.values())
+            + "</tr>"
+            for position, name in enumerate(names)
+        )
+        parts.append(
+            '<p class="caption">The runs differ in these settings and in nothing else.</p>'
+            f'<div class="scroll"><table class="texts"><thead><tr><th>run</th>{heads}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>"
+        )
+    parts.append(
+        '<p class="caption">To run one again, save its text as <code>experiment.toml</code> and call '
+        "<code>blox run experiment.toml</code>.</p>"
+    )
+    for name, run in zip(names, runs):
+        opened = " open" if len(runs) == 1 else ""
+        text = escape(settings.toml_text(run.experiment))
+        parts.append(f"<details{opened}><summary>{escape(name)}</summary><pre><code>{text}</code></pre></details>")
+    return "".join(parts)
+
+
+def _swatch(position: int) -> str:
+    return f'<span class="swatch" style="background:{colours.of_run(position)}"></span>'
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("blox")
+    except PackageNotFoundError:
+        return "(from source)"

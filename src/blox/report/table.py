@@ -1,0 +1,44 @@
+"""The comparison as a table for the terminal: a row per run, the best value of each column in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from blox.report import measures
+from blox.report.run import Run, labels
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def comparison_table(results: Sequence[Run]) -> Table:
+    """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, preemptions, speed.
+
+    Each column has one unit, named in its head. At 80 columns long labels fold; figures are never cut.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("scheduler", overflow="fold", min_width=9)
+    columns = []
+    for measure in measures.TERMINAL:
+        unit, texts = measures.column(measure, results, short=True)
+        table.add_column(Text(_head(measure, unit), justify="right"), justify="right", no_wrap=True)
+        columns.append((texts, measures.best(measure, results)))
+    for position, name in enumerate(labels(results)):
+        cells = [
+            Text(texts[position], style="bold green" if position in best else "") for texts, best in columns
+        ]
+        table.add_row(Text(name), *cells)
+    return table
+
+
+_SHORT = {"average": "avg", "responsiveness": "resp.", "utilisation": "util.", "preemptions": "pre-\nempt.", "makespan": "make-\nspan"}
+
+
+def _head(measure: measures.Measure, unit: str) -> str:
+    name = "\n".join(_SHORT.get(word, word) for word in (measure.group, measure.name) if word)
+    return f"{name}\n{unit}" if unit else name

@@ -1,0 +1,120 @@
+"""What the comparison says, in sentences: who wins, by how much, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from blox.report import series, units
+from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
+from blox.report.run import Run, labels
+
+
+def headline(runs: Sequence[Run]) -> tuple[str, str]:
+    """A claim and what goes with it: the winner by average JCT, then its price; for one run, its figures."""
+    if not runs:
+        return "There is nothing to report.", "No run was given."
+    names = labels(runs)
+    if len(runs) == 1:
+        return _single(names[0], runs[0])
+    ranked = sorted(
+        (position for position in range(len(runs)) if math.isfinite(AVG_JCT.of(runs[position]))),
+        key=lambda position: (AVG_JCT.of(runs[position]), position),
+    )
+    if not ranked:
+        return "No job finished in any of the runs.", "There is no completion time to compare."
+    return _claim(names, runs, ranked), _price(names, runs, ranked[0])
+
+
+def _single(name: str, run: Run) -> tuple[str, str]:
+    jct = AVG_JCT.of(run)
+    if not math.isfinite(jct):
+        return f"{name}: no job finished.", "There is no completion time to report."
+    count = JOBS.of(run)
+    jobs = "The one job takes" if count == 1 else f"{units.number(count)} jobs take"
+    claim = f"{name}: {jobs} {units.duration(jct)}{'' if count == 1 else ' on average'}."
+    return claim, (
+        f"A job first starts {units.duration(AVG_RESPONSIVENESS.of(run))} after its submission on average; "
+        f"{_count(PREEMPTIONS.of(run), 'preemption')}; {units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use; "
+        f"makespan {units.duration(MAKESPAN.of(run))}."
+    )
+
+
+def _claim(names: Sequence[str], runs: Sequence[Run], ranked: Sequence[int]) -> str:
+    first, others = ranked[0], ranked[1:]
+    value = AVG_JCT.of(runs[first])
+    if not others:
+        return f"{names[first]} is the only run in which jobs finished: {units.duration(value)} on average."
+    tied = [position for position in others if AVG_JCT.of(runs[position]) == value]
+    if len(tied) == len(others):
+        return f"No difference: the average JCT is {units.duration(value)} in every run."
+    behind = [position for position in others if position not in tied]
+    shown = [behind[0], behind[-1]] if len(behind) > 1 else behind
+    against = " and ".join(
+        f"{_percent_less(value, AVG_JCT.of(runs[position]))} less than {names[position]}"
+        f" ({units.duration(AVG_JCT.of(runs[position]))})"
+        for position in shown
+    )
+    winners = " and ".join(names[position] for position in (first, *tied))
+    verb = "have" if tied else "has"
+    return f"{winners} {verb} the lowest average JCT: {units.duration(value)}, {against}."
+
+
+def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
+    """What the winner gives up in responsiveness and in preemptions."""
+    responsiveness = [AVG_RESPONSIVENESS.of(run) for run in runs]
+    mine = responsiveness[winner]
+    finite = [value for value in responsiveness if math.isfinite(value)]
+    if not finite or not math.isfinite(mine):
+        waits = "No responsiveness was recorded"
+    elif mine == min(finite):
+        waits = f"It is also the most responsive: jobs first start after {units.duration(mine)} on average"
+    else:
+        quickest = responsiveness.index(min(finite))
+        waits = (
+            f"The price: jobs first start after {units.duration(mine)} on average, "
+            f"against {units.duration(min(finite))} with {names[quickest]}"
+        )
+    counts = [PREEMPTIONS.of(run) for run in runs]
+    least = min((count for count in counts if math.isfinite(count)), default=math.nan)
+    if not math.isfinite(counts[winner]):
+        return waits + "."
+    if counts[winner] == least:
+        return f"{waits}; {_count(least, 'preemption')}, no run has fewer."
+    return f"{waits}; {_count(counts[winner], 'preemption')}, against {units.number(least)} with {names[counts.index(least)]}."
+
+
+def gantt_caption(window: series.GanttWindow) -> str:
+    """Which part of the runs the Gantt view shows."""
+    if window.whole:
+        return "The whole run: every GPU, from the first start to the last finish."
+    unit = units.axis_unit(window.end_s - window.start_s)
+    begin, end = (units.number(time / unit.seconds, 1) for time in (window.start_s, window.end_s))
+    gpus = f"the first {window.gpus} of {units.number(window.of_gpus)} GPUs"
+    if window.gpus == window.of_gpus:
+        gpus = f"all {window.gpus} GPUs"
+    return (
+        f"A part of the run: {gpus}, from {begin} to {end} {unit.name}, around the median submission of the tracked jobs."
+    )
+
+
+def unfinished(runs: Sequence[Run]) -> str:
+    """How many tracked jobs have no completion time, by run; empty where all have one."""
+    counts = []
+    for name, run in zip(labels(runs), runs):
+        times = series.tracked(run, "jct_s")
+        missing = len(times) - int((times == times).sum())
+        if missing:
+            counts.append(f"{units.number(missing)} of {units.number(len(times))} in {name}")
+    return f"Jobs that did not finish are left out: {'; '.join(counts)}." if counts else ""
+
+
+def _percent_less(value: float, other: float) -> str:
+    share = 100 * (1 - value / other) if other else 0.0
+    return f"{share:.0f} %" if share >= 10 or share == 0 else f"{share:.1f} %" if share >= 0.1 else "under 0.1 %"
+
+
+def _count(value: float, noun: str) -> str:
+    if value == 0:
+        return f"no {noun}s"
+    return f"{units.number(value)} {noun}{'' if value == 1 else 's'}"
