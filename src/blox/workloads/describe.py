@@ -1,0 +1,73 @@
+"""Statistics of a workload, as plain values: what there is to know before simulating it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from blox.workloads.table import JobTable
+
+PERCENTILES = (5, 25, 50, 75, 95, 99)
+
+
+@dataclass(frozen=True)
+class Description:
+    """Figures of a table of jobs; times in seconds. Shares are of jobs, 0 to 1, most frequent value first."""
+
+    jobs: int
+    span_s: float
+    jobs_per_hour: float
+    gpu_hours: float
+    mean_duration_s: float
+    duration_percentiles_s: dict[int, float]
+    gpu_counts: dict[int, int]
+    gpu_hours_by_count: dict[int, float]
+    names: dict[str, dict[str, int]]  # users, tenants, models, ... -> jobs of each
+    demanded_gpus: float  # GPUs kept busy on average if every job ran at once when submitted
+
+
+def describe(table: JobTable) -> Description:
+    """The figures of a table that holds at least one job.
+
+    The span is from the first submission to the last; `demanded_gpus` is GPU time over that span, so the
+    offered load of a cluster is `demanded_gpus / GPUs`. It is infinite where all jobs come at once.
+    """
+    submit, duration, gpus = table.column("submit_s"), table.column("duration_s"), table.column("gpus")
+    span = float(submit[-1] - submit[0])
+    gpu_seconds = duration * gpus
+    counts, which = np.unique(gpus, return_inverse=True)
+    totals = np.bincount(which, weights=gpu_seconds) / 3600
+    return Description(
+        jobs=len(table),
+        span_s=span,
+        jobs_per_hour=(len(table) - 1) / span * 3600 if span > 0 else float("inf"),
+        gpu_hours=float(gpu_seconds.sum() / 3600),
+        mean_duration_s=float(duration.mean()),
+        duration_percentiles_s={
+            p: float(v) for p, v in zip(PERCENTILES, np.percentile(duration, PERCENTILES))
+        },
+        gpu_counts={int(c): int(n) for c, n in zip(counts, np.bincount(which))},
+        gpu_hours_by_count={int(c): float(t) for c, t in zip(counts, totals)},
+        names={
+            label: found
+            for label, column in (
+                ("users", "user"),
+                ("tenants", "tenant"),
+                ("groups", "group"),
+                ("models", "model"),
+                ("job types", "job_type"),
+                ("GPU types", "gpu_types"),
+            )
+            if (found := _tally(table, column))
+        },
+        demanded_gpus=float(gpu_seconds.sum()) / span if span > 0 else float("inf"),
+    )
+
+
+def _tally(table: JobTable, column: str) -> dict[str, int]:
+    if column not in table.columns:
+        return {}
+    values, counts = np.unique(table.columns[column].astype(str), return_counts=True)
+    found = [(-int(n), str(v)) for v, n in zip(values, counts) if v]
+    return {value: -count for count, value in sorted(found)}

@@ -1,0 +1,141 @@
+"""How long a Pollux job takes alone, from the measurements of its application.
+
+The Pollux artifact defines a job's work by progress: each epoch ends at a given sum of AdaScale gains. The
+time to get there follows from the measured step time at the job's placement and batch size and from the
+gradient statistics of that epoch. This module does that sum for a fixed batch size on packed nodes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.workloads.source_rows import SourceRows, read_delimited
+from blox.workloads.table import Array
+
+GPUS_PER_NODE = 4  # of the machines that the applications were measured on
+
+# The artifact caps the batch per GPU of yolov3 below the largest measured.
+_LOCAL_BATCH_CAP = {"yolov3": 8}
+
+
+@dataclass(frozen=True)
+class IsolatedRun:
+    """One job alone: seconds in all, and seconds per iteration."""
+
+    duration_s: float
+    iteration_s: float
+
+
+class Application:
+    """The measurements of one application: step times by placement, and runs at several batch sizes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        self.curves = _step_curves(folder)
+        self.runs = _validation_runs(folder)
+        smallest = min(x[0] for x, _, _ in self.curves.values())
+        self.local_range = (
+            smallest,
+            _LOCAL_BATCH_CAP.get(self.name, max(x[-1] for x, _, _ in self.curves.values())),
+        )
+        self.epochs = min(len(run["progress"]) for run in self.runs.values())
+
+    def isolated(self, gpus: int, batch: int) -> IsolatedRun:
+        """The run of a job with a fixed number of GPUs, packed, and a fixed batch size."""
+        initial = min(self.runs)
+        per_gpu = math.ceil(batch / gpus)
+        passes = math.ceil(per_gpu / self.local_range[1])
+        if gpus == 1 and batch > initial:
+            passes = max(passes, 2)
+        atomic = math.ceil(per_gpu / passes)
+        step, sync = self._times(gpus, atomic)
+        iteration_s = step + (passes - 1) * (step - sync)
+        scale = gpus * atomic * passes / initial
+        sqr, var = self._statistic("grad_sqr", batch), self._statistic("grad_var", batch)
+        gain = (var + sqr) / (var / scale + sqr)
+        target = np.min([run["progress"][: self.epochs] for run in self.runs.values()], axis=0)
+        iterations = np.diff(target, prepend=0.0) / gain
+        return IsolatedRun(float(iterations.sum() * iteration_s), float(iteration_s))
+
+    def _statistic(self, name: str, batch: int) -> Array:
+        """Per epoch, linear in the batch size between the two measured ones around it."""
+        sizes = sorted(self.runs)
+        values = np.array([self.runs[size][name][: self.epochs] for size in sizes])
+        return np.array([np.interp(batch, sizes, column) for column in values.T])
+
+    def _times(self, gpus: int, atomic: int) -> tuple[float, float]:
+        """Step and sync seconds, linear in the batch per GPU (and in the GPUs, where not measured)."""
+        counts = np.array(sorted(self.curves))
+        times = np.array(
+            [[np.interp(atomic, x, y) for y in ys] for x, *ys in (self.curves[c] for c in counts.tolist())]
+        )
+        return float(np.interp(gpus, counts, times[:, 0])), float(np.interp(gpus, counts, times[:, 1]))
+
+
+def applications_in(folder: Path) -> list[str]:
+    """The names of the applications in a folder. Raises BloxError where there are none."""
+    there = sorted(p.name for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
+    if not there:
+        raise BloxError(
+            "no application profiles here",
+            where=str(folder),
+            fix="give the folder of applications: pollux:workload.csv?applications=PATH",
+        )
+    return there
+
+
+def _step_curves(folder: Path) -> dict[int, tuple[Array, Array, Array]]:
+    """By number of GPUs on packed nodes: batch per GPU (ascending), step seconds, sync seconds."""
+    placements = _read(folder / "placements.csv", "placement", "local_bsz", "step_time", "sync_time")
+    shapes = placements.text("placement")
+    measured: dict[int, list[tuple[float, float, float]]] = {}
+    for shape, *point in zip(shapes, *_numbers(placements, "local_bsz", "step_time", "sync_time")):
+        gpus = sum(map(int, shape))
+        if shape == _packed(gpus):
+            measured.setdefault(gpus, []).append((point[0], point[1], point[2]))
+    if (folder / "scalability.csv").is_file():
+        names = ("num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time")
+        for nodes, gpus, *point in zip(*_numbers(_read(folder / "scalability.csv", *names), *names)):
+            if nodes == math.ceil(gpus / GPUS_PER_NODE):
+                measured.setdefault(int(gpus), []).append((point[0], point[1], point[2]))
+    if not measured:
+        raise BloxError("no packed placement was measured", where=str(folder / "placements.csv"))
+    return {gpus: tuple(np.array(sorted(points)).T) for gpus, points in measured.items()}
+
+
+def _packed(gpus: int) -> str:
+    """The placement on as few nodes as possible, as the measurements write it: the part-filled node first."""
+    full, rest = divmod(gpus, GPUS_PER_NODE)
+    return (str(rest) if rest else "") + str(GPUS_PER_NODE) * full
+
+
+def _validation_runs(folder: Path) -> dict[int, dict[str, Array]]:
+    runs = {}
+    for file in sorted(folder.glob("validation-*.csv")):
+        size = re.fullmatch(r"validation-(\d+)", file.stem)
+        if size:
+            names = ("progress", "grad_sqr", "grad_var")
+            runs[int(size.group(1))] = dict(zip(names, _numbers(_read(file, *names), *names)))
+    if not runs:
+        raise BloxError(
+            "no validation-<batch size>.csv here", where=str(folder), fix="give Pollux's own profiles"
+        )
+    return runs
+
+
+def _read(file: Path, *names: str) -> SourceRows:
+    return read_delimited(str(file), required=names)
+
+
+def _numbers(rows: SourceRows, *names: str) -> list[Array]:
+    found = [rows.number(name) for name in names]
+    if rows.problems:
+        raise sorted(rows.problems)[0].error(rows.source)
+    return found

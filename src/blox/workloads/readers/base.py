@@ -1,0 +1,184 @@
+"""What all trace readers share: limits and time scale, faults with file and line, notes of what was assumed.
+
+A reader says which file columns it needs and turns its rows into columns of a JobTable; everything else
+is written here, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blox.errors import BloxError, suggestion
+from blox.workloads.source_rows import Problem, SourceRows, read_delimited
+from blox.workloads.table import COLUMNS, Array, JobTable
+from blox.workloads.text_files import require_file
+from blox.workloads.validity import broken_rules
+
+# how values that come straight out of the file may be called there: our name -> the format's own
+Names = dict[str, str]
+
+
+@dataclass(frozen=True)
+class TraceReader:
+    """A trace file and how to read it.
+
+    `start` jobs are skipped in order of submission and `jobs` of the rest are kept (None: all); `scale`
+    multiplies the time between submissions, so that 0.5 doubles the load.
+    """
+
+    path: str
+    start: int = 0
+    jobs: int | None = None
+    scale: float = 1.0
+
+    required: ClassVar[tuple[str, ...]] = ()  # columns of the file without which it cannot be read
+    optional: ClassVar[tuple[str, ...]] = ()  # columns of the file that are used where present
+    names: ClassVar[Names] = {}  # what the file calls our columns, for messages
+    relative: ClassVar[bool] = True  # times count from the start of the trace already, and are kept
+    assumptions: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        if self.start < 0:
+            raise BloxError(f"start is {self.start}", fix="start must be 0 or more: jobs to skip")
+        if self.jobs is not None and self.jobs < 1:
+            raise BloxError(f"jobs is {self.jobs}", fix="jobs must be 1 or more: jobs to keep")
+        if not (0 < self.scale < float("inf")):
+            raise BloxError(
+                f"scale is {self.scale}", fix="scale must be above 0: it multiplies inter-arrival times"
+            )
+
+    def rows(self) -> SourceRows:
+        """The rows of the file. Formats that are no plain CSV with a header have their own."""
+        return read_delimited(self.path, required=self.required)
+
+    def columns(self, rows: SourceRows) -> dict[str, Array]:
+        """Columns of a JobTable for all rows, faulty ones and ones left out included."""
+        raise NotImplementedError
+
+    def files(self) -> list[Path]:
+        """The files that the jobs are made from; their bytes are the workload's checksum."""
+        return [require_file(self.path)]
+
+    def read(self) -> JobTable:
+        """The jobs of the trace. Raises BloxError naming file and line for the first fault."""
+        table, problems = self.examine()
+        if problems:
+            raise problems[0].error(self.path, more=len(problems) - 1)
+        return table
+
+    def examine(self) -> tuple[JobTable, list[Problem]]:
+        """The jobs without a fault, and all faults by line. Raises BloxError where no row can be read."""
+        rows = self.rows()
+        columns = {name: values for name, values in self.columns(rows).items() if values is not None}
+        self._check(rows, columns)
+        notes = [*self.assumptions, *rows.notes]
+        good = rows.kept & ~rows.faulty
+        if not good.any() and not rows.problems:
+            raise BloxError(
+                "no job is left" if len(rows) else "no jobs in the file",
+                where=self.path,
+                fix="; ".join(rows.notes) or "give at least one line of jobs",
+            )
+        if not self.relative and good.any():
+            notes.append(_shift_to_zero(columns, good))
+        ready = {name: _settled(name, values[good]) for name, values in columns.items()}
+        table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes)
+        return self._limited(table), sorted(rows.problems)
+
+    def _check(self, rows: SourceRows, columns: dict[str, Array]) -> None:
+        """Adds a fault for each job that breaks a rule; a value at fault already is not counted twice."""
+        values = dict(columns)
+        if not self.relative:
+            values.pop("submit_s")  # dates: any will do
+        for rule, broken in broken_rules(values):
+            here = values[rule.column]
+            unread = (
+                rows.faulty & np.isnan(here) if here.dtype.kind == "f" else np.zeros(len(rows), dtype=bool)
+            )
+            called = self.names.get(rule.column, rule.column)
+            rows.fault(
+                broken & rows.kept & ~unread,
+                lambda row, here=here, called=called: f"{called} is {_shown(here[row])}",  # type: ignore[misc]
+                f"{called} {rule.text}",
+            )
+        ids, called = columns["job_id"], self.names.get("job_id", "job_id")
+        first: dict[Any, int] = {}
+        twice, empty = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+        kept = np.flatnonzero(rows.kept).tolist()
+        names = ids[rows.kept].tolist()
+        if len(set(names)) != len(names) or "" in names:
+            for row, name in zip(kept, names):
+                empty[row] = name == ""
+                twice[row] = name != "" and first.setdefault(name, row) != row
+            rows.fault(empty, lambda row: f"{called} is empty", "give every job a name")
+            rows.fault(
+                twice,
+                lambda row: (
+                    f"the {called} {ids[row]!r} is used twice (first in line {rows.lines[first[ids[row]]]})"
+                ),
+                "give every job its own",
+            )
+
+    def _limited(self, table: JobTable) -> JobTable:
+        """The table after `start`, `jobs` and `scale`."""
+        notes = list(table.notes)
+        total = len(table)
+        if self.start >= total > 0:
+            raise BloxError(
+                f"start={self.start} skips all {total} jobs", where=self.path, fix="give a smaller start"
+            )
+        if self.start or self.jobs is not None:
+            stop = None if self.jobs is None else self.start + self.jobs
+            table = table.take(slice(self.start, stop))
+            notes.append(
+                f"kept {len(table):,} of {total:,} jobs: start={self.start}, jobs={self.jobs or 'all'}"
+            )
+        columns = dict(table.columns)
+        submit = columns["submit_s"]
+        moved = submit - submit[0] if self.start and len(table) else submit
+        if self.start:
+            notes.append("submission times shifted so that the first job kept is submitted at 0")
+        if self.scale != 1.0:
+            moved = moved * self.scale
+            notes.append(
+                f"times between submissions multiplied by {self.scale!r}; durations are as they were"
+            )
+        if "deadline_s" in columns:  # a deadline keeps its distance from the submission
+            columns["deadline_s"] = columns["deadline_s"] + (moved - submit)
+        columns["submit_s"] = moved
+        return JobTable(columns, table.source, table.lines, tuple(notes))
+
+
+def only_tenant(rows: SourceRows, column: str, tenant: str) -> None:
+    """Leaves out the rows of other tenants. Raises BloxError, naming the tenants, if none is left."""
+    if not tenant:
+        return
+    mine = rows.text(column) == tenant
+    if not mine.any():
+        there = sorted(set(rows.text(column)) - {""})
+        raise BloxError(
+            f"no job is of the tenant {tenant!r}", where=rows.source, fix=suggestion(tenant, there)
+        )
+    rows.leave_out(~mine, f"of other tenants than {tenant}")
+
+
+def _shift_to_zero(columns: dict[str, Array], good: Array) -> str:
+    origin = float(columns["submit_s"][good].min())
+    columns["submit_s"] = columns["submit_s"] - origin
+    if "deadline_s" in columns:
+        columns["deadline_s"] = columns["deadline_s"] - origin
+    return "submission times count from the first job, which is submitted at 0"
+
+
+def _settled(name: str, values: Array) -> Array:
+    column = COLUMNS[name]
+    return values if column.is_text else values.astype(column.dtype)
+
+
+def _shown(value: Any) -> str:
+    number = float(value)
+    return repr(int(number)) if number.is_integer() else repr(number)

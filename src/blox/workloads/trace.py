@@ -1,0 +1,70 @@
+"""Trace: a workload that is read from a file, once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from blox.registry import parameters
+from blox.workloads.table import JobTable
+
+
+class Reader(Protocol):
+    """What a registered reader offers: a path, and the jobs at it."""
+
+    @property
+    def path(self) -> str: ...
+
+    def read(self) -> JobTable:
+        """The jobs. Raises BloxError naming file and line."""
+        ...
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The jobs that a reader finds in its file: one batch, then the end. Nothing in it is random."""
+
+    reader: Reader
+
+    @cached_property
+    def table(self) -> JobTable:
+        """The jobs, read when first asked for."""
+        return self.reader.read()
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256, in hex, of the file's bytes; of several files, of their bytes one after another."""
+        digest = hashlib.sha256()
+        for file in self.files():
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
+
+    @property
+    def spec(self) -> str:
+        """The shortest spec that reads the same jobs: `format:path?key=value&...`."""
+        changed = [
+            f"{name}={_text(getattr(self.reader, name))}"
+            for name, parameter in parameters(type(self.reader)).items()
+            if name != "path" and getattr(self.reader, name) != parameter.default
+        ]
+        name = getattr(type(self.reader), "blox_name", type(self.reader).__name__)
+        return f"{name}:{self.reader.path}{'?' + '&'.join(changed) if changed else ''}"
+
+    def files(self) -> list[Path]:
+        """The files that the jobs come from."""
+        listed = getattr(self.reader, "files", None)
+        return list(listed()) if listed is not None else [Path(self.reader.path).expanduser()]
+
+    def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
+        """Yields the one table; `rng` is not used."""
+        yield self.table
+
+
+def _text(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
