@@ -8,7 +8,18 @@ from __future__ import annotations
 
 _RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 _DASHES = ("solid", "dash", "dot", "dashdot")
-_JOBS = ("#77aadd", "#ee8866", "#bbcc33", "#ffaabb", "#44bb99", "#eedd88", "#99ddff", "#aaaa00", "#c9b3e6", "#d0d0d0")
+_JOBS = (
+    "#77aadd",
+    "#ee8866",
+    "#bbcc33",
+    "#ffaabb",
+    "#44bb99",
+    "#eedd88",
+    "#99ddff",
+    "#aaaa00",
+    "#c9b3e6",
+    "#d0d0d0",
+)
 
 CAUSES = {"admission": "#cc79a7", "priority": "#0072b2", "capacity": "#e69f00", "fragmentation": "#009e73"}
 

@@ -58,7 +58,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     for cause in series.CAUSES:
         seconds = [total[cause] for total in totals]
         hover = [
-            f"{name}: {cause} {units.duration(part)}, {100 * part / whole if whole else 0:.1f} % of its waiting"
+            f"{name}: {cause} {units.duration(part)}, {100 * part / (whole or 1.0):.1f} % of its waiting"
             for name, part, whole in zip(names, seconds, sums)
         ]
         figure.add_bar(
@@ -99,11 +99,17 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
         figure.add_trace(_gantt_bars(run, found, window, unit), row=position + 1, col=1)
     figure.update_layout(_layout(height))
     figure.update_layout(
-        barmode="overlay", showlegend=False, uniformtext={"minsize": 8, "mode": "hide"}, margin_t=28, hovermode="closest"
+        barmode="overlay",
+        showlegend=False,
+        uniformtext={"minsize": 8, "mode": "hide"},
+        margin_t=28,
+        hovermode="closest",
     )
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_xaxes(**_AXIS, range=[window.start_s / unit.seconds, window.end_s / unit.seconds])
-    figure.update_yaxes(**{**_AXIS, "showgrid": False}, title_text="GPU", range=[window.gpus - 0.5, -0.5], dtick=8)
+    figure.update_yaxes(
+        **{**_AXIS, "showgrid": False}, title_text="GPU", range=[window.gpus - 0.5, -0.5], dtick=8
+    )
     figure.update_xaxes(title_text=f"time ({unit.name})", row=panels, col=1)
     return figure
 
@@ -119,7 +125,12 @@ def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: 
         f"{units.number(begin / unit.seconds, 2)} to {units.number(finish / unit.seconds, 2)} {unit.name}"
         f" ({units.duration(finish - begin)})"
         for name, need, low, count, begin, finish in zip(
-            ids, needs.tolist(), found.gpu.tolist(), found.gpus.tolist(), found.start_s.tolist(), found.end_s.tolist()
+            ids,
+            needs.tolist(),
+            found.gpu.tolist(),
+            found.gpus.tolist(),
+            found.start_s.tolist(),
+            found.end_s.tolist(),
         )
     ]
     return {
@@ -187,7 +198,8 @@ def _over_time(
         extremes = None
         if found.low is not None and found.high is not None:
             figure.add_scatter(**_band(time, found.low, found.high, position, name))
-            said = "mean " + said + f"<br>between %{{customdata[0]:{number_format}}} and %{{customdata[1]:{number_format}}}{ending}"
+            low, high = (f"%{{customdata[{at}]:{number_format}}}" for at in (0, 1))
+            said = f"mean {said}<br>between {low} and {high}{ending}"
             extremes = np.column_stack((_small(found.low), _small(found.high)))
         figure.add_scatter(
             x=_small(time),
@@ -235,7 +247,7 @@ def _line(position: int, shape: str) -> dict[str, Any]:
     return {
         "color": colours.of_run(position),
         "dash": colours.dash_of_run(position),
-        "width": 2,
+        "width": 2 if shape == "linear" else 1.6,
         "shape": shape,
     }
 
@@ -258,9 +270,17 @@ def _layout(height: int) -> dict[str, Any]:
         "margin": {"l": 56, "r": 16, "t": 10, "b": 48},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif", "size": 13},
+        "font": {
+            "family": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif",
+            "size": 13,
+        },
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
         "hoverlabel": {"align": "left"},
+        "modebar": {
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": "rgba(128,128,128,0.6)",
+            "activecolor": "rgba(128,128,128,1)",
+        },
     }
 
 

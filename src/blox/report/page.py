@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from html import escape
@@ -46,8 +47,8 @@ def page(results: Sequence[Run], title: str) -> str:
 
     claim, price = words.headline(results)
     body = [
-        f'<header><p class="title">{escape(title)}</p><h1>{escape(claim)}</h1>'
-        f'<p class="price">{escape(price)}</p></header>',
+        f'<header><p class="title">{escape(title)}</p><h1>{_unbroken(claim)}</h1>'
+        f'<p class="price">{_unbroken(price)}</p></header>',
         *(_sections(results) if results else []),
         f"<footer>Written by blox {escape(_version())}. JCT: job completion time, from submission to finish. "
         "Responsiveness: from submission to first start.</footer>",
@@ -75,7 +76,6 @@ def _sections(runs: Sequence[Run]) -> list[str]:
     several = len(runs) > 1
     window = series.gantt_window(runs[:MOST_PANELS])
     shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
-    band = _band_caption(runs)
     return [
         _section(
             "metrics",
@@ -94,23 +94,26 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         _section(
             "responsiveness-cdf",
             "Responsiveness",
-            "Share of jobs that have started within a time of their submission; left is better.",
+            "Share of jobs that have started within a time; left is better.",
             _figure("responsiveness", figures.responsiveness_cdf(runs)),
         ),
         "</div>",
         _section(
-            "utilisation", "GPUs in use", f"Share of the cluster's GPUs. {band}", _figure("used", figures.utilisation(runs))
+            "utilisation",
+            "GPUs in use",
+            f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",
+            _figure("used", figures.utilisation(runs)),
         ),
         _section(
             "queue",
             "Jobs waiting",
-            f"Held by admission, or admitted and not running. {band}",
+            f"Held by admission, or admitted and not running. {words.smoothing(runs, series.queue)}",
             _figure("waiting-jobs", figures.queue(runs)),
         ),
         _section(
             "fragmentation",
             "Fragmentation",
-            f"Share of the free GPUs that stand on partly used nodes. {band}",
+            f"Free GPUs that stand on partly used nodes. {words.smoothing(runs, series.fragmentation)}",
             _figure("fragments", figures.fragmentation(runs)),
         ),
         _section(
@@ -148,18 +151,12 @@ def _figure(name: str, figure: Any) -> str:
     )
 
 
-def _band_caption(runs: Sequence[Run]) -> str:
-    """How the lines over time were made, where they are not exact."""
-    intervals = [series.queue(run).interval_s for run in runs]
-    if not any(intervals):
-        return ""
-    return "Lines are means over a four-hundredth of the run; the shaded bands reach from least to greatest."
-
-
 def _metrics_table(runs: Sequence[Run]) -> str:
     groups = [(group, len(list(members))) for group, members in groupby(measures.PAGE, key=lambda m: m.group)]
     top = "".join(
-        f'<th class="span" colspan="{count}">{escape(group)}</th>' if group else f'<th colspan="{count}"></th>'
+        f'<th class="span" colspan="{count}">{escape(group)}</th>'
+        if group
+        else f'<th colspan="{count}"></th>'
         for group, count in groups
     )
     columns = [(measures.column(measure, runs), measures.best(measure, runs)) for measure in measures.PAGE]
@@ -204,8 +201,15 @@ def _settings(runs: Sequence[Run]) -> str:
     for name, run in zip(names, runs):
         opened = " open" if len(runs) == 1 else ""
         text = escape(settings.toml_text(run.experiment))
-        parts.append(f"<details{opened}><summary>{escape(name)}</summary><pre><code>{text}</code></pre></details>")
+        parts.append(
+            f"<details{opened}><summary>{escape(name)}</summary><pre><code>{text}</code></pre></details>"
+        )
     return "".join(parts)
+
+
+def _unbroken(sentence: str) -> str:
+    """Escaped text in which a figure and its unit stay on one line."""
+    return escape(re.sub(r"(?<=\d) (?=(%|s|min|h|d)\b|%)", "\u00a0", sentence))
 
 
 def _swatch(position: int) -> str:

@@ -19,7 +19,11 @@ CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 _WINDOW_LENGTHS_S = tuple(
     count * unit.seconds
-    for unit, counts in ((MINUTE, (1, 2, 5, 10, 15, 30)), (HOUR, (1, 2, 3, 6, 12)), (DAY, (1, 2, 4, 7, 14, 30)))
+    for unit, counts in (
+        (MINUTE, (1, 2, 5, 10, 15, 30)),
+        (HOUR, (1, 2, 3, 6, 12)),
+        (DAY, (1, 2, 4, 7, 14, 30)),
+    )
     for count in counts
 )
 
@@ -50,7 +54,8 @@ def tracked(run: Run, column: str) -> Array:
     values = np.asarray(run.jobs.get(column, np.empty(0)), dtype=np.float64)
     if "in_window" not in run.jobs:
         return values
-    return values[np.asarray(run.jobs["in_window"]).astype(bool)]
+    counted: Array = values[np.asarray(run.jobs["in_window"]).astype(bool)]
+    return counted
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,10 @@ class Level:
 def end_of(run: Run) -> float:
     """The time (seconds) at which a run ended, as far as its tables tell; 0 for an empty one."""
     ends = [np.asarray([as_number(run.summary.get("end_s"))])]
-    ends += [np.asarray(table[key], dtype=np.float64) for table, key in ((run.rounds, "time_s"), (run.stints, "end_s"))]
+    ends += [
+        np.asarray(table[key], dtype=np.float64)
+        for table, key in ((run.rounds, "time_s"), (run.stints, "end_s"))
+    ]
     together = np.concatenate(ends)
     together = together[np.isfinite(together)]
     return float(together.max()) if len(together) else 0.0
@@ -113,7 +121,7 @@ def _integral(time: Array, value: Array, edges: Array) -> Array:
     return np.diff(until[step] + value[step] * (edges - time[step]))
 
 
-def utilisation(run: Run, points: int = 400) -> Level:
+def utilisation(run: Run, points: int = 250) -> Level:
     """GPUs in use over time, per cent of the cluster."""
     total = np.asarray(run.rounds["gpus_total"], dtype=np.float64)
     used = np.asarray(run.rounds["gpus_used"], dtype=np.float64)
@@ -127,7 +135,7 @@ def queue(run: Run, points: int = 400) -> Level:
     return level(run.rounds["time_s"], waiting_jobs, end_of(run), points)
 
 
-def fragmentation(run: Run, points: int = 400) -> Level:
+def fragmentation(run: Run, points: int = 120) -> Level:
     """Free GPUs that stand on partly used nodes over time, per cent of the free GPUs."""
     share = 100 * np.asarray(run.rounds["fragmentation"], dtype=np.float64)
     return level(run.rounds["time_s"], share, end_of(run), points)

@@ -21,8 +21,10 @@ def comparison_table(results: Sequence[Run]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column("scheduler", overflow="fold", min_width=9)
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
+    table.add_column("scheduler", overflow="fold", min_width=8)
     columns = []
     for measure in measures.TERMINAL:
         unit, texts = measures.column(measure, results, short=True)
@@ -36,7 +38,14 @@ def comparison_table(results: Sequence[Run]) -> Table:
     return table
 
 
-_SHORT = {"average": "avg", "responsiveness": "resp.", "utilisation": "util.", "preemptions": "pre-\nempt.", "makespan": "make-\nspan"}
+_SHORT = {
+    "average": "avg",
+    "responsiveness": "resp.",
+    "utilisation": "util.",
+    "preemptions": "pre-\nempt.",
+    "makespan": "make-\nspan",
+    "simulated": "sim.",
+}
 
 
 def _head(measure: measures.Measure, unit: str) -> str:

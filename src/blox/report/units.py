@@ -73,7 +73,8 @@ def decimals_for(values: Sequence[float]) -> int:
     """Decimals that leave a column about three significant figures."""
     finite = [abs(value) for value in values if math.isfinite(value)]
     largest = max(finite, default=0.0)
-    return 2 if largest < 10 else 1 if largest < 1000 else 0
+    smallest = min((value for value in finite if value > 0), default=0.0)
+    return 2 if largest < 10 else 1 if largest < 1000 or smallest < 100 else 0
 
 
 def duration(seconds: float) -> str:
@@ -82,7 +83,8 @@ def duration(seconds: float) -> str:
         return "–"
     unit = column_unit([seconds])
     scaled = seconds / unit.seconds
-    return f"{number(scaled, 0 if scaled == 0 else decimals_for([scaled]) - (scaled >= 10))} {unit.name}"
+    places = 0 if scaled == round(scaled) or scaled >= 100 else decimals_for([scaled])
+    return f"{number(scaled, places)} {unit.name}"
 
 
 def compact(value: float) -> str:

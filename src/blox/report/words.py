@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from blox.report import series, units
 from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
@@ -35,7 +35,8 @@ def _single(name: str, run: Run) -> tuple[str, str]:
     claim = f"{name}: {jobs} {units.duration(jct)}{'' if count == 1 else ' on average'}."
     return claim, (
         f"A job first starts {units.duration(AVG_RESPONSIVENESS.of(run))} after its submission on average; "
-        f"{_count(PREEMPTIONS.of(run), 'preemption')}; {units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use; "
+        f"{_count(PREEMPTIONS.of(run), 'preemption')}; "
+        f"{units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use; "
         f"makespan {units.duration(MAKESPAN.of(run))}."
     )
 
@@ -81,7 +82,8 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
         return waits + "."
     if counts[winner] == least:
         return f"{waits}; {_count(least, 'preemption')}, no run has fewer."
-    return f"{waits}; {_count(counts[winner], 'preemption')}, against {units.number(least)} with {names[counts.index(least)]}."
+    fewest = f"{units.number(least)} with {names[counts.index(least)]}"
+    return f"{waits}; {_count(counts[winner], 'preemption')}, against {fewest}."
 
 
 def gantt_caption(window: series.GanttWindow) -> str:
@@ -93,9 +95,17 @@ def gantt_caption(window: series.GanttWindow) -> str:
     gpus = f"the first {window.gpus} of {units.number(window.of_gpus)} GPUs"
     if window.gpus == window.of_gpus:
         gpus = f"all {window.gpus} GPUs"
-    return (
-        f"A part of the run: {gpus}, from {begin} to {end} {unit.name}, around the median submission of the tracked jobs."
-    )
+    moment = "around the median submission of the tracked jobs"
+    return f"A part of the run: {gpus}, from {begin} to {end} {unit.name}, {moment}."
+
+
+def smoothing(runs: Sequence[Run], of: Callable[[Run], series.Level]) -> str:
+    """How the lines over time were made, where they are not exact."""
+    intervals = sorted({units.duration(found.interval_s) for found in map(of, runs) if found.interval_s})
+    if not intervals:
+        return ""
+    length = intervals[0] if len(intervals) == 1 else "short intervals"
+    return f"Lines are means over {length}; the shaded bands reach from the least to the greatest value."
 
 
 def unfinished(runs: Sequence[Run]) -> str:
@@ -111,7 +121,13 @@ def unfinished(runs: Sequence[Run]) -> str:
 
 def _percent_less(value: float, other: float) -> str:
     share = 100 * (1 - value / other) if other else 0.0
-    return f"{share:.0f} %" if share >= 10 or share == 0 else f"{share:.1f} %" if share >= 0.1 else "under 0.1 %"
+    return (
+        f"{share:.0f} %"
+        if share >= 9.95 or share == 0
+        else f"{share:.1f} %"
+        if share >= 0.1
+        else "under 0.1 %"
+    )
 
 
 def _count(value: float, noun: str) -> str:

@@ -1,0 +1,231 @@
+"""The pictures on paper: PNG, SVG or PDF files drawn with matplotlib (the extra `plot`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blox.errors import BloxError, suggestion
+from blox.report import colours, series, units, words
+from blox.report.page import MOST_PANELS
+from blox.report.run import Run, labels
+
+FORMATS = ("png", "svg", "pdf")
+
+_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e6ea",
+    "grid.linewidth": 0.7,
+    "axes.edgecolor": "#8a939c",
+    "xtick.color": "#3c444c",
+    "ytick.color": "#3c444c",
+    "legend.frameon": False,
+    "svg.hashsalt": "blox",  # the same picture gives the same bytes
+    "pdf.fonttype": 42,
+}
+_WIDE, _SQUARE = (7.0, 3.0), (5.2, 3.6)  # inches: a page's width, and a column's
+
+
+def save_pictures(
+    out_dir: Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Writes jct_cdf, responsiveness_cdf, utilisation, queue, waiting and gantt; answers with the files.
+
+    Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
+    """
+    for name in formats:
+        if name not in FORMATS:
+            raise BloxError(
+                f"pictures cannot be written as {name!r}", where="format", fix=suggestion(name, FORMATS)
+            )
+    pictures = {
+        "jct_cdf": jct_cdf,
+        "responsiveness_cdf": responsiveness_cdf,
+        "utilisation": utilisation,
+        "queue": queue,
+        "waiting": waiting,
+        "gantt": gantt,
+    }
+    written = []
+    with _paper():
+        out_dir = Path(out_dir)
+        out_dir.mkdir(parents=True, exist_ok=True)
+        for name, draw in pictures.items():
+            figure = draw(results)
+            for kind in formats:
+                path = out_dir / f"{name}.{kind}"
+                metadata = (
+                    {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
+                )
+                figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
+                written.append(path)
+    return written
+
+
+def jct_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of job completion times, time on a logarithmic axis."""
+    return _cdf(runs, "jct_s", "job completion time")
+
+
+def responsiveness_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of the time from submission to first start; what is under 1 s is drawn at 1 s."""
+    return _cdf(runs, "responsiveness_s", "time from submission to first start")
+
+
+def utilisation(runs: Sequence[Run]) -> Any:
+    """GPUs in use over time, per cent of the cluster."""
+    return _over_time(runs, series.utilisation, "GPUs in use (%)", top=102)
+
+
+def queue(runs: Sequence[Run]) -> Any:
+    """Jobs waiting over time, held by admission or queued."""
+    return _over_time(runs, series.queue, "jobs waiting")
+
+
+def waiting(runs: Sequence[Run]) -> Any:
+    """Time that jobs waited in all, a bar per run, stacked by cause."""
+    figure, (axes,) = _figure((7.0, 1.3 + 0.38 * len(runs)))
+    totals = [series.waiting(run) for run in runs]
+    unit = units.column_unit([max((sum(total.values()) for total in totals), default=0.0)])
+    left = np.zeros(len(runs))
+    for cause in series.CAUSES:
+        width = np.array([total[cause] for total in totals]) / unit.seconds
+        axes.barh(
+            np.arange(len(runs)), width, left=left, height=0.62, color=colours.CAUSES[cause], label=cause
+        )
+        left = left + width
+    axes.set_yticks(np.arange(len(runs)), labels(runs))
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"waiting, all jobs together ({unit.name})")
+    _legend(axes, len(series.CAUSES))
+    return figure
+
+
+def gantt(runs: Sequence[Run]) -> Any:
+    """Which job held which GPU when: a panel per run over the same GPUs and the same time."""
+    from matplotlib.collections import PolyCollection
+
+    runs = runs[:MOST_PANELS]
+    window = series.gantt_window(runs)
+    unit = units.axis_unit(window.end_s - window.start_s)
+    panels = max(len(runs), 1)
+    figure, grid = _figure((7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels)
+    for axes, run, name in zip(grid, runs, labels(runs)):
+        found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
+        left = np.maximum(found.start_s, window.start_s) / unit.seconds
+        right = np.minimum(found.end_s, window.end_s) / unit.seconds
+        top, bottom = found.gpu - 0.45, found.gpu + found.gpus - 0.55
+        corners = np.stack(
+            [np.column_stack(pair) for pair in ((left, top), (right, top), (right, bottom), (left, bottom))],
+            axis=1,
+        )
+        fill = [colours.of_job(row) for row in found.job.tolist()]
+        axes.add_collection(
+            PolyCollection(list(corners), facecolors=fill, edgecolors="#555555", linewidths=0.3)
+        )
+        axes.set_title(name, loc="left", fontsize=10, fontweight="bold", pad=3)
+        axes.set_ylabel("GPU")
+        axes.set_ylim(max(window.gpus, 1) - 0.5, -0.5)
+        axes.set_xlim(window.start_s / unit.seconds, max(window.end_s, window.start_s + 1) / unit.seconds)
+        axes.set_yticks(range(0, max(window.gpus, 1), 8))
+        axes.grid(visible=False)
+    grid[-1].set_xlabel(f"time ({unit.name})")
+    figure.text(0.01, -0.005, words.gantt_caption(window), fontsize=8, color="#5d6670", va="top")
+    return figure
+
+
+def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
+    figure, (axes,) = _figure(_SQUARE)
+    low, high = np.inf, 1.0
+    for position, (run, name) in enumerate(zip(runs, labels(runs))):
+        found = series.cdf(series.tracked(run, column))
+        if len(found.value) == 0:
+            continue
+        value = np.maximum(found.value, 1.0)  # a logarithmic axis has no place for 0
+        low, high = min(low, float(value[0])), max(high, float(value[-1]))
+        axes.step(
+            np.insert(value, 0, value[0]),
+            100 * np.insert(found.share, 0, 0.0),
+            where="post",
+            label=name,
+            **_line(position),
+        )
+    low = min(low, high)
+    axes.set_xscale("log")
+    axes.set_xlim(low / 1.15, high * 1.15)
+    ticks = units.log_ticks(low / 1.15, high * 1.15)
+    axes.set_xticks([seconds for seconds, _ in ticks], [text for _, text in ticks])
+    axes.minorticks_off()
+    axes.set_ylim(0, 102)
+    axes.set_xlabel(title)
+    axes.set_ylabel("jobs (%)")
+    _legend(axes, len(runs))
+    return figure
+
+
+def _over_time(
+    runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, top: float | None = None
+) -> Any:
+    figure, (axes,) = _figure(_WIDE)
+    levels = [of(run) for run in runs]
+    unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
+    for position, (found, name) in enumerate(zip(levels, labels(runs))):
+        time = found.time / unit.seconds
+        if found.low is None or found.high is None:
+            axes.step(time, found.value, where="post", label=name, **_line(position))
+        else:
+            axes.fill_between(
+                time, found.low, found.high, color=colours.of_run(position), alpha=0.15, linewidth=0
+            )
+            axes.plot(time, found.value, label=name, **_line(position))
+    axes.set_ylim(0, top)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"time ({unit.name})")
+    axes.set_ylabel(title)
+    _legend(axes, len(runs))
+    return figure
+
+
+def _line(position: int) -> dict[str, Any]:
+    style = _DASHES[colours.dash_of_run(position)]
+    return {"color": colours.of_run(position), "linestyle": style, "linewidth": 1.5}
+
+
+def _legend(axes: Any, entries: int) -> None:
+    """Above the axes, where it hides nothing."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=min(max(entries, 1), 4), handlelength=1.6
+        )
+
+
+def _figure(size: tuple[float, float], panels: int = 1) -> tuple[Any, list[Any]]:
+    """A figure of `size` inches and its axes, one above the other. Outside pyplot, which would keep it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, list(figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
+
+
+@contextmanager
+def _paper() -> Iterator[None]:
+    """The style of every picture; BloxError where matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise BloxError(
+            "pictures need matplotlib, which is not installed", fix="pip install 'blox[plot]'"
+        ) from None
+    with matplotlib.rc_context(_STYLE):
+        yield

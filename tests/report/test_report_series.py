@@ -1,0 +1,124 @@
+"""The numbers behind the pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_runs import toy_run
+
+from blox.report import series
+
+
+def test_cdf_of_four_values_is_four_steps() -> None:
+    found = series.cdf(np.array([4.0, 1.0, np.nan, 2.0, 2.0]))
+    assert found.value.tolist() == [1, 2, 2, 4]
+    assert found.share.tolist() == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_cdf_of_many_values_is_thinned_and_every_point_is_exact() -> None:
+    values = np.random.default_rng(3).lognormal(size=50_000)
+    found = series.cdf(values, points=300)
+    assert len(found.value) <= 300
+    assert found.value[0] == values.min() and found.value[-1] == values.max()
+    for value, share in zip(found.value, found.share):
+        assert np.mean(values <= value) == pytest.approx(share)
+
+
+def test_cdf_of_nothing_is_empty() -> None:
+    assert len(series.cdf(np.array([])).value) == 0
+    assert len(series.cdf(np.array([np.nan, np.inf])).value) == 0
+
+
+def test_a_short_level_is_exact_and_holds_to_the_end() -> None:
+    found = series.level(np.array([0.0, 10.0]), np.array([1.0, 5.0]), end_s=30.0)
+    assert found.low is None
+    assert found.time.tolist() == [0, 10, 30]
+    assert found.value.tolist() == [1, 5, 5]
+
+
+def test_a_long_level_is_averaged_over_time_not_over_rows() -> None:
+    # 1 for 9 s, then ten changes in the last second, ending at 3.
+    time = np.concatenate(([0.0], np.linspace(9.0, 9.9, 10)))
+    value = np.concatenate(([1.0], np.full(10, 3.0)))
+    found = series.level(time, value, end_s=10.0, points=1)
+    assert found.value.tolist() == [pytest.approx(1.2)]
+
+
+@given(
+    gaps=st.lists(st.floats(0.01, 1e4), min_size=5, max_size=200),
+    seed=st.integers(0, 1000),
+    points=st.integers(1, 40),
+)
+def test_a_long_level_keeps_extremes_and_area(gaps: list[float], seed: int, points: int) -> None:
+    time = np.cumsum(gaps)
+    value = np.random.default_rng(seed).integers(0, 100, len(time)).astype(float)
+    end = time[-1] + 1.0
+    found = series.level(time, value, end, points)
+    if found.low is None or found.high is None:
+        assert len(time) <= points
+        return
+    assert found.low.min() == value.min() and found.high.max() == value.max()
+    assert np.all(found.low <= found.value) and np.all(found.value <= found.high)
+    area = np.sum(value * np.diff(np.append(time, end)))
+    assert np.sum(found.value) * found.interval_s == pytest.approx(area, rel=1e-6, abs=1e-6)
+
+
+def test_gaps_in_a_level_count_for_nothing() -> None:
+    value = np.tile([np.nan, 4.0], 50)
+    found = series.level(np.arange(100.0), value, end_s=100.0, points=10)
+    assert found.low is not None
+    assert set(found.value) == {4.0} and set(found.low) == {4.0}
+
+
+def test_only_the_tracking_window_counts() -> None:
+    run = toy_run(jobs=5)
+    run.jobs["in_window"][:] = [0, 1, 1, 0, 0]
+    assert series.tracked(run, "jct_s").tolist() == run.jobs["jct_s"][1:3].tolist()
+
+
+def test_bars_join_neighbouring_gpus_of_a_job() -> None:
+    run = toy_run(jobs=1)
+    run.stints.update(
+        job=np.array([0, 0, 0, 1, 0]),
+        gpu=np.array([1, 0, 3, 2, 9]),
+        start_s=np.zeros(5),
+        end_s=np.array([5.0, 5.0, 5.0, 5.0, 5.0]),
+    )
+    found = series.bars(run, gpus=8)
+    assert list(zip(found.job, found.gpu, found.gpus)) == [(0, 0, 2), (0, 3, 1), (1, 2, 1)]
+
+
+def test_bars_hold_the_same_gpu_time_as_the_stints() -> None:
+    run = toy_run("las", jobs=80)
+    found = series.bars(run, gpus=16)
+    held = np.sum(run.stints["end_s"] - run.stints["start_s"])
+    assert np.sum((found.end_s - found.start_s) * found.gpus) == pytest.approx(held)
+
+
+def test_a_small_run_is_shown_whole() -> None:
+    run = toy_run(jobs=10)
+    window = series.gantt_window([run])
+    assert window.whole
+    assert (window.gpus, window.start_s, window.end_s) == (
+        16,
+        run.stints["start_s"].min(),
+        run.stints["end_s"].max(),
+    )
+
+
+def test_a_large_run_is_shown_in_part_and_the_same_part_in_every_run() -> None:
+    runs = [toy_run(order, jobs=400, gpus=64) for order in ("fifo", "las")]
+    window = series.gantt_window(runs, gpus=32, most_bars=100)
+    assert not window.whole and (window.gpus, window.of_gpus) == (32, 64)
+    assert window.start_s <= np.median(runs[0].jobs["submit_s"]) <= window.end_s
+    counts = [len(series.bars(run, 32).between(window.start_s, window.end_s)) for run in runs]
+    assert 0 < max(counts) <= 100
+
+
+def test_an_empty_run_has_an_empty_window() -> None:
+    run = toy_run(jobs=3, max_rounds=0)
+    window = series.gantt_window([run])
+    assert window.gpus == 0 and series.end_of(run) == 0.0
+    assert len(series.utilisation(run).time) == 0

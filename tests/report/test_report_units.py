@@ -1,0 +1,61 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from toy_runs import toy_run
+
+from blox.report import measures, units
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (42.5, "42.5 s"),
+        (150, "2.50 min"),
+        (300, "5 min"),
+        (7200, "2 h"),
+        (15.5 * 3600, "15.5 h"),
+        (250.4 * 3600, "250 h"),
+        (2400 * 3600, "100 d"),
+        (math.nan, "–"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert units.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(7, "7"), (99_999, "99,999"), (157_321, "157k"), (3.21e6, "3.2M")]
+)
+def test_counts_are_short(count: float, text: str) -> None:
+    assert units.compact(count) == text
+
+
+def test_a_column_has_one_unit() -> None:
+    runs = [toy_run(jobs=2) for _ in range(3)]
+    for run, value in zip(runs, (60.0, 7200.0, 36000.0)):
+        run.summary["avg_jct_s"] = value
+    assert measures.column(measures.AVG_JCT, runs) == ("h", ["0.0", "2.0", "10.0"])
+
+
+def test_the_best_value_is_marked_only_where_runs_differ() -> None:
+    runs = [toy_run(jobs=2) for _ in range(3)]
+    assert measures.best(measures.AVG_JCT, runs) == set()
+    for run, value in zip(runs, (3.0, math.nan, 3.0)):
+        run.summary["avg_jct_s"] = value
+    assert measures.best(measures.AVG_JCT, runs) == set()
+    runs[1].summary["avg_jct_s"] = 5.0
+    assert measures.best(measures.AVG_JCT, runs) == {0, 2}
+    for run, value in zip(runs, (0.2, 0.9, 0.5)):
+        run.summary["utilisation"] = value
+    assert measures.best(measures.UTILISATION, runs) == {1}
+
+
+def test_log_axes_have_ticks_however_short() -> None:
+    names = [text for _, text in units.log_ticks(0.9, 1e6)]
+    assert names == ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d"]
+    assert len(units.log_ticks(3000, 9000)) >= 2

@@ -1,0 +1,83 @@
+"""The sentences on top of the report."""
+
+from __future__ import annotations
+
+import math
+
+from toy_runs import ToyResult, toy_run
+
+from blox.report import settings, words
+from blox.report.run import labels
+
+
+def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:
+    run = toy_run(jobs=2)
+    run.summary.update(avg_jct_s=jct, avg_responsiveness_s=responsiveness, preemptions=preemptions)
+    return ToyResult(label, run.experiment, run.summary, run.jobs, run.rounds, run.stints)
+
+
+def test_the_winner_its_lead_and_its_price() -> None:
+    runs = [_with("fifo", 36000, 7200, 0), _with("srtf", 18000, 3600, 50), _with("las", 20000, 60, 900)]
+    claim, price = words.headline(runs)
+    assert (
+        claim
+        == "srtf has the lowest average JCT: 5 h, 10 % less than las (5.56 h) and 50 % less than fifo (10 h)."
+    )
+    assert price == (
+        "The price: jobs first start after 60 min on average, against 60 s with las; "
+        "50 preemptions, against 0 with fifo."
+    )
+
+
+def test_a_winner_that_costs_nothing() -> None:
+    claim, price = words.headline([_with("a", 7200, 60, 3), _with("b", 14400, 120, 5)])
+    assert claim == "a has the lowest average JCT: 2 h, 50 % less than b (4 h)."
+    assert price.startswith("It is also the most responsive") and price.endswith(
+        "3 preemptions, no run has fewer."
+    )
+
+
+def test_no_difference_and_no_jobs() -> None:
+    assert words.headline([_with("a", 60, 1, 0), _with("b", 60, 1, 0)])[0].startswith("No difference")
+    nothing = _with("a", math.nan, math.nan, math.nan)
+    assert words.headline([nothing, nothing])[0] == "No job finished in any of the runs."
+    assert "only run" in words.headline([nothing, _with("b", 60, 1, 0)])[0]
+    assert words.headline([nothing])[0] == "a: no job finished."
+    assert words.headline([])[0]
+
+
+def test_one_run_is_described() -> None:
+    claim, price = words.headline([_with("las", 7200, 60, 1)])
+    assert claim == "las: 2 jobs take 2 h on average."
+    assert "1 preemption;" in price
+
+
+def test_runs_of_one_label_are_numbered() -> None:
+    runs = [_with("las", 1, 1, 1), _with("fifo", 1, 1, 1), _with("las", 1, 1, 1)]
+    assert labels(runs) == ["las (1)", "fifo", "las (2)"]
+
+
+def test_jobs_that_did_not_finish_are_counted() -> None:
+    run = toy_run(jobs=10, max_rounds=5)
+    assert words.unfinished([run]) == "Jobs that did not finish are left out: 10 of 10 in fifo."
+    assert words.unfinished([toy_run(jobs=3)]) == ""
+
+
+def test_settings_are_toml_that_reads_back() -> None:
+    import tomllib
+
+    experiment = {
+        "workload": 'a "quoted" \\ path\n',
+        "seed": 3,
+        "fast": True,
+        "absent": None,
+        "window": [3000, 4000],
+        "scheduler": {"name": "las", "by.x": 1.5, "nested": {"a": [{"b": 1}]}},
+    }
+    expected = {key: value for key, value in experiment.items() if value is not None}
+    assert tomllib.loads(settings.toml_text(experiment)) == expected
+
+
+def test_settings_that_differ() -> None:
+    runs = [toy_run("fifo", jobs=2), toy_run("las", jobs=2)]
+    assert settings.differences(runs) == {"scheduler": ["fifo", "las"]}
