@@ -332,3 +332,16 @@ def _line_in(error: BaseException, file: Path) -> str:
             line = f":{trace.tb_lineno}"
         trace = trace.tb_next
     return line
+
+
+def lazy_package(package: str, kind: str) -> Callable[[str], type]:
+    """A module `__getattr__` that finds a part's class by its class name: `schedulers.Fifo`."""
+
+    def lookup(class_name: str) -> type:
+        if not class_name.startswith("_"):
+            for cls in classes(kind).values():
+                if cls.__name__ == class_name:
+                    return cls
+        raise AttributeError(f"module {package!r} has no attribute {class_name!r}")
+
+    return lookup

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours, series, units
-from blox.report.run import Array, Run, labels
+from blox.report.run import Array, Run, labels, legend_shape
 
 _GRID = "rgba(128,128,128,0.22)"
 _GANTT_ROW_PX = 9
@@ -43,7 +43,7 @@ def queue(runs: Sequence[Run]) -> Any:
 
 def fragmentation(runs: Sequence[Run]) -> Any:
     """Free GPUs on partly used nodes over time, per cent of the free GPUs."""
-    figure = _over_time(runs, series.fragmentation, "free GPUs on partly used nodes", "%", ".1f")
+    figure = _over_time(runs, series.fragmentation, "fragmentation", "%", ".1f")
     figure.update_yaxes(range=[0, 104])
     return figure
 
@@ -54,7 +54,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     sums = [sum(total.values()) for total in totals]
     unit = units.column_unit([max(sums, default=0.0)])
     names = _names(runs)
-    figure = _figure(height=110 + 44 * len(runs))
+    figure = _figure(height=130 + 44 * len(runs))
     for cause in series.CAUSES:
         seconds = [total[cause] for total in totals]
         hover = [
@@ -155,7 +155,7 @@ def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: 
 
 
 def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
-    figure = _figure(height=380)
+    figure = _figure(height=360 + _legend_px(runs, 72))
     low, high = np.inf, 1.0
     for position, (run, name) in enumerate(zip(runs, _names(runs))):
         found = series.cdf(series.tracked(run, column))
@@ -188,7 +188,7 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
 def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, suffix: str, number_format: str
 ) -> Any:
-    figure = _figure(height=330)
+    figure = _figure(height=310 + _legend_px(runs, 150))
     levels = [of(run) for run in runs]
     unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
     ending = f" {suffix}" if suffix else ""
@@ -197,7 +197,8 @@ def _over_time(
         said = f"%{{y:{number_format}}}{ending} at %{{x:.1f}} {unit.name}"
         extremes = None
         if found.low is not None and found.high is not None:
-            figure.add_scatter(**_band(time, found.low, found.high, position, name))
+            if len(runs) <= series.MOST_BANDS:
+                figure.add_scatter(**_band(time, found.low, found.high, position, name))
             low, high = (f"%{{customdata[{at}]:{number_format}}}" for at in (0, 1))
             said = f"mean {said}<br>between {low} and {high}{ending}"
             extremes = np.column_stack((_small(found.low), _small(found.high)))
@@ -238,6 +239,11 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return [escape(name) for name in labels(runs)]  # plotly reads its texts as a kind of HTML
 
 
+def _legend_px(runs: Sequence[Run], characters: int) -> int:
+    """Height of the legend, so that it does not take it from the picture."""
+    return 20 * legend_shape(labels(runs), characters)[1]
+
+
 def _small(values: Array) -> Array:
     """Single precision: half the bytes, and far finer than a screen."""
     return np.asarray(values, dtype=np.float32)
@@ -267,7 +273,7 @@ _AXIS: dict[str, Any] = {
 def _layout(height: int) -> dict[str, Any]:
     return {
         "height": height,
-        "margin": {"l": 56, "r": 16, "t": 10, "b": 48},
+        "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {

@@ -170,7 +170,7 @@ def _metrics_table(runs: Sequence[Run]) -> str:
             f'<td class="best">{texts[position]}</td>' if position in best else f"<td>{texts[position]}</td>"
             for (_, texts), best in columns
         )
-        rows.append(f"<tr><th>{_swatch(position)}{escape(name)}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{_swatch(position)}{_breakable(name)}</th>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
@@ -184,7 +184,7 @@ def _settings(runs: Sequence[Run]) -> str:
     if differing:
         heads = "".join(f"<th>{escape(setting)}</th>" for setting in differing)
         rows = "".join(
-            f"<tr><th>{_swatch(position)}{escape(name)}</th>"
+            f"<tr><th>{_swatch(position)}{_breakable(name)}</th>"
             + "".join(f"<td>{escape(texts[position])}</td>" for texts in differing.values())
             + "</tr>"
             for position, name in enumerate(names)
@@ -210,6 +210,11 @@ def _settings(runs: Sequence[Run]) -> str:
 def _unbroken(sentence: str) -> str:
     """Escaped text in which a figure and its unit stay on one line."""
     return escape(re.sub(r"(?<=\d) (?=(%|s|min|h|d)\b|%)", "\u00a0", sentence))
+
+
+def _breakable(name: str) -> str:
+    """An escaped label that may be broken after the marks that join its parts."""
+    return re.sub(r"(?<=[:,+/@])", "<wbr>", escape(name))
 
 
 def _swatch(position: int) -> str:

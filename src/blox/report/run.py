@@ -38,3 +38,10 @@ def labels(runs: Sequence[Run]) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         unique.append(f"{name} ({seen[name]})" if names.count(name) > 1 else name)
     return unique
+
+
+def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:
+    """Columns and lines of a legend that has room for so many characters in a line, marks included."""
+    widest = max((len(name) for name in names), default=0) + 7  # the mark and the space around it
+    columns = min(max(characters // widest, 1), max(len(names), 1))
+    return columns, -(-len(names) // columns)

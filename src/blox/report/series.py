@@ -15,6 +15,9 @@ from blox.report.measures import as_number
 from blox.report.run import Array, Run
 from blox.report.units import DAY, HOUR, MINUTE
 
+# More bands than this, one over the other, hide what they should show.
+MOST_BANDS = 3
+
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 _WINDOW_LENGTHS_S = tuple(
@@ -135,7 +138,7 @@ def queue(run: Run, points: int = 400) -> Level:
     return level(run.rounds["time_s"], waiting_jobs, end_of(run), points)
 
 
-def fragmentation(run: Run, points: int = 120) -> Level:
+def fragmentation(run: Run, points: int = 100) -> Level:
     """Free GPUs that stand on partly used nodes over time, per cent of the free GPUs."""
     share = 100 * np.asarray(run.rounds["fragmentation"], dtype=np.float64)
     return level(run.rounds["time_s"], share, end_of(run), points)

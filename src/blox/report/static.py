@@ -12,7 +12,7 @@ import numpy as np
 from blox.errors import BloxError, suggestion
 from blox.report import colours, series, units, words
 from blox.report.page import MOST_PANELS
-from blox.report.run import Run, labels
+from blox.report.run import Run, labels, legend_shape
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -33,7 +33,9 @@ _STYLE: Any = {
     "svg.hashsalt": "blox",  # the same picture gives the same bytes
     "pdf.fonttype": 42,
 }
-_WIDE, _SQUARE = (7.0, 3.0), (5.2, 3.6)  # inches: a page's width, and a column's
+_WIDE, _SQUARE = (7.0, 2.8), (5.2, 3.4)  # inches: a page's width, and a column's; a legend adds to the height
+_CHARACTERS_PER_INCH = 12  # of a legend in 10 point
+_LEGEND_LINE = 0.21  # inches
 
 
 def save_pictures(
@@ -94,7 +96,7 @@ def queue(runs: Sequence[Run]) -> Any:
 
 def waiting(runs: Sequence[Run]) -> Any:
     """Time that jobs waited in all, a bar per run, stacked by cause."""
-    figure, (axes,) = _figure((7.0, 1.3 + 0.38 * len(runs)))
+    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), series.CAUSES)
     totals = [series.waiting(run) for run in runs]
     unit = units.column_unit([max((sum(total.values()) for total in totals), default=0.0)])
     left = np.zeros(len(runs))
@@ -108,7 +110,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"waiting, all jobs together ({unit.name})")
-    _legend(axes, len(series.CAUSES))
+    _legend(axes, series.CAUSES)
     return figure
 
 
@@ -120,7 +122,7 @@ def gantt(runs: Sequence[Run]) -> Any:
     window = series.gantt_window(runs)
     unit = units.axis_unit(window.end_s - window.start_s)
     panels = max(len(runs), 1)
-    figure, grid = _figure((7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels)
+    figure, grid = _figure((7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels=panels)
     for axes, run, name in zip(grid, runs, labels(runs)):
         found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
         left = np.maximum(found.start_s, window.start_s) / unit.seconds
@@ -146,7 +148,7 @@ def gantt(runs: Sequence[Run]) -> Any:
 
 
 def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
-    figure, (axes,) = _figure(_SQUARE)
+    figure, (axes,) = _figure(_SQUARE, labels(runs))
     low, high = np.inf, 1.0
     for position, (run, name) in enumerate(zip(runs, labels(runs))):
         found = series.cdf(series.tracked(run, column))
@@ -170,30 +172,30 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
     axes.set_ylim(0, 102)
     axes.set_xlabel(title)
     axes.set_ylabel("jobs (%)")
-    _legend(axes, len(runs))
+    _legend(axes, labels(runs))
     return figure
 
 
 def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, top: float | None = None
 ) -> Any:
-    figure, (axes,) = _figure(_WIDE)
+    figure, (axes,) = _figure(_WIDE, labels(runs))
     levels = [of(run) for run in runs]
     unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
     for position, (found, name) in enumerate(zip(levels, labels(runs))):
         time = found.time / unit.seconds
         if found.low is None or found.high is None:
             axes.step(time, found.value, where="post", label=name, **_line(position))
-        else:
-            axes.fill_between(
-                time, found.low, found.high, color=colours.of_run(position), alpha=0.15, linewidth=0
-            )
-            axes.plot(time, found.value, label=name, **_line(position))
+            continue
+        axes.plot(time, found.value, label=name, **_line(position))
+        if len(runs) <= series.MOST_BANDS:
+            colour = colours.of_run(position)
+            axes.fill_between(time, found.low, found.high, color=colour, alpha=0.15, linewidth=0)
     axes.set_ylim(0, top)
     axes.set_xlim(left=0)
     axes.set_xlabel(f"time ({unit.name})")
     axes.set_ylabel(title)
-    _legend(axes, len(runs))
+    _legend(axes, labels(runs))
     return figure
 
 
@@ -202,19 +204,23 @@ def _line(position: int) -> dict[str, Any]:
     return {"color": colours.of_run(position), "linestyle": style, "linewidth": 1.5}
 
 
-def _legend(axes: Any, entries: int) -> None:
+def _legend(axes: Any, names: Sequence[str]) -> None:
     """Above the axes, where it hides nothing."""
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=min(max(entries, 1), 4), handlelength=1.6
-        )
+        columns, _ = legend_shape(names, int(axes.figure.get_figwidth() * _CHARACTERS_PER_INCH))
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, handlelength=1.6)
 
 
-def _figure(size: tuple[float, float], panels: int = 1) -> tuple[Any, list[Any]]:
-    """A figure of `size` inches and its axes, one above the other. Outside pyplot, which would keep it."""
+def _figure(size: tuple[float, float], legend: Sequence[str] = (), panels: int = 1) -> tuple[Any, list[Any]]:
+    """A figure of `size` inches, room for a legend added, and its axes, one above the other.
+
+    Made outside pyplot, which would keep it.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
+    width, height = size
+    height += _LEGEND_LINE * legend_shape(legend, int(width * _CHARACTERS_PER_INCH))[1]
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
 
 

@@ -43,7 +43,7 @@ thead tr.groups th.span { border-bottom: 1px solid var(--rule); padding-bottom: 
 th small { display: block; font-weight: 400; }
 th:first-child, td:first-child, table.texts th, table.texts td { text-align: left; }
 table.texts th, table.texts td { padding-right: 1.5rem; }
-tbody th { font-weight: 600; }
+tbody th { font-weight: 600; white-space: normal; overflow-wrap: break-word; max-width: 18rem; }
 td.best { background: var(--mark); color: var(--mark-ink); font-weight: 700; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .5em; }
 .swatch, td.best { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -105,7 +105,10 @@ def smoothing(runs: Sequence[Run], of: Callable[[Run], series.Level]) -> str:
     if not intervals:
         return ""
     length = intervals[0] if len(intervals) == 1 else "short intervals"
-    return f"Lines are means over {length}; the shaded bands reach from the least to the greatest value."
+    extremes = "the shaded bands reach from the least to the greatest value"
+    if len(runs) > series.MOST_BANDS:
+        extremes = "hover for the least and the greatest value"
+    return f"Lines are means over {length}; {extremes}."
 
 
 def unfinished(runs: Sequence[Run]) -> str:

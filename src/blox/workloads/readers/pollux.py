@@ -21,8 +21,8 @@ from blox.workloads.text_files import require_file
 class Pollux(TraceReader):
     """Reads name, time, application, num_replicas and batch_size.
 
-    Durations come from the applications' profiles; `applications` is their folder (default: `../applications`,
-    seen from the file).
+    Durations come from the applications' profiles; `applications` is their folder (default:
+    `../applications`, seen from the file).
     """
 
     applications: str = ""

@@ -1,0 +1,7 @@
+"""Admission policies: which submitted jobs enter the schedulable set, one small file each."""
+
+from __future__ import annotations
+
+from blox.registry import lazy_package
+
+__getattr__ = lazy_package(__name__, "admission")

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.registry import register
+from blox.workloads.table import Array
+
+
+@register.admission("accept-all")
+@dataclass(frozen=True)
+class AcceptAll:
+    """Admits every job as soon as it is submitted."""
+
+    def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        return new_jobs
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

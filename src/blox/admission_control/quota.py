@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.registry import register
+from blox.workloads.table import Array
+
+
+@register.admission("quota")
+@dataclass(frozen=True)
+class Quota:
+    """Holds a job while its user, tenant or job type has as much admitted as the quota allows.
+
+    Paper, Table 5: user job quota, user resource quota, job type quota, job resource quota. `user_jobs`
+    and `user_gpus` (likewise `tenant_*`, `type_*`) limit the jobs, or the GPUs they ask for, that are
+    admitted at a time; 0 means no limit. `most_gpus` is the largest job that enters by day and night:
+    larger ones enter only when nothing else is admitted. A job whose own size exceeds a GPU quota enters
+    when its owner has nothing else admitted, so that no job waits for ever. A held job does not hold up
+    others behind it that are within their quotas.
+    """
+
+    user_jobs: int = 0
+    user_gpus: int = 0
+    tenant_jobs: int = 0
+    tenant_gpus: int = 0
+    type_jobs: int = 0
+    type_gpus: int = 0
+    most_gpus: int = 0
+
+    def __post_init__(self) -> None:
+        limits = vars(self)
+        for name, value in limits.items():
+            if value < 0:
+                raise BloxError(f"{name} is {value}", fix=f"{name} must be 0 (no limit) or more")
+        if not any(limits.values()):
+            raise BloxError("no quota is set", fix=f"give at least one of {', '.join(limits)}")
+
+    def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        jobs, gpus = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        admitted = 0
+        for row in job_state.active.tolist():
+            admitted += 1
+            for owner, _, _ in self._limits(job_state, row):
+                jobs[owner] += 1
+                gpus[owner] += int(job_state.columns.gpus[row])
+        accepted = []
+        for index, row in enumerate(new_jobs.tolist()):
+            size = int(job_state.columns.gpus[row])
+            limits = list(self._limits(job_state, row))
+            if self.most_gpus and size > self.most_gpus and admitted:
+                continue
+            if any(
+                (most_jobs and jobs[owner] >= most_jobs)
+                or (most_gpus and jobs[owner] and gpus[owner] + size > most_gpus)
+                for owner, most_jobs, most_gpus in limits
+            ):
+                continue
+            accepted.append(index)
+            admitted += 1
+            for owner, _, _ in limits:
+                jobs[owner] += 1
+                gpus[owner] += size
+        return new_jobs[accepted]
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Only a job that finishes makes room."""
+        return math.inf
+
+    def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:
+        """(owner, most jobs, most GPUs) for every quota that the job falls under."""
+        for kind, column, most_jobs, most_gpus in (
+            ("user", "user", self.user_jobs, self.user_gpus),
+            ("tenant", "tenant", self.tenant_jobs, self.tenant_gpus),
+            ("type", "job_type", self.type_jobs, self.type_gpus),
+        ):
+            if most_jobs or most_gpus:
+                yield (kind, getattr(job_state.columns, column)[row]), most_jobs, most_gpus

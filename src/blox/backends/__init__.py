@@ -1,0 +1,1 @@
+"""What carries a plan out: the simulation, and processes of this machine."""

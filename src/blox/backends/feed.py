@@ -1,0 +1,66 @@
+"""JobFeed: brings the jobs of a workload into JobState when their time comes, on any backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.workloads.table import Array, JobTable
+
+Belief = Callable[[JobTable], Array]
+
+
+class JobFeed:
+    """Draws batches as they are needed and keeps at least one job ahead, to know the next submission."""
+
+    def __init__(self, batches: Iterator[JobTable], largest: int, belief: Belief, most_jobs: int | None = None):
+        self._batches, self._largest, self._belief = batches, largest, belief
+        self._left = most_jobs
+        self.submit_s: Array = np.empty(0)  # of every staged row
+        self.ended = False
+
+    def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+        """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
+        while True:
+            done = job_state.submitted
+            due = int(np.searchsorted(self.submit_s, job_state.now, side="right")) if len(self.submit_s) else 0
+            if due > done:
+                job_state.submit(due - done)
+            if due < len(self.submit_s) or self.ended:
+                return
+            self._draw(job_state, on_batch)
+
+    def next_submission(self, job_state: JobState) -> float:
+        """When the next job is submitted; inf when no more come."""
+        if job_state.submitted < len(self.submit_s):
+            return float(self.submit_s[job_state.submitted])
+        return float("inf")
+
+    def _draw(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+        jobs = next(self._batches, None)
+        if jobs is None or self._left == 0:
+            self.ended = True
+            return
+        if self._left is not None:
+            jobs = jobs.take(slice(0, self._left))
+            self._left -= len(jobs)
+        check_fits(jobs, self._largest)
+        rows = job_state.stage(jobs, self._belief(jobs))
+        on_batch(jobs, rows)
+        self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
+
+
+def check_fits(jobs: JobTable, largest: int) -> None:
+    """Refuses a job that asks for more GPUs than the cluster has."""
+    wide = jobs.columns["gpus"] > largest
+    if wide.any():
+        row = int(np.argmax(wide))
+        raise BloxError(
+            f"job {jobs.columns['job_id'][row]!r} asks for {int(jobs.columns['gpus'][row])} GPUs, "
+            f"and the cluster has {largest}",
+            where=jobs.place(row),
+            fix="use a larger cluster, or leave the job out (generators: max_gpus=N; traces: ?max_gpus=N)",
+        )

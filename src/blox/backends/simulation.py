@@ -1,0 +1,118 @@
+"""Simulation: time jumps from event to event, and jobs progress as the true performance model says.
+
+The truth lives here: durations, speeds, overheads. Policies see beliefs in JobState.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from blox.backends.feed import JobFeed
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.options import SimulationOptions
+from blox.performance.overheads import Overheads
+from blox.plan import Allocation
+from blox.workloads.table import Array, JobTable
+
+
+class PerformanceModel(Protocol):
+    """How fast jobs run on the GPUs they are given: 1.0 is the speed that their duration implies."""
+
+    def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float: ...
+
+
+class Simulation:
+    """The backend that only pretends: what would have happened, exactly and at once."""
+
+    def __init__(
+        self,
+        feed: JobFeed,
+        performance: PerformanceModel,
+        overheads: Overheads | None = None,
+        options: SimulationOptions | None = None,
+        round_s: float = 300.0,
+    ) -> None:
+        self._feed, self._performance = feed, performance
+        self._overheads = overheads or Overheads()
+        self._options = options or SimulationOptions()
+        self._round_s = round_s
+        self._work_s: Array = np.empty(0)  # by row: true isolated seconds
+        self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
+
+    @property
+    def exhausted(self) -> bool:
+        return self._feed.ended
+
+    def node_events(self, now: float) -> list[tuple[int, bool]]:
+        return []
+
+    def submit(self, job_state: JobState) -> None:
+        self._feed.advance(job_state, self._learn)
+
+    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Nothing to do: progress is anchored, and read off when somebody asks."""
+
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        running = cluster_state.allocation.jobs
+        finish = self._finish_s[running]
+        done = finish <= job_state.now
+        if self._options.finish_at_boundary:
+            finish = np.full(len(finish), job_state.now)
+        return running[done], finish[done]
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        rows = grants.jobs
+        rate = self._performance.rate(grants, cluster_state, job_state)
+        begin = job_state.now + self._overheads.delay(rows, job_state)
+        self._finish_s[rows] = begin + (self._work_s[rows] - job_state.columns.done0[rows]) / rate
+        return rate, begin
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """Nothing to do: a job that holds no GPUs does not progress."""
+
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        submission = self._feed.next_submission(job_state)
+        running = cluster_state.allocation.jobs
+        if not len(running):
+            return submission
+        return min(submission, float(self._finish_s[running].min()))
+
+    def wait_until(self, time_s: float) -> float:
+        return time_s
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def _learn(self, jobs: JobTable, rows: Array) -> None:
+        """Takes the true work of newly staged jobs."""
+        if self._options.whole_round_credit:
+            work = _whole_rounds(jobs, self._round_s, self._options.credit_factor)
+        else:
+            work = jobs.columns["duration_s"]
+        self._work_s = np.concatenate((self._work_s, work))
+        self._finish_s = np.concatenate((self._finish_s, np.full(len(rows), np.inf)))
+
+
+def _whole_rounds(jobs: JobTable, round_s: float, factor: float) -> Array:
+    """Seconds of run time until the sum of whole-round credits reaches a job's iterations.
+
+    The original adds `round_s / iteration_time * factor` once per round in floating point; so does this,
+    so that the last bit falls the same way.
+    """
+    duration = jobs.columns["duration_s"]
+    iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")
+    unknown = np.isnan(iterations) | np.isnan(iteration_s)
+    total = np.where(unknown, duration, iterations)
+    step = np.where(unknown, round_s, round_s / np.where(unknown, 1.0, iteration_s)) * factor
+    rounds = np.empty(len(duration))
+    for each in np.unique(step):
+        here = step == each
+        most = int(np.ceil(total[here].max() / each)) + 2
+        credit = np.add.accumulate(np.full(most, each))
+        rounds[here] = np.searchsorted(credit, total[here], side="left") + 1
+    return rounds * round_s

@@ -1,0 +1,79 @@
+"""When the loop wakes: at the boundaries of rounds, or when something happens.
+
+A clock never adds up round lengths; it computes each wake-up anew, so that a round that overruns goes
+on at the next boundary and rounds in which nothing can change are passed over.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from blox.errors import BloxError
+
+
+class Clock(Protocol):
+    """Gives the next wake-up after `now`.
+
+    `event`: when the backend next has something to say (inf: never). `stable`: until when every part of
+    the scheduler promises to decide as it just did; -inf means that no such promise was made.
+    """
+
+    def next_wake(self, now: float, event: float, stable: float) -> float: ...
+
+    def wakes_before(self, time_s: float) -> int:
+        """How many wake-ups there could have been before `time_s`, for `max_rounds`; -1: count them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Wakes at multiples of `round_s`; what happens inside a round is acted on at its end."""
+
+    round_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.round_s < math.inf:
+            raise BloxError(f"the round is {self.round_s!r} s", fix="give a number of seconds above 0")
+
+    def next_wake(self, now: float, event: float, stable: float) -> float:
+        target = event if event < stable else stable
+        following = math.floor(now / self.round_s) + 1
+        if following * self.round_s <= now:
+            following += 1
+        if target <= following * self.round_s:
+            return following * self.round_s
+        if target == math.inf:
+            return math.inf
+        number = math.ceil(target / self.round_s)
+        while number * self.round_s < target:
+            number += 1
+        while (number - 1) * self.round_s >= target:
+            number -= 1
+        return number * self.round_s
+
+    def wakes_before(self, time_s: float) -> int:
+        return math.ceil(time_s / self.round_s)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Wakes whenever something happens (churn-based scheduling), and when a part says its mind may change.
+
+    `quantum_s` is the least time between two wake-ups that are due to a part's own clock, so that
+    policies which share time finely do not stop the world.
+    """
+
+    quantum_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.quantum_s < math.inf:
+            raise BloxError(f"quantum_s is {self.quantum_s!r}", fix="give a number of seconds above 0")
+
+    def next_wake(self, now: float, event: float, stable: float) -> float:
+        own = math.inf if stable == -math.inf else max(stable, now + self.quantum_s)
+        return min(max(event, math.nextafter(now, math.inf)), own)
+
+    def wakes_before(self, time_s: float) -> int:
+        return -1

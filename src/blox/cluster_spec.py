@@ -1,0 +1,186 @@
+"""What a cluster looks like, from a spec string or a TOML file.
+
+Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:cpu=24,memory_gb=500`
+(options for every node: cpu, memory_gb, racks, network_gbps). TOML adds racks, links and a table per
+node type; `docs/semantics.md` shows one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from blox.errors import BloxError, suggestion
+
+DEFAULT_TYPE = "gpu"
+_GROUP = re.compile(r"^(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>\d+)x(?P<gpus>\d+)$")
+_OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "racks": 1, "network_gbps": 100.0}
+MOST_GPUS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Node:
+    """One machine. `cpu` cores and `memory_gb` are 0 where nobody said."""
+
+    name: str
+    gpus: int
+    gpu_type: str = DEFAULT_TYPE
+    cpu: float = 0.0
+    memory_gb: float = 0.0
+    rack: int = 0
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """Nodes in order of id; bandwidth between nodes; between GPUs of a node, a matrix per GPU type (Gb/s)."""
+
+    nodes: tuple[Node, ...]
+    network_gbps: float = 100.0
+    rack_gbps: float = 0.0  # between racks; 0: as within
+    links: dict[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    text: str = ""
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+
+    @property
+    def total_gpus(self) -> int:
+        return sum(node.gpus for node in self.nodes)
+
+
+def cluster_from_spec(spec: str) -> ClusterSpec:
+    """The cluster that a string or a TOML file describes; errors name the place and the form."""
+    spec = spec.strip()
+    if spec.endswith(".toml"):
+        return _from_toml(Path(spec))
+    where = f"cluster spec {spec!r}"
+    groups, _, options_text = spec.partition(":")
+    options = _options(options_text, where)
+    nodes: list[Node] = []
+    racks = int(options["racks"])
+    for group in groups.split(","):
+        match = _GROUP.match(group.strip())
+        if match is None:
+            raise BloxError(
+                f"{group.strip()!r} does not describe nodes",
+                where=where,
+                fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind a colon "
+                "(16x8:cpu=24,memory_gb=500), or the path of a .toml file",
+            )
+        count, gpus = int(match["nodes"]), int(match["gpus"])
+        _positive(count, gpus, where)
+        kind = match["type"] or DEFAULT_TYPE
+        prefix = f"{kind}-" if match["type"] else "node-"
+        nodes += [
+            Node(f"{prefix}{i}", gpus, kind, options["cpu"], options["memory_gb"], 0) for i in range(count)
+        ]
+    per_rack = -(-len(nodes) // racks)
+    placed = tuple(
+        Node(n.name, n.gpus, n.gpu_type, n.cpu, n.memory_gb, i // per_rack) for i, n in enumerate(nodes)
+    )
+    _unique_names(placed, where)
+    return ClusterSpec(placed, network_gbps=options["network_gbps"], text=spec)
+
+
+def _options(text: str, where: str) -> dict[str, float]:
+    values: dict[str, float] = dict(_OPTIONS)
+    for piece in filter(None, text.split(",")):
+        key, equals, value = (p.strip() for p in piece.partition("="))
+        if not equals:
+            raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(_OPTIONS)}")
+        if key not in _OPTIONS:
+            raise BloxError(f"no option is called {key!r}", where=where, fix=suggestion(key, _OPTIONS))
+        values[key] = _number(value, key, where)
+    if values["racks"] < 1 or values["racks"] != int(values["racks"]):
+        raise BloxError(f"racks is {values['racks']:g}", where=where, fix="racks must be a whole number, 1 or more")
+    return values
+
+
+def _number(value: Any, key: str, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise BloxError(f"{key} is {value!r}", where=where, fix=f"{key} must be a number, 0 or more")
+    return number
+
+
+def _positive(nodes: int, gpus: int, where: str) -> None:
+    if nodes < 1 or gpus < 1:
+        raise BloxError(f"{nodes} nodes of {gpus} GPUs", where=where, fix="both must be 1 or more")
+    if nodes * gpus > MOST_GPUS:
+        raise BloxError(f"{nodes * gpus:,} GPUs", where=where, fix=f"at most {MOST_GPUS:,} GPUs can be simulated")
+
+
+def _unique_names(nodes: tuple[Node, ...], where: str) -> None:
+    if len({node.name for node in nodes}) < len(nodes):
+        raise BloxError(
+            "two groups of nodes have the same GPU type", where=where, fix="join them, or use a TOML file with names"
+        )
+
+
+_NODE_KEYS = {"name", "count", "gpus", "gpu_type", "cpu", "memory_gb", "rack"}
+_TOP_KEYS = {"nodes", "network_gbps", "rack_gbps", "links"}
+
+
+def _from_toml(path: Path) -> ClusterSpec:
+    where = str(path)
+    try:
+        table = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise BloxError("no such file", where=where, fix="give the path of a cluster TOML file, or e.g. 32x4") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BloxError(f"not TOML: {error}", where=where, fix="see docs/semantics.md for an example") from None
+    for key in table:
+        if key not in _TOP_KEYS:
+            raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, _TOP_KEYS))
+    groups = table.get("nodes")
+    if not isinstance(groups, list) or not groups:
+        raise BloxError("no [[nodes]] table", where=where, fix="add [[nodes]] with count and gpus")
+    nodes: list[Node] = []
+    for number, group in enumerate(groups, 1):
+        nodes += _toml_group(group, f"{where}, [[nodes]] number {number}", len(nodes))
+    _unique_names(tuple(nodes), where)
+    links = {kind: _matrix(kind, rows, nodes, where) for kind, rows in table.get("links", {}).items()}
+    return ClusterSpec(
+        tuple(nodes),
+        network_gbps=_number(table.get("network_gbps", 100.0), "network_gbps", where),
+        rack_gbps=_number(table.get("rack_gbps", 0.0), "rack_gbps", where),
+        links=links,
+        text=str(path),
+    )
+
+
+def _toml_group(group: Any, where: str, already: int) -> list[Node]:
+    for key in group:
+        if key not in _NODE_KEYS:
+            raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, _NODE_KEYS))
+    count, gpus, rack = group.get("count", 1), group.get("gpus"), group.get("rack", 0)
+    for key, value in (("count", count), ("gpus", gpus), ("rack", rack)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < (0 if key == "rack" else 1):
+            raise BloxError(f"{key} is {value!r}", where=where, fix=f"{key} must be a whole number")
+    _positive(count, gpus, where)
+    kind = str(group.get("gpu_type", DEFAULT_TYPE))
+    name = str(group.get("name", f"{kind}-{already}"))
+    cpu = _number(group.get("cpu", 0.0), "cpu", where)
+    memory_gb = _number(group.get("memory_gb", 0.0), "memory_gb", where)
+    names = [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
+    return [Node(each, gpus, kind, cpu, memory_gb, rack) for each in names]
+
+
+def _matrix(kind: str, rows: Any, nodes: list[Node], where: str) -> tuple[tuple[float, ...], ...]:
+    size = max((n.gpus for n in nodes if n.gpu_type == kind), default=0)
+    where = f"{where}, links.{kind}"
+    if not size:
+        raise BloxError(f"no node has GPUs of type {kind!r}", where=where, fix="name a gpu_type of the nodes above")
+    square = isinstance(rows, list) and len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
+    if not square:
+        raise BloxError(
+            f"not a matrix of {size} x {size}", where=where, fix="one row and one column per GPU of the node, Gb/s"
+        )
+    return tuple(tuple(_number(value, "bandwidth", where) for value in row) for row in rows)

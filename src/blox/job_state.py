@@ -1,0 +1,303 @@
+"""JobState: the table of jobs, their lifecycle and their progress.
+
+A job is a row number, in order of submission. Policies read columns through accessors that are aligned
+with `active`; they change nothing but their own `memory()`. Who may run, and where, is decided elsewhere.
+
+Progress is anchored: `done(now) = done0 + rate * max(0, now - anchor)`. Nothing is accumulated per
+round, so a round that is skipped and one that is executed leave the very same bits behind.
+"""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.workloads.table import COLUMNS, Array, JobTable
+
+T = TypeVar("T")
+
+# Lifecycle of a job, in the column `status`. LAUNCHING and STOPPING occur on real backends only.
+SUBMITTED, QUEUED, LAUNCHING, RUNNING, STOPPING, FINISHED = range(6)
+STATUS_NAMES = ("submitted", "queued", "launching", "running", "stopping", "finished")
+
+NAN = float("nan")
+_NO_ROWS: Array = np.empty(0, dtype=np.int64)
+
+# What the scheduler itself keeps about a job, beside the columns of its submission.
+_OWN_COLUMNS: dict[str, tuple[Any, Any]] = {
+    "expected_s": (np.float64, NAN),  # believed duration in isolation; the truth stays with the backend
+    "status": (np.int8, SUBMITTED),
+    "admit_s": (np.float64, NAN),
+    "first_start_s": (np.float64, NAN),
+    "finish_s": (np.float64, NAN),
+    "preemptions": (np.int64, 0),
+    "moves": (np.int64, 0),
+    "done0": (np.float64, 0.0),  # seconds of isolated work done at the anchor
+    "rate": (np.float64, 0.0),  # work per second since the anchor; 0 when not running
+    "anchor": (np.float64, 0.0),  # in the future while a launch costs time
+    "held_gpus": (np.int64, 0),  # GPUs held now
+    "held_since": (np.float64, 0.0),  # start of the present stint; after a preemption, its time
+    "held0": (np.float64, 0.0),  # GPU-seconds of earlier stints
+    "run0": (np.float64, 0.0),  # seconds of earlier stints
+}
+
+
+class Columns:
+    """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices."""
+
+    job_id: Array
+    submit_s: Array
+    gpus: Array
+    user: Array
+    tenant: Array
+    group: Array
+    model: Array
+    job_type: Array
+    priority: Array
+    deadline_s: Array
+    min_gpus: Array
+    max_gpus: Array
+    share_milli: Array
+    gpu_types: Array
+    cpu: Array
+    memory_gb: Array
+    batch_size: Array
+    iterations: Array
+    iteration_s: Array
+    expected_s: Array
+    status: Array
+    admit_s: Array
+    first_start_s: Array
+    finish_s: Array
+    preemptions: Array
+    moves: Array
+    done0: Array
+    rate: Array
+    anchor: Array
+    held_gpus: Array
+    held_since: Array
+    held0: Array
+    run0: Array
+
+
+_SUBMISSION = {name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"}
+_ALL_COLUMNS = {**_SUBMISSION, **_OWN_COLUMNS}
+
+
+class JobState:
+    """Every job that has been submitted; `active` are the admitted, unfinished ones, ascending.
+
+    Accessors without an argument return arrays aligned with `active`. Other rows are read through
+    `columns`, e.g. `job_state.columns.gpus[new_jobs]` in an admission policy.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.now = 0.0
+        self.seed = seed
+        self.columns = Columns()
+        self.active: Array = _NO_ROWS
+        self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
+        self.just_admitted: Array = _NO_ROWS  # in this round
+        self.submitted = 0  # rows [0, submitted) are visible
+        self.typed = False  # whether any job is restricted to some GPU types
+        self._staged = 0  # rows already loaded, to become visible at their submission
+        self._metrics: dict[str, Array] = {}
+        self._memory: dict[str, Any] = {}
+        for name, (dtype, default) in _ALL_COLUMNS.items():
+            setattr(self.columns, name, np.full(0, default if default is not None else 0, dtype=dtype))
+
+    # -- submission and admission ------------------------------------------------------------------
+
+    def stage(self, jobs: JobTable, expected_s: Array) -> Array:
+        """Loads jobs in bulk and returns their rows; `submit` makes them visible when their time comes."""
+        start, stop = self._staged, self._staged + len(jobs)
+        self._grow(stop)
+        for name in _SUBMISSION:
+            if name in jobs.columns:
+                getattr(self.columns, name)[start:stop] = jobs.columns[name]
+        gpus = self.columns.gpus[start:stop]
+        for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
+            bound[bound == 0] = gpus[bound == 0]
+        self.columns.expected_s[start:stop] = expected_s
+        if "gpu_types" in jobs.columns and any(jobs.columns["gpu_types"]):
+            self.typed = True
+        self._staged = stop
+        return np.arange(start, stop)
+
+    def submit(self, count: int) -> None:
+        """The next `count` staged jobs are submitted: they join the wait queue."""
+        rows = np.arange(self.submitted, self.submitted + count)
+        self.submitted += count
+        self.waiting = rows if not len(self.waiting) else np.concatenate((self.waiting, rows))
+
+    def add_new_jobs(self, accepted: Array) -> None:
+        """Admits jobs of the wait queue; what is left out stays waiting."""
+        if not len(accepted):
+            return
+        accepted = np.sort(np.asarray(accepted, dtype=np.int64))
+        if len(accepted) == len(self.waiting) and np.array_equal(accepted, self.waiting):
+            self.waiting = _NO_ROWS
+        else:
+            left = np.setdiff1d(self.waiting, accepted)
+            if len(left) + len(accepted) != len(self.waiting):
+                raise BloxError(
+                    "the admission policy accepted jobs that are not in the wait queue, or one twice",
+                    where="accept()",
+                    fix="return a selection of the rows in new_jobs",
+                )
+            self.waiting = left
+        self.columns.status[accepted] = QUEUED
+        self.columns.admit_s[accepted] = self.now
+        self.columns.held_since[accepted] = self.now
+        if len(self.active) and accepted[0] < self.active[-1]:
+            self.active = np.sort(np.concatenate((self.active, accepted)))
+        else:
+            self.active = np.concatenate((self.active, accepted))
+        self.just_admitted = accepted
+
+    # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
+
+    def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
+        """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
+        c = self.columns
+        c.status[rows] = RUNNING
+        c.rate[rows] = rate
+        c.anchor[rows] = anchor
+        c.held_gpus[rows] = gpus_held
+        c.held_since[rows] = self.now
+        first = c.first_start_s[rows]
+        fresh = first != first
+        if fresh.any():
+            c.first_start_s[rows[fresh]] = self.now
+
+    def stop(self, rows: Array, at: Array | float) -> None:
+        """Jobs end their stint at `at` (now, or the exact time of their finish); progress is banked."""
+        c = self.columns
+        ran = at - c.held_since[rows]
+        c.run0[rows] += ran
+        c.held0[rows] += ran * c.held_gpus[rows]
+        c.done0[rows] += c.rate[rows] * np.maximum(0.0, at - c.anchor[rows])
+        c.rate[rows] = 0.0
+        c.held_gpus[rows] = 0
+        c.held_since[rows] = at
+        c.status[rows] = QUEUED
+
+    def finish(self, rows: Array, at: Array) -> None:
+        """Jobs that have stopped leave the active set for good."""
+        self.columns.status[rows] = FINISHED
+        self.columns.finish_s[rows] = at
+        self.active = self.active[self.columns.status[self.active] != FINISHED]
+
+    # -- accessors, aligned with `active` ----------------------------------------------------------
+
+    def column(self, name: str) -> Array:
+        """Any column by name, aligned with `active`."""
+        values: Array = getattr(self.columns, name)[self.active]
+        return values
+
+    @property
+    def gpus(self) -> Array:
+        """GPUs that each job asks for."""
+        return self.columns.gpus[self.active]
+
+    @property
+    def submit_s(self) -> Array:
+        return self.columns.submit_s[self.active]
+
+    @property
+    def priority(self) -> Array:
+        """Larger is more urgent."""
+        return self.columns.priority[self.active]
+
+    @property
+    def held_gpus(self) -> Array:
+        """GPUs that each job holds now; 0 for those that wait."""
+        return self.columns.held_gpus[self.active]
+
+    @property
+    def running(self) -> Array:
+        """Which jobs hold GPUs."""
+        return self.columns.held_gpus[self.active] > 0
+
+    def gpu_seconds(self) -> Array:
+        """GPU time received: GPUs held, integrated over time, launch overheads included."""
+        c, a = self.columns, self.active
+        return c.held0[a] + c.held_gpus[a] * (self.now - c.held_since[a])
+
+    def run_s(self) -> Array:
+        """Time received, whatever the number of GPUs."""
+        c, a = self.columns, self.active
+        return c.run0[a] + np.where(c.held_gpus[a] > 0, self.now - c.held_since[a], 0.0)
+
+    def done_s(self) -> Array:
+        """Work done, in seconds of isolated run time."""
+        c, a = self.columns, self.active
+        return c.done0[a] + c.rate[a] * np.maximum(0.0, self.now - c.anchor[a])
+
+    def remaining_s(self) -> Array:
+        """Believed isolated run time still to go, never below 0."""
+        return np.maximum(0.0, self.columns.expected_s[self.active] - self.done_s())
+
+    def metric(self, name: str) -> Array:
+        """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
+        return self._metric_column(name)[self.active]
+
+    def report_metric(self, name: str, rows: Array, values: Array) -> None:
+        """Stores what jobs report about themselves."""
+        self._metric_column(name)[rows] = values
+
+    # -- what policies remember, and randomness -------------------------------------------------------
+
+    def memory(self, policy: object, factory: Callable[[], T]) -> T:
+        """What `policy` remembers between rounds: the only thing that a policy may change."""
+        key = _policy_key(policy)
+        if key not in self._memory:
+            self._memory[key] = factory()
+        remembered: T = self._memory[key]
+        return remembered
+
+    def rng(self, policy: object) -> np.random.Generator:
+        """Random numbers for this policy in this round: the same whether or not rounds were skipped."""
+        moment = int(np.float64(self.now).view(np.uint64))
+        key = (zlib.crc32(_policy_key(policy).encode()), moment & 0xFFFFFFFF, moment >> 32)
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+    def fork(self) -> JobState:
+        """An independent copy: whatever happens to it, this one stays as it is."""
+        twin = copy.copy(self)
+        twin.columns = Columns()
+        for name in _ALL_COLUMNS:
+            setattr(twin.columns, name, getattr(self.columns, name)[: self._staged].copy())
+        twin.active, twin.waiting = self.active.copy(), self.waiting.copy()
+        twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
+        twin._memory = copy.deepcopy(self._memory)
+        return twin
+
+    def _metric_column(self, name: str) -> Array:
+        size = len(self.columns.gpus)
+        values = self._metrics.get(name, np.empty(0))
+        if len(values) < size:
+            grown = np.full(size, NAN)
+            grown[: len(values)] = values
+            self._metrics[name] = values = grown
+        return values
+
+    def _grow(self, needed: int) -> None:
+        size = len(self.columns.gpus)
+        if needed <= size:
+            return
+        size = max(needed, 2 * size, 256)
+        for name, (dtype, default) in _ALL_COLUMNS.items():
+            grown = np.full(size, default if default is not None else 0, dtype=dtype)
+            old = getattr(self.columns, name)
+            grown[: self._staged] = old[: self._staged]
+            setattr(self.columns, name, grown)
+
+
+def _policy_key(policy: object) -> str:
+    return f"{type(policy).__module__}.{policy!r}"

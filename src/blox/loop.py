@@ -1,0 +1,48 @@
+"""run(): the paper's Figure 2, once, and the rule for passing over rounds.
+
+A round is passed over only when provably nothing changes: after a round whose plan was empty, until the
+backend's next event or the earliest time at which a part says its mind may change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.manager import BloxManager
+from blox.plan import Plan
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, stable_until
+
+
+def run(
+    manager: BloxManager,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    *,
+    admission: AdmissionPolicy,
+    scheduler: SchedulingPolicy,
+    placement: PlacementPolicy,
+    skip: bool = True,
+    on_round: Callable[[BloxManager, JobState], None] | None = None,
+) -> None:
+    """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
+    parts = (admission, scheduler, placement, manager.termination)
+    while not manager.terminate:
+        manager.update_cluster(cluster_state)
+        manager.update_metrics(cluster_state, job_state)
+        manager.prune_completed_jobs(cluster_state, job_state)
+        new_jobs = manager.pop_wait_queue()
+        accepted = admission.accept(new_jobs, cluster_state, job_state) if len(new_jobs) else new_jobs
+        job_state.add_new_jobs(accepted)
+        schedule = scheduler.schedule(job_state, cluster_state)
+        wanted = placement.place(schedule, cluster_state, job_state)
+        plan = Plan.diff(cluster_state.allocation, wanted)
+        manager.exec_jobs(plan, cluster_state, job_state)
+        stable = -math.inf
+        if skip and (plan.empty or manager.event_driven):
+            stable = min(stable_until(part, job_state, cluster_state) for part in parts)
+        manager.next_round(cluster_state, job_state, stable)
+        if on_round is not None:
+            on_round(manager, job_state)

@@ -1,0 +1,188 @@
+"""BloxManager: the verbs of the loop, over a backend.
+
+It owns the time, the wait queue's intake, and the bookkeeping of what a plan does to the two states. It
+decides nothing: policies do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from blox.clock import Clock, Events, Rounds
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.plan import NO_ROWS, Plan
+from blox.protocols import Backend, TerminationPolicy
+from blox.recorder import Recorder
+from blox.termination.completed import Completed
+from blox.workloads.table import Array
+
+_IDLE_ROUNDS = 10_000  # how long a policy may leave everything idle with nothing to wait for
+
+
+class BloxManager:
+    """Runs until the window has finished, or every job has, or `max_rounds` rounds have been begun.
+
+    `window`: first and last position, in order of submission, of the jobs that are measured.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        clock: Clock | None = None,
+        *,
+        termination: TerminationPolicy | None = None,
+        window: tuple[int, int] | None = None,
+        max_rounds: int | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.backend = backend
+        self.clock: Clock = clock or Rounds()
+        self.event_driven = isinstance(self.clock, Events)
+        self.termination: TerminationPolicy = termination or Completed()
+        self.recorder = recorder or Recorder()
+        self.window = window
+        self.max_rounds = max_rounds
+        self.terminate = False
+        self.now = 0.0
+        self.rounds = 0  # rounds that were executed, not passed over
+        self._job_state: JobState | None = None
+        self._window_left = math.inf if window is None else window[1] - window[0] + 1
+        self._idle = 0
+
+    def update_cluster(self, cluster_state: ClusterState) -> None:
+        """Takes in the machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
+        for node, up in self.backend.node_events(self.now):
+            lost = cluster_state.set_node_up(node, up)
+            job_state = self._job_state
+            if len(lost) and job_state is not None:
+                job_state.now = self.now
+                self.backend.suspend(lost, job_state)
+                self._take_off(lost, self.now, cluster_state, job_state)
+                self.recorder.evicted(lost, job_state)
+
+    def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
+        self._job_state = job_state
+        job_state.now = self.now
+        self.rounds += 1
+        self.backend.collect(cluster_state, job_state)
+
+    def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
+        rows, at = self.backend.completed(cluster_state, job_state)
+        if len(rows):
+            self._retire(rows, at, cluster_state, job_state)
+        ended = self.termination.terminate(job_state, cluster_state)
+        if len(ended):
+            self.backend.suspend(ended, job_state)
+            self._retire(ended, np.full(len(ended), self.now), cluster_state, job_state)
+
+    def pop_wait_queue(self) -> Array:
+        """Every submitted job that is not admitted yet, those held earlier first."""
+        job_state = self._job_state
+        if job_state is None:
+            return NO_ROWS
+        self.backend.submit(job_state)
+        if not len(job_state.waiting):
+            self._stop_if_all_done(job_state)
+        return job_state.waiting
+
+    def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Carries a plan out: suspends, then launches, then adjusts."""
+        admitted = job_state.just_admitted
+        if len(admitted):
+            self.recorder.admitted(admitted, job_state)
+            job_state.just_admitted = NO_ROWS
+        if plan.wanted is not cluster_state.allocation:
+            self._apply(plan, cluster_state, job_state)
+        self.recorder.round(plan, cluster_state, job_state)
+
+    def next_round(self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf) -> None:
+        """Waits for the next wake-up: jumps in simulation, sleeps on a cluster.
+
+        `stable_until` is the parts' promise that nothing will change by itself before then.
+        """
+        if self.terminate:
+            return
+        event = self.backend.next_event(cluster_state, job_state)
+        wake = self.clock.next_wake(self.now, event, stable_until)
+        if event == math.inf and not len(cluster_state.allocation.jobs):
+            self._idle += 1
+            if wake == math.inf or self._idle > _IDLE_ROUNDS:
+                raise _stuck(job_state)
+        else:
+            self._idle = 0
+        if self.max_rounds is not None:
+            begun = self.clock.wakes_before(wake)
+            if (self.rounds if begun < 0 else begun) >= self.max_rounds:
+                self.now = self.clock.next_wake(self.now, -math.inf, -math.inf) if begun < 0 else self._last_wake()
+                self.terminate = True
+                return
+        self.now = self.backend.wait_until(wake)
+
+    def _last_wake(self) -> float:
+        """Where a truncated run ends: at the boundary that is not executed any more."""
+        assert self.max_rounds is not None
+        return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
+
+    def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        now, columns = self.now, job_state.columns
+        if len(plan.suspend):
+            self.backend.suspend(plan.suspend, job_state)
+            job_state.stop(plan.suspend, now)
+            columns.preemptions[plan.suspend] += 1
+        if len(plan.move.jobs):
+            self.backend.suspend(plan.move.jobs, job_state)
+            job_state.stop(plan.move.jobs, now)
+            columns.moves[plan.move.jobs] += 1
+        if len(plan.freed):
+            cluster_state.release(plan.freed)
+        for grants in (plan.move, plan.launch):
+            if len(grants.jobs):
+                cluster_state.take(grants.gpus)
+                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+                job_state.start(grants.jobs, grants.counts, rate, anchor)
+        cluster_state.allocation = plan.wanted.detached()
+
+    def _retire(self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState) -> None:
+        running = job_state.columns.held_gpus[rows] > 0
+        self._take_off(rows, at, cluster_state, job_state)
+        job_state.finish(rows, at)
+        self.recorder.finished(rows, at, job_state, running)
+        if self.window is not None:
+            first, last = self.window
+            self._window_left -= int(((rows >= first) & (rows <= last)).sum())
+            if not self._window_left:
+                self.terminate = True
+
+    def _take_off(
+        self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
+    ) -> None:
+        """Stops jobs and frees what they hold, outside of any plan."""
+        job_state.stop(rows, at)
+        if len(rows) == 1:
+            leave = cluster_state.allocation.jobs == rows[0]
+        else:
+            leave = np.isin(cluster_state.allocation.jobs, rows)
+        rest = cluster_state.allocation.without(leave)
+        cluster_state.release(rest.freed)
+        cluster_state.allocation = rest.detached()
+
+    def _stop_if_all_done(self, job_state: JobState) -> None:
+        if self.backend.exhausted and not len(job_state.active):
+            self.terminate = True
+
+
+def _stuck(job_state: JobState) -> BloxError:
+    rows = job_state.active if len(job_state.active) else job_state.waiting
+    some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
+    held = "admitted" if len(job_state.active) else "held by the admission policy"
+    return BloxError(
+        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more",
+        where=f"at {job_state.now:g} s",
+        fix="check that the policies give every job a turn, and that the placement can place it at all",
+    )

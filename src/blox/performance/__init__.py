@@ -1,0 +1,1 @@
+"""How fast a job runs where: the truth that the simulation holds, one small file per model."""

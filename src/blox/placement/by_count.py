@@ -1,0 +1,103 @@
+"""Placement where any free GPUs will do: who runs is decided by counting, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from blox.cluster_state import WHOLE, ClusterState
+from blox.job_state import JobState
+from blox.placement.requests import Requests, first_come, front_of_line
+from blox.plan import Allocation
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+Assign = Callable[[Array, int], Array]  # (free GPU ids ascending, how many) -> the ids to use, in order
+
+
+def lowest_ids(free: Array, count: int) -> Array:
+    """The free GPUs with the lowest ids."""
+    return free[:count]
+
+
+def place_by_count(
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign = lowest_ids
+) -> Allocation:
+    """The contract of placement for rules that only count.
+
+    Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that
+    are free by then.
+    """
+    requests = Requests.of(schedule, cluster_state, job_state)
+    pending = np.flatnonzero(requests.pending)
+    if not len(pending):
+        return requests.settled()
+    demand = int(requests.need[pending].sum())
+    leave = requests.unlisted
+    if demand <= requests.free:
+        starting = schedule.rank(pending)
+    elif not schedule.preempt:
+        if not requests.free:
+            return requests.settled()
+        in_line = schedule.rank(pending)
+        starting = in_line[first_come(requests.need[in_line], requests.free, schedule.strict)]
+    else:
+        starting, displaced = _displacing(requests)
+        if displaced is not None:
+            leave = displaced if leave is None else leave | displaced
+    if not len(starting):
+        return requests.settled(leave)
+    need = requests.need[starting]
+    free = cluster_state.free_milli == WHOLE
+    if leave is not None:
+        free[requests.allocation.gpus[np.repeat(leave, requests.allocation.counts)]] = True
+    gpus = assign(np.flatnonzero(free), int(need.sum()))
+    blocked = schedule.strict and len(starting) < len(pending)
+    return _with_new(requests, leave, schedule.jobs[starting], need, gpus, blocked)
+
+
+def _displacing(requests: Requests) -> tuple[Array, Array | None]:
+    """Positions that start, in order, and a mask over the allocation of those who make room."""
+    schedule, allocation = requests.schedule, requests.allocation
+    capacity = requests.free + int(requests.held.sum())
+    line, chosen = front_of_line(requests, capacity)
+    winners = line[chosen]
+    starting = winners[requests.pending[winners]]
+    if not len(starting):
+        return starting, None
+    if schedule.strict:
+        leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
+    else:
+        running = ~requests.pending
+        running[winners] = False
+        leaving = np.flatnonzero(running)
+    rows = schedule.jobs[leaving]
+    if not len(rows):
+        return starting, None
+    marked = np.zeros(int(max(rows.max(), allocation.jobs.max())) + 1, dtype=bool)
+    marked[rows] = True
+    return starting, marked[allocation.jobs]
+
+
+def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
+    """Running jobs released from the end of the order until `shortage` GPUs are found."""
+    if shortage <= 0:
+        return np.empty(0, dtype=np.int64)
+    order = requests.schedule.order
+    running = order[~requests.pending[order]][::-1]
+    count = int(np.searchsorted(np.cumsum(requests.held[running]), shortage)) + 1
+    released = running[:count]
+    return released[~np.isin(released, winners)]
+
+
+def _with_new(requests: Requests, leave: Array | None, jobs: Array, counts: Array, gpus: Array, blocked: bool) -> Allocation:
+    """A job that is resized leaves and comes back: it moves, and moves stand last."""
+    if requests.unlisted is None:
+        return requests.allocation.changed(leave, jobs, counts, gpus, blocked=blocked)
+    again = np.isin(jobs, requests.allocation.jobs[requests.unlisted])
+    if again.any():
+        gpus = np.concatenate((gpus[np.repeat(~again, counts)], gpus[np.repeat(again, counts)]))
+        sort = np.argsort(again, kind="stable")
+        jobs, counts = jobs[sort], counts[sort]
+    return requests.allocation.changed(leave, jobs, counts, gpus, moved=int(again.sum()), blocked=blocked)

@@ -1,0 +1,322 @@
+"""Placement where it matters on which nodes the free GPUs are: the walk down the schedule, written once.
+
+In order: a running job stays; another takes free GPUs where the rule finds them; if it finds none and the
+schedule may preempt, jobs are released from the end of the order, only ones behind it, until the rule is
+satisfied, and put back if it never is. A released job that is reached later stays where it was if that is
+still free. A rule sees nodes and counts; GPU ids on a node are handed out lowest first.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Protocol
+
+import numpy as np
+
+from blox.cluster_state import WHOLE, ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.placement.node_pool import NodePool, Share
+from blox.placement.requests import Requests, front_of_line
+from blox.plan import Allocation
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+
+class NodeRule(Protocol):
+    """How a placement policy picks nodes for one job.
+
+    `choose` returns (node, GPUs) pairs that add up to `need`, or None; it must not change the pool.
+    `bulk` means that single-node jobs go to `pool.best_fit`, so that many can be placed in one go.
+    """
+
+    @property
+    def bulk(self) -> bool: ...
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None: ...
+
+
+def place_by_node(
+    schedule: Schedule,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    rule: NodeRule,
+    *,
+    undo: bool = True,
+) -> Allocation:
+    """The contract of placement for rules that depend on where GPUs are free.
+
+    `undo=False` is how the original Blox does it: who was released for a job that found no place after
+    all stays released, and a released job that is placed again in the same walk restarts.
+    """
+    requests = Requests.of(schedule, cluster_state, job_state)
+    if not requests.pending.any():
+        return requests.settled()
+    if not requests.free and (not schedule.preempt or _nobody_behind(requests)):
+        return requests.settled()
+    return _Walk(requests, cluster_state, job_state, rule, undo).run()
+
+
+def _nobody_behind(requests: Requests) -> bool:
+    """Whether, in an order that needs no sorting, every running job stands before every pending one."""
+    if requests.schedule.keys:
+        return False
+    waiting = requests.pending
+    return bool(waiting[int(np.argmax(waiting)) :].all())
+
+
+class _Walk:
+    """One walk. Jobs are positions in `schedule.jobs`; the queue is ordered, first in line first."""
+
+    def __init__(
+        self, requests: Requests, cluster_state: ClusterState, job_state: JobState, rule: NodeRule, undo: bool
+    ) -> None:
+        self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
+        self.schedule, self.allocation = requests.schedule, requests.allocation
+        node_free = cluster_state.node_free
+        if requests.unlisted is not None:
+            gone = self.allocation.gpus[np.repeat(requests.unlisted, self.allocation.counts)]
+            node_free = node_free + np.bincount(cluster_state.gpu_node[gone], minlength=cluster_state.nodes)
+        self.allowed = _allowed_nodes(self.schedule, cluster_state, job_state)
+        self.released: set[int] = set()  # positions of running jobs that are off their GPUs at the moment
+        self.restarted: set[int] = set()  # released, and placed anew
+        self.placed: list[int] = []  # position, node and count of every new placement, in order
+        self.nodes: list[int] = []
+        self.counts: list[int] = []
+        self.blocked = False
+        self._line: Array | None = None
+        self._place_in_line: Array | None = None
+        self._victims: list[int] | None = None
+        self._homes: dict[int, list[Share]] | None = None
+        doomed = self._release_the_doomed() if undo and self.schedule.preempt else None
+        if doomed is None:
+            queue = self.schedule.rank(np.flatnonzero(requests.pending))
+        else:
+            line = self._line
+            assert line is not None
+            queue = line[requests.pending[line] | doomed[line]]
+            gone = self._gpus_of(doomed)
+            node_free = node_free + np.bincount(cluster_state.gpu_node[gone], minlength=cluster_state.nodes)
+        self.pool = NodePool(node_free, cluster_state.node_gpus)
+        self.queue: list[int] = queue.tolist()
+
+    def run(self) -> Allocation:
+        need: list[int] = self.requests.need[self.queue].tolist() if self._in_bulk() else []
+        preempt, at = self.schedule.preempt, 0
+        if need:
+            at = self._fill(need)
+        while at < len(self.queue):
+            job = self.queue[at]
+            at += 1
+            if not self.pool.total and not (preempt and self._has_victim(job)):
+                self.blocked = self.schedule.strict
+                break
+            if self._stays(job) or self._place(job) or (preempt and self._displace(job, at)):
+                continue
+            if self.schedule.strict:
+                self.blocked = True
+                break
+            if self.allowed is None:
+                limit = int(self.requests.need[job])
+                rest = np.array(self.queue[at:], dtype=np.int64)
+                self.queue[at:] = rest[self.requests.need[rest] < limit].tolist()
+        return self._result()
+
+    def _in_bulk(self) -> bool:
+        """Nothing but best-fit on single nodes: the whole queue can be filled in without looking up."""
+        return (
+            self.rule.bulk
+            and self.allowed is None
+            and len(self.queue) > 32
+            and not self.released.intersection(self.queue)
+        )
+
+    def _fill(self, need: list[int]) -> int:
+        stop = next((i for i, n in enumerate(need) if n > self.pool.top), len(need))
+        nodes = self.pool.fill_best_fit(need[:stop])
+        count = len(nodes)
+        self.placed += self.queue[:count]
+        self.nodes += nodes
+        self.counts += need[:count]
+        return count
+
+    def _place(self, job: int) -> bool:
+        need = int(self.requests.need[job])
+        if need > self.pool.total:
+            return False
+        pool = self.pool if self.allowed is None else self.pool.restricted(self.allowed[job])
+        shares = self.rule.choose(pool, need)
+        if shares is None:
+            return False
+        for node, count in shares:
+            self.pool.take(node, count)
+            self.placed.append(job)
+            self.nodes.append(node)
+            self.counts.append(count)
+        if job in self.released:
+            self.restarted.add(job)
+        return True
+
+    def _stays(self, job: int) -> bool:
+        """A released job that is reached goes back where it was, if that is still free."""
+        if not self.undo or job not in self.released:
+            return False
+        home = self._home(job)
+        if any(self.pool.free[node] < count for node, count in home):
+            return False
+        for node, count in home:
+            self.pool.take(node, count)
+        self.released.discard(job)
+        return True
+
+    def _displace(self, job: int, at: int) -> bool:
+        """Releases jobs from the end of the order, only ones behind this one, until it fits."""
+        victims = self._victims_in_line()
+        place = self._places()
+        mine: list[int] = []
+        fits = False
+        while not fits and victims and place[victims[-1]] > place[job]:
+            victim = victims.pop()
+            mine.append(victim)
+            self.released.add(victim)
+            for node, count in self._home(victim):
+                self.pool.give(node, count)
+            fits = self._place(job)
+        if fits or not self.undo:
+            for victim in mine:
+                insort(self.queue, victim, lo=at, key=place.__getitem__)
+            return fits
+        for victim in reversed(mine):
+            victims.append(victim)
+            self.released.discard(victim)
+            for node, count in self._home(victim):
+                self.pool.take(node, count)
+        return False
+
+    def _release_the_doomed(self) -> Array | None:
+        """Running jobs that could not stay even if GPUs were merely counted are released together."""
+        requests = self.requests
+        capacity = requests.free + int(requests.held.sum())
+        if int(requests.need.sum()) <= capacity:
+            return None
+        self._line, chosen = front_of_line(requests, capacity)
+        doomed = ~requests.pending
+        doomed[self._line[chosen]] = False
+        if self.schedule.strict:  # the walk ends at the first misfit: who stands behind it stays
+            doomed[:] = False
+            return None
+        self.released.update(np.flatnonzero(doomed).tolist())
+        return doomed
+
+    def _has_victim(self, job: int) -> bool:
+        victims = self._victims_in_line()
+        return bool(victims) and bool(self._places()[victims[-1]] > self._places()[job])
+
+    def _places(self) -> Array:
+        """Place in line by position; jobs beyond the part of the order that matters stand last."""
+        if self._place_in_line is None:
+            line = self._line if self._line is not None else self.schedule.order
+            self._place_in_line = np.full(len(self.requests.need), len(line))
+            self._place_in_line[line] = np.arange(len(line))
+        return self._place_in_line
+
+    def _victims_in_line(self) -> list[int]:
+        """Running jobs that may still be released, the last in line at the end."""
+        if self._victims is None:
+            line = self._line if self._line is not None else self.schedule.order
+            running = line[~self.requests.pending[line]].tolist()
+            self._victims = [job for job in running if job not in self.released]
+        return self._victims
+
+    def _home(self, job: int) -> list[Share]:
+        if self._homes is None:
+            self._homes = {}
+            nodes = self.cluster.gpu_node[self.allocation.gpus].tolist()
+            start = 0
+            for row, count in zip(self.allocation.jobs.tolist(), self.allocation.counts.tolist()):
+                self._homes[row] = _shares(nodes[start : start + count])
+                start += count
+        return self._homes[int(self.schedule.jobs[job])]
+
+    def _gpus_of(self, which: Array) -> Array:
+        """GPU ids that the running jobs of a mask over positions hold."""
+        return self.allocation.gpus[np.repeat(self._in_allocation(which), self.allocation.counts)]
+
+    def _in_allocation(self, which: Array) -> Array:
+        marked = np.zeros(int(self.allocation.jobs.max(initial=-1)) + 1, dtype=bool)
+        rows = self.schedule.jobs[which]
+        marked[rows[rows < len(marked)]] = True
+        return marked[self.allocation.jobs]
+
+    def _result(self) -> Allocation:
+        requests = self.requests
+        leave = requests.unlisted
+        if self.released:
+            off = np.zeros(len(requests.need), dtype=bool)
+            off[list(self.released)] = True
+            released = self._in_allocation(off)
+            leave = released if leave is None else leave | released
+        if not self.placed:
+            return requests.settled(leave)
+        placed, nodes, counts = np.array(self.placed), np.array(self.nodes), np.array(self.counts)
+        was_running = self.schedule.jobs[placed]
+        again = np.zeros(len(placed), dtype=bool)
+        if leave is not None:
+            again = np.isin(was_running, self.allocation.jobs[leave])
+        if again.any():
+            sort = np.argsort(again, kind="stable")
+            placed, nodes, counts, again = placed[sort], nodes[sort], counts[sort], again[sort]
+        gpus = self._gpu_ids(nodes, counts, leave)
+        starts = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
+        jobs = self.schedule.jobs[placed[starts]]
+        totals = np.add.reduceat(counts, starts)
+        return self.allocation.changed(leave, jobs, totals, gpus, moved=int(again[starts].sum()), blocked=self.blocked)
+
+    def _gpu_ids(self, nodes: Array, counts: Array, leave: Array | None) -> Array:
+        """The lowest free ids on each node, in the order of the walk."""
+        free = self.cluster.free_milli == WHOLE
+        if leave is not None:
+            free[self.allocation.gpus[np.repeat(leave, self.allocation.counts)]] = True
+        ids = np.flatnonzero(free)
+        flat = np.repeat(nodes, counts)
+        by_node = np.argsort(flat, kind="stable")
+        sorted_nodes = flat[by_node]
+        rank = np.arange(len(flat)) - np.searchsorted(sorted_nodes, sorted_nodes)
+        gpus = np.empty(len(flat), dtype=np.int64)
+        gpus[by_node] = ids[np.searchsorted(self.cluster.gpu_node[ids], sorted_nodes) + rank]
+        return gpus
+
+
+def _shares(nodes: list[int]) -> list[Share]:
+    if len(nodes) == 1:
+        return [(nodes[0], 1)]
+    counted: dict[int, int] = {}
+    for node in nodes:
+        counted[node] = counted.get(node, 0) + 1
+    return list(counted.items())
+
+
+def _allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:
+    """Nodes that each job may use, where a job or the schedule restricts the GPU type; else None."""
+    if schedule.gpu_type is None and not job_state.typed:
+        return None
+    everywhere = np.ones(cluster.nodes, dtype=bool)
+    masks: dict[str, Array] = {"": everywhere}
+    allowed: dict[int, Array] = {}
+    names = job_state.columns.gpu_types[schedule.jobs]
+    for position, text in enumerate(names.tolist()):
+        if text not in masks:
+            wanted = set(text.split("|"))
+            known = [i for i, name in enumerate(cluster.gpu_types) if name in wanted]
+            if not known:
+                job_id = job_state.columns.job_id[schedule.jobs[position]]
+                raise BloxError(
+                    f"job {job_id!r} may use {text} only, and the cluster has {', '.join(cluster.gpu_types)}",
+                    fix="give the cluster such GPUs, or leave the job out",
+                )
+            masks[text] = np.isin(cluster.node_type, known)
+        mask = masks[text]
+        if schedule.gpu_type is not None and int(schedule.gpu_type[position]) >= 0:
+            mask = mask & (cluster.node_type == int(schedule.gpu_type[position]))
+        allowed[position] = mask
+    return allowed

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("consolidated")
+@dataclass(frozen=True)
+class Consolidated:
+    """Puts a job on the fewest nodes, best fit; when they are not to be had it waits, or spreads.
+
+    `fallback=wait`: the job is not placed on more nodes than it needs. `fallback=spread`: it then takes
+    the nodes with most free GPUs. Best fit: of the nodes that can hold the job (or its last part), the
+    one with the fewest free GPUs; ties go to the node touched last in this round, then the lowest id.
+    """
+
+    fallback: str = "wait"
+
+    def __post_init__(self) -> None:
+        if self.fallback not in ("wait", "spread"):
+            raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
+
+    @property
+    def bulk(self) -> bool:
+        return self.fallback == "wait"
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        return place_by_node(schedule, cluster_state, job_state, self)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        if need <= pool.top:
+            node = pool.best_fit(need)
+            if node >= 0:
+                return [(node, need)]
+            if self.fallback == "wait":
+                return None
+        return self._several(pool, need)
+
+    def _several(self, pool: NodePool, need: int) -> list[Share] | None:
+        """The nodes with most free GPUs, the last part on its best fit."""
+        most = -(-need // pool.top) if self.fallback == "wait" else len(pool.free)
+        shares: list[Share] = []
+        for node in sorted(range(len(pool.free)), key=lambda n: -pool.free[n]):
+            free = pool.free[node]
+            if need <= free:
+                used = {n for n, _ in shares}
+                fits = (n for n, f in enumerate(pool.free) if f >= need and n not in used)
+                return [*shares, (min(fits, key=lambda n: (pool.free[n], n)), need)]
+            if not free or len(shares) + 1 == most:
+                return None
+            shares.append((node, free))
+            need -= free
+        return None

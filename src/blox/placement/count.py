@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_count import place_by_count
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("count")
+@dataclass(frozen=True)
+class Count:
+    """Counts GPUs and nothing else: the cluster is one pool, and no job is ever slowed by being spread."""
+
+    ignores_nodes = True
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        return place_by_count(schedule, cluster_state, job_state)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_count import place_by_count
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("first-free")
+@dataclass(frozen=True)
+class FirstFree:
+    """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        if schedule.gpu_type is None and not job_state.typed:
+            return place_by_count(schedule, cluster_state, job_state)
+        return place_by_node(schedule, cluster_state, job_state, self)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")
+
+    bulk = False
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        """Nodes in ascending order, for jobs that may use some GPU types only."""
+        shares: list[Share] = []
+        for node, free in enumerate(pool.free):
+            if free:
+                shares.append((node, min(free, need)))
+                need -= shares[-1][1]
+                if not need:
+                    return shares
+        return None

@@ -1,0 +1,75 @@
+"""NodePool: how many GPUs are free on each node while a placement is being worked out.
+
+Nodes stand in buckets by their number of free GPUs. A bucket may hold stale entries; one is valid when
+the node's count still says so. Ties go to the node touched last, then to the lowest id.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blox.workloads.table import Array
+
+Share = tuple[int, int]  # (node, GPUs on it)
+
+
+class NodePool:
+    """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement."""
+
+    def __init__(self, node_free: Array, node_gpus: Array) -> None:
+        self.free: list[int] = node_free.tolist()
+        self.total = int(node_free.sum())
+        self.top = int(node_gpus.max())  # size of the largest node
+        by_free = np.argsort(-node_free, kind="stable")[::-1]
+        edges = np.searchsorted(node_free[by_free], np.arange(self.top + 2))
+        ids = by_free.tolist()
+        self.buckets: list[list[int]] = [ids[edges[f] : edges[f + 1]] for f in range(self.top + 1)]
+
+    def take(self, node: int, count: int) -> None:
+        left = self.free[node] - count
+        self.free[node] = left
+        self.total -= count
+        self.buckets[left].append(node)
+
+    def give(self, node: int, count: int) -> None:
+        self.take(node, -count)
+
+    def best_fit(self, need: int) -> int:
+        """The node with the fewest free GPUs that still has `need`; -1 if there is none."""
+        free, buckets = self.free, self.buckets
+        for count in range(need, self.top + 1):
+            bucket = buckets[count]
+            while bucket:
+                if free[bucket[-1]] == count:
+                    return bucket[-1]
+                bucket.pop()
+        return -1
+
+    def fill_best_fit(self, needs: list[int]) -> list[int]:
+        """Best-fit nodes for one job after another, taken as they are found; ends before the first misfit."""
+        free, buckets, sizes = self.free, self.buckets, self.top + 1
+        nodes: list[int] = []
+        for need in needs:
+            for count in range(need, sizes):
+                bucket = buckets[count]
+                while bucket:
+                    node = bucket.pop()
+                    if free[node] == count:
+                        break
+                else:
+                    continue
+                break
+            else:
+                break
+            left = count - need
+            free[node] = left
+            if left:
+                buckets[left].append(node)
+            nodes.append(node)
+        self.total -= sum(needs[: len(nodes)])
+        return nodes
+
+    def restricted(self, allowed: Array) -> NodePool:
+        """The same pool as it looks to a job that may use some nodes only."""
+        free = np.where(allowed, np.array(self.free), 0)
+        return NodePool(free, np.full(len(free), self.top))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("scattered")
+@dataclass(frozen=True)
+class Scattered:
+    """The original Blox's search, for reproducing its results: nodes in ascending order.
+
+    As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
+    it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, who was
+    preempted for a job that finds no place stays preempted.
+    """
+
+    fixed: bool = False
+
+    bulk = False
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        return place_by_node(schedule, cluster_state, job_state, self, undo=False)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        shares: list[Share] = []
+        missing = need
+        for node, free in enumerate(pool.free):
+            if not free:
+                continue
+            taken = min(free, missing if self.fixed else need)
+            shares.append((node, taken))
+            missing -= taken
+            if missing == 0:
+                return shares
+            if missing < 0:
+                return None
+        return None

@@ -1,0 +1,137 @@
+"""The seven abstractions of the paper (Figure 1, Table 6) as protocols; their docstrings are the contract.
+
+Admission, scheduling and placement are pure decisions: they read the two states and return a value.
+Cluster management, launch, preemption and metric collection are effects: together they are a Backend, and
+simulation and a real cluster differ in that object only. Nothing needs to inherit from these classes.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.plan import Allocation
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+
+class AdmissionPolicy(Protocol):
+    """Decides which submitted jobs become schedulable. Asked every round, before scheduling."""
+
+    def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The rows of `new_jobs` that enter now; the others stay in the wait queue and are offered again.
+
+        `new_jobs` is the whole wait queue in order of submission, held jobs included. Keep no queue of
+        your own. Change nothing but `job_state.memory(self, ...)`.
+        """
+        ...
+
+
+class SchedulingPolicy(Protocol):
+    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""
+        ...
+
+
+class PlacementPolicy(Protocol):
+    """Decides which GPUs each scheduled job gets. Asked every round, last."""
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        """Where every job should be until the next round: every GPU once, every job whole or not at all.
+
+        Return `cluster_state.allocation` itself when nothing is to change. Launches, preemptions and
+        moves are derived from the difference.
+        """
+        ...
+
+
+class TerminationPolicy(Protocol):
+    """Decides which jobs end before their work is done (loss converged, trial pruned)."""
+
+    def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """Rows of active jobs that end now; they count as finished."""
+        ...
+
+
+class StablePart(Protocol):
+    """A part of the scheduler that can say how long its mind stays made up. Optional, and worth it."""
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Until when this part's next answer is sure to change nothing, if nothing happens before.
+
+        Asked after a round in which nothing changed. "Nothing happens": no submission, completion, node
+        event or launch. A part without this method is asked every round.
+        """
+        ...
+
+
+class ClusterManagement(Protocol):
+    """Keeps track of machines: which came, went, failed."""
+
+    def node_events(self, now: float) -> list[tuple[int, bool]]:
+        """(node, up) for every machine whose state has changed since the last call."""
+        ...
+
+
+class JobLaunch(Protocol):
+    """Starts jobs on GPUs."""
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        """Starts every job of `grants` at `job_state.now`; returns (rate, time from which work counts)."""
+        ...
+
+
+class JobPreemption(Protocol):
+    """Stops jobs so that they can go on later where they were."""
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """Stops jobs at `job_state.now`, their progress kept. Also called for jobs that are ended early."""
+        ...
+
+
+class MetricCollection(Protocol):
+    """Reports how jobs fare, and which are done."""
+
+    def submit(self, job_state: JobState) -> None:
+        """Makes the jobs that were submitted up to `job_state.now` visible there."""
+        ...
+
+    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Brings progress and open metrics in `job_state` up to date."""
+        ...
+
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        """Rows that have finished their work up to now, and when each did."""
+        ...
+
+
+class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Protocol):
+    """What carries decisions out: the simulation, processes of this machine, a cluster."""
+
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """When something next happens by itself: a submission, a completion, a node event. inf: never."""
+        ...
+
+    def wait_until(self, time_s: float) -> float:
+        """Jumps or sleeps to `time_s`; returns the time it is then."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no further job will ever be submitted."""
+        ...
+
+    def close(self) -> None:
+        """Gives everything back, whatever happened."""
+        ...
+
+
+def stable_until(part: object, job_state: JobState, cluster_state: ClusterState) -> float:
+    """A part's own word, or -inf from a part that says nothing and must be asked every round."""
+    asked = getattr(part, "stable_until", None)
+    return float("-inf") if asked is None else float(asked(job_state, cluster_state))

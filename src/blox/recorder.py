@@ -1,0 +1,205 @@
+"""Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
+
+Why jobs wait is accounted for here as well, for all of them at once: a waiting job is classed by its GPU
+count against what was free and what was handed out, so a histogram of the queue by GPU count is enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.plan import Plan
+from blox.workloads.table import Array
+
+ROUND_COLUMNS = (
+    "time_s",
+    "held",
+    "queued",
+    "running",
+    "gpus_total",
+    "gpus_used",
+    "gpus_demanded",
+    "free_gpus",
+    "largest_free",
+    "fragmentation",
+    "launched",
+    "suspended",
+    "moved",
+    "finished",
+    "handed_out",
+    "blocked",
+)
+CAUSES = ("admission", "priority", "capacity", "fragmentation")
+
+
+class Recorder:
+    """Collects during a run; `rounds()`, `stints()` and `waits()` give the columns afterwards."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[Any, ...]] = []
+        self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
+        self._ends: list[tuple[Array | float, Array]] = []  # times, rows
+        self._queue: Array = np.zeros(64, dtype=np.int64)  # queued jobs by GPUs asked for
+        self._queued = 0
+        self._seen = 0  # rows of JobState whose demand is counted
+        self._demanded = 0
+        self._finished = 0
+        self._handed_out = 0
+        self._held = 0
+        self._wait = dict.fromkeys(CAUSES, 0.0)
+        self._causes = dict.fromkeys(CAUSES, 0)
+        self._since = 0.0
+
+    def finished(self, rows: Array, at: Array, job_state: JobState, was_running: Array) -> None:
+        """Jobs have finished; those in `was_running` were on GPUs until then."""
+        gpus = job_state.columns.gpus[rows]
+        self._demanded -= int(gpus.sum())
+        self._finished += len(rows)
+        if was_running.all():
+            self._ends.append((at, rows))
+        else:
+            self._ends.append((at[was_running], rows[was_running]))
+            self._requeue(gpus[~was_running], -1)
+
+    def admitted(self, rows: Array, job_state: JobState) -> None:
+        self._requeue(job_state.columns.gpus[rows], 1)
+
+    def evicted(self, rows: Array, job_state: JobState) -> None:
+        """Jobs lost their node."""
+        self._ends.append((job_state.now, rows))
+        self._requeue(job_state.columns.gpus[rows], 1)
+
+    def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        """A plan has been carried out: a new row, if anything is different from the last one."""
+        launched, suspended, moved = len(plan.launch.jobs), len(plan.suspend), len(plan.move.jobs)
+        held = len(job_state.waiting)
+        fresh = job_state.submitted != self._seen
+        if not (launched or suspended or moved or fresh or self._finished or held != self._held):
+            return
+        columns, now = job_state.columns, job_state.now
+        self._account(now)
+        if fresh:
+            self._demanded += int(columns.gpus[self._seen : job_state.submitted].sum())
+            self._seen = job_state.submitted
+        if suspended:
+            self._ends.append((now, plan.suspend))
+            self._requeue(columns.gpus[plan.suspend], 1)
+        if moved:
+            self._ends.append((now, plan.move.jobs))
+            self._starts.append((now, plan.move.jobs, plan.move.counts, plan.move.gpus))
+        if launched:
+            self._starts.append((now, plan.launch.jobs, plan.launch.counts, plan.launch.gpus))
+            self._requeue(columns.gpus[plan.launch.jobs], -1)
+        if launched or moved:
+            self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
+        self._held = held
+        self._classify(cluster_state, plan.wanted.blocked)
+        self._rows.append(
+            (
+                now,
+                held,
+                self._queued,
+                len(plan.wanted.jobs),
+                cluster_state.total_gpus,
+                len(plan.wanted.gpus),
+                self._demanded,
+                cluster_state.free_gpus,
+                int(cluster_state.node_free.max()),
+                cluster_state.fragmentation(),
+                launched,
+                suspended,
+                moved,
+                self._finished,
+                self._handed_out,
+                plan.wanted.blocked,
+            )
+        )
+        self._finished = 0
+
+    def close(self, end_s: float) -> None:
+        """The run is over."""
+        self._account(end_s)
+
+    def rounds(self) -> dict[str, Array]:
+        table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(ROUND_COLUMNS))
+        exact = ("time_s", "fragmentation")
+        return {
+            name: table[:, i] if name in exact else table[:, i].astype(np.int64)
+            for i, name in enumerate(ROUND_COLUMNS)
+        }
+
+    def stints(self, end_s: float) -> dict[str, Array]:
+        """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
+        if not self._starts:
+            empty = np.empty(0, dtype=np.int64)
+            return {"job": empty, "gpu": empty, "start_s": np.empty(0), "end_s": np.empty(0)}
+        job = np.concatenate([rows for _, rows, _, _ in self._starts])
+        start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
+        counts = np.concatenate([c for _, _, c, _ in self._starts])
+        gpu = np.concatenate([g for *_, g in self._starts])
+        ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
+        ended = np.concatenate(
+            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends] or [np.empty(0)]
+        )
+        # A job's k-th end closes its k-th start: sort both by job, stably, and pair them up.
+        by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
+        sorted_job, sorted_end = job[by_start], ended_job[by_end]
+        nth = np.arange(len(job)) - np.searchsorted(sorted_job, sorted_job)
+        where = np.searchsorted(sorted_end, sorted_job) + nth
+        closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
+        end = np.full(len(job), end_s)
+        end[by_start[closed]] = ended[by_end][where[closed]]
+        return {
+            "job": np.repeat(job, counts),
+            "gpu": gpu,
+            "start_s": np.repeat(start, counts),
+            "end_s": np.repeat(end, counts),
+        }
+
+    def waits(self) -> dict[str, float]:
+        """Seconds that jobs have waited in all, by cause."""
+        return dict(self._wait)
+
+    def _requeue(self, gpus: Array, sign: int) -> None:
+        self._queued += sign * len(gpus)
+        if not len(gpus):
+            return
+        if int(gpus.max()) >= len(self._queue):
+            self._queue = np.concatenate((self._queue, np.zeros(int(gpus.max()) + 1, dtype=np.int64)))
+        np.add.at(self._queue, gpus, sign)
+
+    def _classify(self, cluster_state: ClusterState, blocked: bool) -> None:
+        causes = self._causes
+        causes["admission"] = self._held
+        if not self._queued:
+            causes["priority"] = causes["capacity"] = causes["fragmentation"] = 0
+            return
+        free = cluster_state.free_gpus
+        room = int(self._queue[: free + 1].sum())
+        passed_over = int(self._queue[free + 1 : free + self._handed_out + 1].sum())
+        causes["fragmentation"] = 0 if blocked else room
+        causes["priority"] = passed_over + (room if blocked else 0)
+        causes["capacity"] = self._queued - room - passed_over
+
+    def _account(self, now: float) -> None:
+        elapsed = now - self._since
+        if elapsed > 0:
+            for cause, count in self._causes.items():
+                if count:
+                    self._wait[cause] += count * elapsed
+        self._since = now
+
+
+def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
+    """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
+
+    fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
+    were free or had just been handed out, to jobs ahead of it. capacity: not even those would have done.
+    """
+    room = gpus <= free
+    passed_over = gpus <= free + handed_out
+    return np.where(room & (blocked == 0), 3, np.where(passed_over, 1, 2))

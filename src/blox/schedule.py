@@ -1,0 +1,85 @@
+"""Schedule: what a scheduling policy returns, an ordered table of jobs and what each is to get.
+
+The plain priority list (FIFO, LAS) is the table with every column at its default. Sorting is lazy: a
+placement that finds room for everybody never pays for the order of those who run already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from blox.workloads.table import Array
+
+if TYPE_CHECKING:
+    from blox.job_state import JobState
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Jobs to run, in the order of `keys` (first key first, ties by row); without keys, as they stand.
+
+    Jobs that are not listed are suspended. `strict`: a job that does not fit ends the walk; otherwise
+    it is passed over. `preempt`: running jobs later in the order may be displaced. The optional columns
+    are aligned with `jobs`: GPUs granted (default: as many as asked for), GPU type, thousandths of each
+    GPU, CPU cores, memory, configuration, share group, and pinned GPU ids for policies that place too.
+    """
+
+    jobs: Array
+    keys: tuple[Array, ...] = ()
+    strict: bool = False
+    preempt: bool = True
+    gpus: Array | None = None
+    gpu_type: Array | None = None
+    share_milli: Array | None = None
+    cpu: Array | None = None
+    memory_gb: Array | None = None
+    config: Array | None = None
+    share_group: Array | None = None
+    pinned: dict[int, tuple[int, ...]] | None = None
+
+    @classmethod
+    def ordered(
+        cls,
+        job_state: JobState,
+        by: Array | tuple[Array, ...] = (),
+        *,
+        strict: bool = False,
+        preempt: bool = True,
+    ) -> Schedule:
+        """Every active job, smallest key first; several keys as a tuple, the most important first."""
+        keys = by if isinstance(by, tuple) else (by,)
+        return cls(job_state.active, keys, strict, preempt)
+
+    @cached_property
+    def order(self) -> Array:
+        """Positions into `jobs`, first in line first."""
+        return self.rank(None)
+
+    def rank(self, which: Array | None) -> Array:
+        """`which` positions (all if None, ascending otherwise) in the order of the schedule."""
+        size = len(self.jobs) if which is None else len(which)
+        if not self.keys:
+            return np.arange(size) if which is None else which
+        keys = self.keys if which is None else tuple(key[which] for key in self.keys)
+        if len(keys) == 1:
+            found = np.argsort(keys[0], kind="stable")
+        else:
+            found = np.lexsort(keys[::-1])
+        return found if which is None else which[found]
+
+    def head(self, count: int) -> Array:
+        """At least the first `count` positions, in order, without sorting the rest.
+
+        More are returned only where a key is tied across the cut.
+        """
+        if not self.keys:
+            return np.arange(min(count, len(self.jobs)))
+        if count >= len(self.jobs) or "order" in self.__dict__:
+            return self.order
+        first = self.keys[0]
+        cut = np.partition(first, count - 1)[count - 1]
+        return self.rank(np.flatnonzero(first <= cut))

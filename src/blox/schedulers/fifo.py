@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.scheduling("fifo")
+@dataclass(frozen=True)
+class Fifo:
+    """Jobs run in the order of their submission, each to its end.
+
+    `strict=true`: a job that does not fit blocks those behind it; `strict=false`: they may pass it.
+    `preempt=true` lets an older job displace younger ones that passed it.
+    """
+
+    strict: bool = True
+    preempt: bool = False
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        return Schedule.ordered(job_state, strict=self.strict, preempt=self.preempt)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

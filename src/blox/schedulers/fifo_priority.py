@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.scheduling("fifo-priority")
+@dataclass(frozen=True)
+class FifoPriority:
+    """Jobs with a larger `priority` go first, and in the order of their submission among equals.
+
+    `preempt=true`: an urgent job displaces less urgent ones. `strict=true`: a job that does not fit
+    blocks those behind it.
+    """
+
+    strict: bool = False
+    preempt: bool = True
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        return Schedule.ordered(job_state, by=-job_state.priority, strict=self.strict, preempt=self.preempt)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.protocols import SchedulingPolicy, stable_until
+from blox.registry import build, register
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+
+@register.scheduling("promote")
+@dataclass(frozen=True)
+class Promote:
+    """Wraps another policy: a job that has waited for `after_s` goes to the front for good.
+
+    Waiting counts from when the job last held GPUs, or was admitted. `policy` is the other policy's spec
+    with `;` for `,`, as in `promote:policy=las;by=time,after_s=86400`. `lag_s` starts the count later for
+    jobs that were preempted (the original Blox: one round).
+    """
+
+    policy: str = "las"
+    after_s: float = 3_600_000.0
+    lag_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.after_s < math.inf or self.lag_s < 0:
+            raise BloxError(
+                f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}", fix="after_s must be above 0, lag_s 0 or more"
+            )
+        _inner(self.policy)
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        schedule = _inner(self.policy).schedule(job_state, cluster_state)
+        promoted = job_state.memory(self, _Promoted).rows
+        jobs = schedule.jobs
+        late = self._due(job_state, jobs) <= job_state.now
+        if late.any():
+            promoted.update(jobs[late].tolist())
+        if not promoted:
+            return schedule
+        last = np.ones(len(jobs), dtype=np.int8)
+        last[np.isin(jobs, np.fromiter(promoted, dtype=np.int64))] = 0
+        return dataclasses.replace(schedule, keys=(last, *schedule.keys))
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        due = self._due(job_state, job_state.active)
+        coming = due[due > job_state.now]
+        own = float(coming.min()) if len(coming) else math.inf
+        return min(own, stable_until(_inner(self.policy), job_state, cluster_state))
+
+    def _due(self, job_state: JobState, jobs: Array) -> Array:
+        """When each job is promoted if it goes on waiting; inf for those that run."""
+        columns = job_state.columns
+        first_start = columns.first_start_s[jobs]
+        due = columns.held_since[jobs] + self.after_s
+        due[first_start == first_start] += self.lag_s
+        due[columns.held_gpus[jobs] > 0] = math.inf
+        return due
+
+
+@dataclass
+class _Promoted:
+    rows: set[int] = field(default_factory=set)
+
+
+@lru_cache(maxsize=64)
+def _inner(spec: str) -> SchedulingPolicy:
+    policy: SchedulingPolicy = build("scheduling", spec.replace(";", ","))
+    return policy

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.scheduling("sjf")
+@dataclass(frozen=True)
+class Sjf:
+    """Jobs that ask for the fewest GPUs go first ("smallest job first"), older ones among equals."""
+
+    strict: bool = False
+    preempt: bool = False
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        return Schedule.ordered(job_state, by=job_state.gpus, strict=self.strict, preempt=self.preempt)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

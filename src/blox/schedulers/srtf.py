@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.scheduling("srtf")
+@dataclass(frozen=True)
+class Srtf:
+    """Jobs with the shortest remaining time go first.
+
+    `by=time` orders by believed isolated run time still to go, `by=gpu-time` by that times the GPUs
+    asked for, `by=wall` by believed duration less time received (the original Blox, where launching
+    costs nothing and every job runs at full speed).
+    """
+
+    by: str = "time"
+    strict: bool = False
+    preempt: bool = True
+
+    def __post_init__(self) -> None:
+        if self.by not in ("time", "gpu-time", "wall"):
+            raise BloxError(f"by is {self.by!r}", fix="by must be time, gpu-time or wall")
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        if self.by == "wall":
+            key = job_state.column("expected_s") - job_state.run_s()
+        else:
+            key = job_state.remaining_s()
+            if self.by == "gpu-time":
+                key = key * job_state.gpus
+        return Schedule.ordered(job_state, by=key, strict=self.strict, preempt=self.preempt)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Time only moves running jobs ahead of waiting ones, which cannot help those."""
+        return float("inf")
