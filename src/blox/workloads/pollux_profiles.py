@@ -54,11 +54,13 @@ class Application:
         passes = math.ceil(per_gpu / self.local_range[1])
         if gpus == 1 and batch > initial:
             passes = max(passes, 2)
-        atomic = math.ceil(per_gpu / passes)
+        # rounding up may not take the whole batch beyond the largest that was validated
+        atomic = max(min(math.ceil(per_gpu / passes), max(self.runs) // (gpus * passes)), 1)
+        whole = gpus * atomic * passes
         step, sync = self._times(gpus, atomic)
         iteration_s = step + (passes - 1) * (step - sync)
-        scale = gpus * atomic * passes / initial
-        sqr, var = self._statistic("grad_sqr", batch), self._statistic("grad_var", batch)
+        scale = whole / initial
+        sqr, var = self._statistic("grad_sqr", whole), self._statistic("grad_var", whole)
         gain = (var + sqr) / (var / scale + sqr)
         target = np.min([run["progress"][: self.epochs] for run in self.runs.values()], axis=0)
         iterations = np.diff(target, prepend=0.0) / gain

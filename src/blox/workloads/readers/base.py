@@ -115,11 +115,10 @@ class TraceReader:
                 empty[row] = name == ""
                 twice[row] = name != "" and first.setdefault(name, row) != row
             rows.fault(empty, lambda row: f"{called} is empty", "give every job a name")
+            place = {name: rows.lines[row] for name, row in first.items()}
             rows.fault(
                 twice,
-                lambda row: (
-                    f"the {called} {ids[row]!r} is used twice (first in line {rows.lines[first[ids[row]]]})"
-                ),
+                lambda row: f"the {called} {ids.item(row)!r} is used twice (first in line {place[ids[row]]})",
                 "give every job its own",
             )
 
