@@ -7,7 +7,7 @@ import math
 from toy_runs import ToyResult, toy_run
 
 from blox.report import settings, words
-from blox.report.run import labels
+from blox.report.labels import labels
 
 
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:
@@ -57,25 +57,15 @@ def test_runs_of_one_label_are_numbered() -> None:
     assert labels(runs) == ["las (1)", "fifo", "las (2)"]
 
 
+def test_runs_of_one_label_are_told_apart_by_their_settings() -> None:
+    runs = [toy_run("las", jobs=2, seed=1), toy_run("las", jobs=2, seed=7)]
+    assert labels(runs) == ["las (seed=1)", "las (seed=7)"]
+
+
 def test_jobs_that_did_not_finish_are_counted() -> None:
     run = toy_run(jobs=10, max_rounds=5)
     assert words.unfinished([run]) == "Jobs that did not finish are left out: 10 of 10 in fifo."
     assert words.unfinished([toy_run(jobs=3)]) == ""
-
-
-def test_settings_are_toml_that_reads_back() -> None:
-    import tomllib
-
-    experiment = {
-        "workload": 'a "quoted" \\ path\n',
-        "seed": 3,
-        "fast": True,
-        "absent": None,
-        "window": [3000, 4000],
-        "scheduler": {"name": "las", "by.x": 1.5, "nested": {"a": [{"b": 1}]}},
-    }
-    expected = {key: value for key, value in experiment.items() if value is not None}
-    assert tomllib.loads(settings.toml_text(experiment)) == expected
 
 
 def test_settings_that_differ() -> None:

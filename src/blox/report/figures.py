@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours, series, units
-from blox.report.run import Array, Run, labels, legend_shape
+from blox.report.labels import labels, legend_shape
+from blox.report.run import Array, Run
 
 _GRID = "rgba(128,128,128,0.22)"
 _GANTT_ROW_PX = 9

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from blox.report import colours, figures, measures, series, settings, style, words
-from blox.report.run import Run, labels
+from blox.report.labels import labels
+from blox.report.run import Run
+from blox.toml_text import to_toml
 
 # The Gantt view needs a panel per run; the others overlay any number.
 MOST_PANELS = 6
@@ -119,8 +121,8 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         _section(
             "waiting",
             "Why jobs waited",
-            "Admission: held outside. Priority: others go first. Capacity: not enough free GPUs. "
-            "Fragmentation: enough free GPUs, but not where the job could use them.",
+            "Admission: held outside. Priority: the GPUs went to jobs ahead. Capacity: too few GPUs were free "
+            "or came free. Fragmentation: enough were free, but not where the job could use them.",
             _figure("causes", figures.waiting(runs)),
         ),
         _section(
@@ -200,7 +202,7 @@ def _settings(runs: Sequence[Run]) -> str:
     )
     for name, run in zip(names, runs):
         opened = " open" if len(runs) == 1 else ""
-        text = escape(settings.toml_text(run.experiment))
+        text = escape(to_toml(run.experiment))
         parts.append(
             f"<details{opened}><summary>{escape(name)}</summary><pre><code>{text}</code></pre></details>"
         )

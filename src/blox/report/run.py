@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,21 +27,3 @@ class Run(Protocol):
     def stints(self) -> Mapping[str, Array]: ...
     @property
     def timing(self) -> Mapping[str, Any]: ...
-
-
-def labels(runs: Sequence[Run]) -> list[str]:
-    """One name per run, each different: runs that share a label are numbered in order."""
-    names = [run.label or "run" for run in runs]
-    seen: dict[str, int] = {}
-    unique = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(f"{name} ({seen[name]})" if names.count(name) > 1 else name)
-    return unique
-
-
-def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:
-    """Columns and lines of a legend that has room for so many characters in a line, marks included."""
-    widest = max((len(name) for name in names), default=0) + 7  # the mark and the space around it
-    columns = min(max(characters // widest, 1), max(len(names), 1))
-    return columns, -(-len(names) // columns)

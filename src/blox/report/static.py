@@ -11,8 +11,9 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.report import colours, series, units, words
+from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
-from blox.report.run import Run, labels, legend_shape
+from blox.report.run import Run
 
 FORMATS = ("png", "svg", "pdf")
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blox.report import measures
-from blox.report.run import Run, labels
+from blox.report.labels import labels
+from blox.report.run import Run
 
 if TYPE_CHECKING:
     from rich.table import Table

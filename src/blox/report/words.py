@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from blox.report import series, units
+from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
-from blox.report.run import Run, labels
+from blox.report.run import Run
 
 
 def headline(runs: Sequence[Run]) -> tuple[str, str]:

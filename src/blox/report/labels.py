@@ -1,0 +1,39 @@
+"""What runs are called in tables and legends, and how much room their names take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blox.report.run import Run
+from blox.report.settings import differences
+
+_MOST_SETTINGS = 2
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """One name per run, each different.
+
+    Runs that share a label are told apart by the settings in which they differ, if those are few and do
+    it; by numbers otherwise.
+    """
+    names = [run.label or "run" for run in runs]
+    unique = list(names)
+    for name in dict.fromkeys(names):
+        alike = [position for position, other in enumerate(names) if other == name]
+        if len(alike) == 1:
+            continue
+        differing = differences([runs[position] for position in alike])
+        texts = [
+            ", ".join(f"{key}={column[at]}" for key, column in differing.items()) for at in range(len(alike))
+        ]
+        telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)
+        for at, position in enumerate(alike):
+            unique[position] = f"{name} ({texts[at] if telling else at + 1})"
+    return unique
+
+
+def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:
+    """Columns and lines of a legend that has room for so many characters in a line, marks included."""
+    widest = max((len(name) for name in names), default=0) + 7  # the mark and the space around it
+    columns = min(max(characters // widest, 1), max(len(names), 1))
+    return columns, -(-len(names) // columns)
