@@ -23,7 +23,7 @@ class Acme(TraceReader):
     names: ClassVar[Names] = {"submit_s": "submit_time", "gpus": "gpu_num", "cpu": "cpu_num"}
     relative: ClassVar[bool] = False
     assumptions: ClassVar[tuple[str, ...]] = (
-        "a job's duration is end_time - start_time: the column duration counts the queue in for some jobs",
+        "a job's duration is end_time - start_time: the column duration may count the queue in",
         "failed and cancelled jobs are kept: their end is a real end",
     )
 
