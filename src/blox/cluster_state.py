@@ -42,6 +42,7 @@ class ClusterState:
         self.node_free: Array = self.node_gpus.copy()  # whole free GPUs per node
         self.free_gpus: int = int(self.node_gpus.sum())
         self.total_gpus: int = self.free_gpus  # of the nodes that are up
+        self.one_pool = False  # nodes do not matter: being spread never counts
         self.allocation = Allocation()
 
     @property
@@ -87,6 +88,8 @@ class ClusterState:
 
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as the largest node type allows for their GPU count."""
+        if self.one_pool:
+            return np.ones(len(allocation.jobs), dtype=bool)
         nodes = self.gpu_node[allocation.gpus]
         owner = np.repeat(np.arange(len(allocation.jobs)), allocation.counts)
         pairs = np.unique(owner * self.nodes + nodes) // self.nodes

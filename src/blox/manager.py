@@ -47,6 +47,7 @@ class BloxManager:
         self.window = window
         self.max_rounds = max_rounds
         self.terminate = False
+        self.truncated = False  # ended by max_rounds
         self.now = 0.0
         self.rounds = 0  # rounds that were executed, not passed over
         self._job_state: JobState | None = None
@@ -119,8 +120,8 @@ class BloxManager:
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
-                self.now = self.clock.next_wake(self.now, -math.inf, -math.inf) if begun < 0 else self._last_wake()
-                self.terminate = True
+                self.now = wake if begun < 0 else self._last_wake()
+                self.terminate = self.truncated = True
                 return
         self.now = self.backend.wait_until(wake)
 

@@ -1,0 +1,3 @@
+"""The version of the installed package."""
+
+VERSION = "0.1.0"
