@@ -54,12 +54,15 @@ def test_one_run_is_described() -> None:
 
 def test_runs_of_one_label_are_numbered() -> None:
     runs = [_with("las", 1, 1, 1), _with("fifo", 1, 1, 1), _with("las", 1, 1, 1)]
-    assert labels(runs) == ["las (1)", "fifo", "las (2)"]
+    assert labels(runs) == ["las [1]", "fifo", "las [2]"]
 
 
 def test_runs_of_one_label_are_told_apart_by_their_settings() -> None:
     runs = [toy_run("las", jobs=2, seed=1), toy_run("las", jobs=2, seed=7)]
-    assert labels(runs) == ["las (seed=1)", "las (seed=7)"]
+    assert labels(runs) == ["las [seed=1]", "las [seed=7]"]
+    for run, placement in zip(runs, ("first-free", "consolidated")):
+        run.experiment.update(seed=1, placement=placement)
+    assert labels(runs) == ["las [first-free]", "las [consolidated]"]
 
 
 def test_jobs_that_did_not_finish_are_counted() -> None:

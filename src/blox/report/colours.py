@@ -36,7 +36,8 @@ def dash_of_run(position: int) -> str:
 
 def of_job(row: int) -> str:
     """The colour of a job, the same in every run of a workload. Neighbours in the queue differ."""
-    return _JOBS[row % len(_JOBS)]
+    # Without the second term, jobs submitted a palette's length apart would look alike.
+    return _JOBS[(row + 3 * (row // len(_JOBS))) % len(_JOBS)]
 
 
 def faint(colour: str, opacity: float) -> str:

@@ -103,7 +103,7 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
         barmode="overlay",
         showlegend=False,
         uniformtext={"minsize": 8, "mode": "hide"},
-        margin_t=28,
+        margin_t=32,
         hovermode="closest",
     )
     figure.update_annotations(x=0, xanchor="left", font_size=13)
@@ -274,7 +274,7 @@ _AXIS: dict[str, Any] = {
 def _layout(height: int) -> dict[str, Any]:
     return {
         "height": height,
-        "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+        "margin": {"l": 56, "r": 16, "t": 50, "b": 48},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {

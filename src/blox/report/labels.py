@@ -23,13 +23,17 @@ def labels(runs: Sequence[Run]) -> list[str]:
         if len(alike) == 1:
             continue
         differing = differences([runs[position] for position in alike])
-        texts = [
-            ", ".join(f"{key}={column[at]}" for key, column in differing.items()) for at in range(len(alike))
-        ]
+        columns = [[_setting(key, text) for text in column] for key, column in differing.items()]
+        texts = [", ".join(column[at] for column in columns) for at in range(len(alike))]
         telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)
         for at, position in enumerate(alike):
-            unique[position] = f"{name} ({texts[at] if telling else at + 1})"
+            unique[position] = f"{name} [{texts[at] if telling else at + 1}]"
     return unique
+
+
+def _setting(key: str, text: str) -> str:
+    """A setting in a label: a name speaks for itself, a number needs its key."""
+    return text if text[:1].isalpha() and text not in ("true", "false") else f"{key}={text}"
 
 
 def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from blox.report import colours, figures, measures, series, settings, style, wor
 from blox.report.labels import labels
 from blox.report.run import Run
 from blox.toml_text import to_toml
+from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.
 MOST_PANELS = 6
@@ -52,7 +53,7 @@ def page(results: Sequence[Run], title: str) -> str:
         f'<header><p class="title">{escape(title)}</p><h1>{_unbroken(claim)}</h1>'
         f'<p class="price">{_unbroken(price)}</p></header>',
         *(_sections(results) if results else []),
-        f"<footer>Written by blox {escape(_version())}. JCT: job completion time, from submission to finish. "
+        f"<footer>Written by blox {escape(VERSION)}. JCT: job completion time, from submission to finish. "
         "Responsiveness: from submission to first start.</footer>",
     ]
     return "\n".join(
@@ -121,7 +122,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         _section(
             "waiting",
             "Why jobs waited",
-            "Admission: held outside. Priority: the GPUs went to jobs ahead. Capacity: too few GPUs were free "
+            "Admission: held outside. Priority: the GPUs went to jobs ahead. Capacity: too few were free "
             "or came free. Fragmentation: enough were free, but not where the job could use them.",
             _figure("causes", figures.waiting(runs)),
         ),
@@ -192,7 +193,7 @@ def _settings(runs: Sequence[Run]) -> str:
             for position, name in enumerate(names)
         )
         parts.append(
-            '<p class="caption">The runs differ in these settings and in nothing else.</p>'
+            '<p class="caption">The settings in which the runs differ.</p>'
             f'<div class="scroll"><table class="texts"><thead><tr><th>run</th>{heads}</tr></thead>'
             f"<tbody>{rows}</tbody></table></div>"
         )
@@ -221,12 +222,3 @@ def _breakable(name: str) -> str:
 
 def _swatch(position: int) -> str:
     return f'<span class="swatch" style="background:{colours.of_run(position)}"></span>'
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("blox")
-    except PackageNotFoundError:
-        return "(from source)"

@@ -178,6 +178,7 @@ class GanttWindow:
     start_s: float
     end_s: float
     whole: bool
+    reason: str = ""
 
 
 def bars(run: Run, gpus: int) -> Bars:
@@ -198,8 +199,8 @@ def bars(run: Run, gpus: int) -> Bars:
 def gantt_window(runs: Sequence[Run], gpus: int = 32, most_bars: int = 400) -> GanttWindow:
     """The view that fits all runs: at most `gpus` GPUs and about `most_bars` rectangles in each.
 
-    Long runs are shown around the median submission of the tracked jobs, which is the same moment in every
-    run of a workload, and for a round length of time.
+    Long runs are shown for a round length of time around the moment, common to all, at which one of them
+    has the most jobs waiting: where schedulers differ. `reason` says so.
     """
     of_gpus = max((_gpus_of(run) for run in runs), default=0)
     shown = min(gpus, of_gpus)
@@ -208,16 +209,26 @@ def gantt_window(runs: Sequence[Run], gpus: int = 32, most_bars: int = 400) -> G
     start_s = min((float(found.start_s.min()) for found in drawn if len(found)), default=0.0)
     if all(len(found) <= most_bars for found in drawn):
         return GanttWindow(shown, of_gpus, start_s, end_s, shown == of_gpus)
-    submits = np.concatenate([tracked(run, "submit_s") for run in runs])
-    submits = submits[np.isfinite(submits)]
-    middle = float(np.median(submits)) if len(submits) else (start_s + end_s) / 2
+    middle, reason = _moment(runs, (start_s + end_s) / 2)
     choice = (start_s, end_s)
     for length in reversed(_WINDOW_LENGTHS_S):
         begin = max(start_s, np.floor((middle - length / 2) / _grain(length)) * _grain(length))
         choice = (begin, begin + length)
         if all(len(found.between(*choice)) <= most_bars for found in drawn):
             break
-    return GanttWindow(shown, of_gpus, *choice, whole=False)
+    return GanttWindow(shown, of_gpus, *choice, whole=False, reason=reason)
+
+
+def _moment(runs: Sequence[Run], otherwise: float) -> tuple[float, str]:
+    """The time before the first of the runs ends at which one of them has the most jobs waiting."""
+    common_end = min(end_of(run) for run in runs)
+    most, moment = 0.0, otherwise
+    for run in runs:
+        time = np.asarray(run.rounds["time_s"])
+        waiting_jobs = (np.asarray(run.rounds["held"]) + np.asarray(run.rounds["queued"]))[time <= common_end]
+        if len(waiting_jobs) and waiting_jobs.max() > most:
+            most, moment = float(waiting_jobs.max()), float(time[int(waiting_jobs.argmax())])
+    return moment, "around the time at which most jobs wait" if most else "in the middle of the run"
 
 
 def _grain(length_s: float) -> float:

@@ -10,8 +10,13 @@ from blox.report.run import Run
 
 
 def differences(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """The settings that are not the same in every run: dotted name to one text per run, empty if unset."""
-    flat = [_flatten(run.experiment) for run in runs]
+    """The settings that are not the same in every run: dotted name to one text per run, empty if unset.
+
+    Provenance is no setting: a generator's fingerprint depends on how many jobs the run drew from it.
+    """
+    flat = [
+        _flatten({key: value for key, value in run.experiment.items() if key != "provenance"}) for run in runs
+    ]
     names = list(dict.fromkeys(name for one in flat for name in one))
     columns = {name: [one.get(name, "") for one in flat] for name in names}
     return {name: texts for name, texts in columns.items() if len(set(texts)) > 1}

@@ -32,10 +32,10 @@ p.caption { margin: 0 0 .5rem; color: var(--soft); font-size: .92rem; max-width:
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 0 2rem; }
 .figure { width: 100%; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .93rem; font-variant-numeric: tabular-nums; width: 100%; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; width: 100%; }
 table.texts { width: auto; margin-bottom: 1rem; }
 th, td {
-  padding: .38rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule);
+  padding: .38rem .45rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule);
 }
 thead th { font-weight: 600; color: var(--soft); border-bottom-color: var(--soft); vertical-align: top; }
 thead tr.groups th { border-bottom: none; padding-bottom: 0; text-align: center; }

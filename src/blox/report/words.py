@@ -96,8 +96,8 @@ def gantt_caption(window: series.GanttWindow) -> str:
     gpus = f"the first {window.gpus} of {units.number(window.of_gpus)} GPUs"
     if window.gpus == window.of_gpus:
         gpus = f"all {window.gpus} GPUs"
-    moment = "around the median submission of the tracked jobs"
-    return f"A part of the run: {gpus}, from {begin} to {end} {unit.name}, {moment}."
+    reason = f", {window.reason}" if window.reason else ""
+    return f"A part of the run: {gpus}, from {begin} to {end} {unit.name}{reason}."
 
 
 def smoothing(runs: Sequence[Run], of: Callable[[Run], series.Level]) -> str:
