@@ -1,0 +1,51 @@
+# `make demo` and `make test` set everything up by themselves: Python 3.11 or newer is all that must be there.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: help setup demo test lint types unit test-slow bench clean
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv and install blox with its development tools
+
+# Done once, and again when pyproject.toml changes. A virtual environment that was left half made is made anew.
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or give make PYTHON=path"; exit 1; }
+	@echo "setting up $(VENV) (a minute or so, once) ..."
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## compare schedulers on the built-in workload; results and report in results/demo
+	@$(BIN)/blox compare examples/compare.toml --out results/demo
+	@echo "report: $(CURDIR)/results/demo/report.html (opens in any browser, needs no network)"
+
+test: lint types unit ## style, types and every test that is not slow
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+# pytest answers 5 when no test is marked slow: that is not a failure.
+test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
+	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
+
+bench: $(STAMP) ## speed, each figure beside its limit
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove what make and the tools have made, .venv included
+	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
