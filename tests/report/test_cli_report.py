@@ -1,58 +1,63 @@
-"""`blox report`, as a user types it."""
+"""`blox report` over real results, as a user types it."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import typer
-from toy_runs import ToyResult, toy_run
 from typer.testing import CliRunner
 
+import blox
 from blox.cli.report import report
+from blox.errors import BloxError
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Results directories of two small runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    paths = []
+    for scheduler in ("fifo", "las"):
+        result = blox.Experiment(workload="philly:load=20", scheduler=scheduler, jobs=40).run()
+        paths.append(str(result.save(folder / scheduler)))
+    return paths
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
-    """The command over directories whose names are toy schedulers."""
-
-    class Result:
-        @staticmethod
-        def load(directory: Path) -> ToyResult:
-            return toy_run(directory.name)
-
-    results = ModuleType("blox.results")
-    results.Result = Result  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "blox.results", results)
+def command() -> typer.Typer:
     app = typer.Typer()
     app.command()(report)
     return app
 
 
-def test_several_directories_make_one_page(command: typer.Typer, tmp_path: Path) -> None:
+def test_several_directories_make_one_page(command: typer.Typer, saved: list[str], tmp_path: Path) -> None:
     out = tmp_path / "r.html"
-    answer = CliRunner().invoke(command, ["runs/fifo", "runs/las", "--out", str(out), "--title", "Mine"])
+    answer = CliRunner().invoke(command, [*saved, "--out", str(out), "--title", "Mine"])
     assert answer.exit_code == 0, answer.output
-    assert "<title>Mine</title>" in out.read_text()
-    assert "fifo" in answer.output and str(out) in answer.output
+    text = out.read_text()
+    assert "<title>Mine</title>" in text
+    assert "scheduler = &quot;las&quot;" in text and "workload_sha256" in text
+    assert "fifo" in answer.output and f"report: {out}" in answer.output
 
 
-def test_pictures_on_request(command: typer.Typer, tmp_path: Path) -> None:
+def test_pictures_on_request(command: typer.Typer, saved: list[str], tmp_path: Path) -> None:
     out, pictures = tmp_path / "r.html", tmp_path / "pictures"
-    answer = CliRunner().invoke(
-        command, ["fifo", "--out", str(out), "--pictures", str(pictures), "--format", "svg"]
-    )
+    options = ["--out", str(out), "--pictures", str(pictures), "--format", "svg"]
+    answer = CliRunner().invoke(command, [saved[0], *options])
     assert answer.exit_code == 0, answer.output
     assert {path.suffix for path in pictures.iterdir()} == {".svg"}
     assert out.exists()
 
 
-def test_a_wrong_format_writes_nothing(command: typer.Typer, tmp_path: Path) -> None:
-    out = tmp_path / "r.html"
-    answer = CliRunner().invoke(
-        command, ["fifo", "--out", str(out), "--pictures", str(tmp_path / "p"), "--format", "jpg"]
-    )
-    assert answer.exit_code != 0 and "jpg" in str(answer.exception)
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [(["--format", "jpg"], "jpg"), (["no/such/dir"], "no such directory")],
+)
+def test_mistakes_write_nothing(
+    command: typer.Typer, saved: list[str], tmp_path: Path, wrong: list[str], said: str
+) -> None:
+    options = ["--out", str(tmp_path / "r.html"), "--pictures", str(tmp_path / "p")]
+    answer = CliRunner().invoke(command, [saved[0], *options, *wrong])
+    assert isinstance(answer.exception, BloxError) and said in str(answer.exception)
     assert list(tmp_path.iterdir()) == []
