@@ -37,7 +37,7 @@ from blox.recorder import Recorder
 from blox.results import Result, label_of
 from blox.version import VERSION
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable, Workload
+from blox.workloads.table import JobTable
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 BACKENDS = ("simulation", "process")
@@ -116,11 +116,15 @@ class Prepared:
         self.workload = workload_from_spec(experiment.workload)
         _check_numbers(experiment)
         self.most_jobs = self._most_jobs()
+        self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         self._check_workload()
 
-    def backend(self, job_batches: Iterator[JobTable]) -> Backend:
-        """The backend, fed with these jobs."""
+    def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
+        """The backend, fed with the jobs of the workload, or with these."""
         experiment, parts = self.experiment, self.composition
+        if job_batches is None:
+            self._digest = hashlib.sha256()
+            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self._digest)
         belief = belief_from_spec(
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
@@ -138,6 +142,7 @@ class Prepared:
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:
+        """The manager of a run on this backend, with the experiment's clock, window and end."""
         return BloxManager(
             backend,
             self.clock,
@@ -148,9 +153,7 @@ class Prepared:
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
-        digest = hashlib.sha256()
-        batches = _hashed(self.workload.batches(workload_rng(self.experiment.seed)), digest)
-        backend = self.backend(batches)
+        backend = self.backend()
         cluster_state, job_state = self.states()
         manager = self.manager(backend)
         wall, cpu = time.perf_counter(), time.process_time()
@@ -170,14 +173,20 @@ class Prepared:
         timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
         timing["jobs_per_s"] = job_state.submitted / max(timing["wall_s"], 1e-9)
         timing["rounds_executed"] = manager.rounds
-        return self._result(manager, job_state, digest.hexdigest(), timing)
+        return self.result(manager, job_state, timing)
 
-    def _result(
-        self, manager: BloxManager, job_state: JobState, digest: str, timing: dict[str, Any]
+    def result(
+        self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
     ) -> Result:
+        """The figures of a run that has ended, whoever wrote its loop."""
         options = self.composition.options
         end_s = manager.now
-        if not len(job_state.active) and not len(job_state.waiting) and job_state.submitted and not manager.truncated:
+        if (
+            not len(job_state.active)
+            and not len(job_state.waiting)
+            and job_state.submitted
+            and not manager.truncated
+        ):
             end_s = float(np.nanmax(job_state.columns.finish_s[: job_state.submitted]))
         recorder: Recorder = manager.recorder
         recorder.close(end_s)
@@ -192,9 +201,12 @@ class Prepared:
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         table = self.experiment.to_table()
-        provenance = {"blox_version": VERSION, "workload_sha256": getattr(self.workload, "checksum", "") or digest}
+        provenance = {
+            "blox_version": VERSION,
+            "workload_sha256": getattr(self.workload, "checksum", "") or self._digest.hexdigest(),
+        }
         table["provenance"] = provenance
-        return Result(label_of(table), table, summary, jobs, rounds, recorder.stints(end_s), timing)
+        return Result(label_of(table), table, summary, jobs, rounds, recorder.stints(end_s), timing or {})
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
@@ -216,7 +228,9 @@ class Prepared:
         most = min((n for n in (known, self.most_jobs) if n is not None), default=None)
         if table is not None:
             if not len(table):
-                raise BloxError("the trace has no jobs", where=table.source, fix="give a trace with at least one job")
+                raise BloxError(
+                    "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
+                )
             check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus)
         largest = getattr(self.workload, "largest_gpus", None)
         if table is None and largest is not None and largest > self.cluster.total_gpus:
@@ -227,7 +241,7 @@ class Prepared:
             )
         if self.window is not None and most is not None and self.window[1] >= most:
             raise BloxError(
-                f"the window ends with job {self.window[1]}, and the workload has {most} jobs (0 to {most - 1})",
+                f"the window ends with job {self.window[1]}, and the workload has {most}: 0 to {most - 1}",
                 where=f"window {self.experiment.window!r}",
                 fix="use an earlier window or a longer workload",
             )
@@ -240,7 +254,9 @@ def parse_window(text: str) -> tuple[int, int] | None:
     match = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
     if match is None or int(match[1]) > int(match[2]):
         raise BloxError(
-            f"{text!r} is not a window", where="window", fix="write FIRST-LAST, e.g. 3000-4000 (both included, from 0)"
+            f"{text!r} is not a window",
+            where="window",
+            fix="write FIRST-LAST, e.g. 3000-4000 (both included, from 0)",
         )
     return int(match[1]), int(match[2])
 
@@ -250,11 +266,15 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text())
     except FileNotFoundError:
-        raise BloxError("no such file", where=str(path), fix="give the path of an experiment in TOML") from None
+        raise BloxError(
+            "no such file", where=str(path), fix="give the path of an experiment in TOML"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise BloxError(f"cannot be read: {error}", where=str(path), fix="give a TOML file") from None
     except tomllib.TOMLDecodeError as error:
-        raise BloxError(f"not TOML: {error}", where=str(path), fix='settings look like scheduler = "las"') from None
+        raise BloxError(
+            f"not TOML: {error}", where=str(path), fix='settings look like scheduler = "las"'
+        ) from None
 
 
 def _compose(experiment: Experiment) -> Composition:
@@ -307,7 +327,9 @@ def _clock(experiment: Experiment) -> Clock:
 def _check_numbers(experiment: Experiment) -> None:
     if experiment.backend not in BACKENDS:
         raise BloxError(
-            f"no backend is called {experiment.backend!r}", where="backend", fix=suggestion(experiment.backend, BACKENDS)
+            f"no backend is called {experiment.backend!r}",
+            where="backend",
+            fix=suggestion(experiment.backend, BACKENDS),
         )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
