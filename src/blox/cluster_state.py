@@ -36,6 +36,7 @@ class ClusterState:
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
         self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)
+        self._some_down = False
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.free_milli: Array = np.full(len(self.gpu_node), WHOLE, dtype=np.int64)
@@ -62,7 +63,7 @@ class ClusterState:
     def release(self, gpus: Array) -> None:
         """GPUs come back whole; those of a node that is down stay unusable."""
         nodes = self.gpu_node[gpus]
-        if not self.node_up.all():
+        if self._some_down:
             gpus, nodes = gpus[self.node_up[nodes]], nodes[self.node_up[nodes]]
         self.free_milli[gpus] = WHOLE
         self.free_gpus += len(gpus)
@@ -73,6 +74,7 @@ class ClusterState:
         if bool(self.node_up[node]) == up:
             return np.empty(0, dtype=np.int64)
         self.node_up[node] = up
+        self._some_down = not self.node_up.all()
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
         here = np.arange(first, first + count)
         held = np.isin(self.allocation.gpus, here)

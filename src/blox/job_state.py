@@ -105,6 +105,7 @@ class JobState:
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
+        self.single_gpu = True  # whether every job so far asks for one GPU
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
@@ -121,6 +122,7 @@ class JobState:
             if name in jobs.columns:
                 getattr(self.columns, name)[start:stop] = jobs.columns[name]
         gpus = self.columns.gpus[start:stop]
+        self.single_gpu = self.single_gpu and bool((gpus == 1).all())
         for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
             bound[bound == 0] = gpus[bound == 0]
         self.columns.expected_s[start:stop] = expected_s
@@ -139,10 +141,10 @@ class JobState:
         """Admits jobs of the wait queue; what is left out stays waiting."""
         if not len(accepted):
             return
-        accepted = np.sort(np.asarray(accepted, dtype=np.int64))
-        if len(accepted) == len(self.waiting) and np.array_equal(accepted, self.waiting):
+        if accepted is self.waiting:
             self.waiting = _NO_ROWS
         else:
+            accepted = np.sort(np.asarray(accepted, dtype=np.int64))
             left = np.setdiff1d(self.waiting, accepted)
             if len(left) + len(accepted) != len(self.waiting):
                 raise BloxError(
@@ -172,8 +174,7 @@ class JobState:
         c.held_since[rows] = self.now
         first = c.first_start_s[rows]
         fresh = first != first
-        if fresh.any():
-            c.first_start_s[rows[fresh]] = self.now
+        c.first_start_s[rows[fresh]] = self.now
 
     def stop(self, rows: Array, at: Array | float) -> None:
         """Jobs end their stint at `at` (now, or the exact time of their finish); progress is banked."""

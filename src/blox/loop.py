@@ -1,7 +1,8 @@
 """run(): the paper's Figure 2, once, and the rule for passing over rounds.
 
-A round is passed over only when provably nothing changes: after a round whose plan was empty, until the
-backend's next event or the earliest time at which a part says its mind may change.
+A round is passed over only when provably nothing changes: after a round whose plan was empty, or whose
+placement vouches that asking again would change nothing, until the backend's next event or the earliest
+time at which a part says its mind may change.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def run(
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
     parts = (admission, scheduler, placement, manager.termination)
+    worth_asking = True
     while not manager.terminate:
         manager.update_cluster(cluster_state)
         manager.update_metrics(cluster_state, job_state)
@@ -41,8 +43,11 @@ def run(
         plan = Plan.diff(cluster_state.allocation, wanted)
         manager.exec_jobs(plan, cluster_state, job_state)
         stable = -math.inf
-        if skip and (plan.empty or manager.event_driven):
+        if skip and (plan.empty or (wanted.settled and worth_asking) or manager.event_driven):
             stable = min(stable_until(part, job_state, cluster_state) for part in parts)
+        before = manager.now
         manager.next_round(cluster_state, job_state, stable)
+        # A policy that reshuffles every round promises nothing useful: save the question until it rests.
+        worth_asking = plan.empty or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

@@ -98,8 +98,7 @@ class BloxManager:
         if len(admitted):
             self.recorder.admitted(admitted, job_state)
             job_state.just_admitted = NO_ROWS
-        if plan.wanted is not cluster_state.allocation:
-            self._apply(plan, cluster_state, job_state)
+        self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
 
     def next_round(self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf) -> None:
@@ -147,7 +146,8 @@ class BloxManager:
                 cluster_state.take(grants.gpus)
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
-        cluster_state.allocation = plan.wanted.detached()
+        if plan.wanted is not cluster_state.allocation:
+            cluster_state.allocation = plan.wanted.detached()
 
     def _retire(self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState) -> None:
         running = job_state.columns.held_gpus[rows] > 0
@@ -165,10 +165,13 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        if len(rows) == 1:
-            leave = cluster_state.allocation.jobs == rows[0]
+        jobs = cluster_state.allocation.jobs
+        leave = jobs == rows[0]
+        if len(rows) > 8:
+            leave = np.isin(jobs, rows)
         else:
-            leave = np.isin(cluster_state.allocation.jobs, rows)
+            for row in rows[1:]:
+                leave |= jobs == row
         rest = cluster_state.allocation.without(leave)
         cluster_state.release(rest.freed)
         cluster_state.allocation = rest.detached()

@@ -7,7 +7,7 @@ suspend, move, adjust and keep, so that no policy can hand back an inconsistent 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,33 +18,72 @@ from blox.workloads.table import Array
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
 class Allocation:
     """Jobs (rows, each once), the number of GPUs of each, and all GPU ids, grouped job by job.
 
     The optional columns say how the GPUs are held where that is not the whole of each: thousandths of
     each GPU, CPU cores, memory, the configuration (batch size) and the group of jobs that share.
+    `blocked`: a strict order ended the walk before everybody was placed. `settled`: the placement vouches
+    that, asked again at once, it would change nothing.
+
+    Treat it as a value: never change one. (A plain class because several are made every round.)
     """
 
-    jobs: Array = field(default_factory=lambda: NO_ROWS)
-    counts: Array = field(default_factory=lambda: NO_ROWS)
-    gpus: Array = field(default_factory=lambda: NO_ROWS)
-    share_milli: Array | None = None
-    cpu: Array | None = None
-    memory_gb: Array | None = None
-    config: Array | None = None
-    share_group: Array | None = None
-    blocked: bool = False  # a strict order ended the walk before everybody was placed
-    # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
-    base: Allocation | None = None
-    removed: Array = field(default_factory=lambda: NO_ROWS)  # jobs of the base that hold nothing any more
-    freed: Array = field(default_factory=lambda: NO_ROWS)  # GPU ids that they, and jobs that moved, gave up
-    added: int = 0  # the last jobs are new on their GPUs,
-    moved: int = 0  # and the last of these held others before
+    __slots__ = (
+        "added",
+        "base",
+        "blocked",
+        "config",
+        "counts",
+        "cpu",
+        "freed",
+        "gpus",
+        "jobs",
+        "memory_gb",
+        "moved",
+        "removed",
+        "settled",
+        "share_group",
+        "share_milli",
+    )
+
+    def __init__(
+        self,
+        jobs: Array = NO_ROWS,
+        counts: Array = NO_ROWS,
+        gpus: Array = NO_ROWS,
+        share_milli: Array | None = None,
+        cpu: Array | None = None,
+        memory_gb: Array | None = None,
+        config: Array | None = None,
+        share_group: Array | None = None,
+        *,
+        blocked: bool = False,
+        settled: bool = False,
+        base: Allocation | None = None,
+        removed: Array = NO_ROWS,
+        freed: Array = NO_ROWS,
+        added: int = 0,
+        moved: int = 0,
+    ) -> None:
+        self.jobs, self.counts, self.gpus = jobs, counts, gpus
+        self.share_milli, self.cpu, self.memory_gb = share_milli, cpu, memory_gb
+        self.config, self.share_group = config, share_group
+        self.blocked, self.settled = blocked, settled
+        # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
+        self.base = base
+        self.removed = removed  # jobs of the base that hold nothing any more
+        self.freed = freed  # GPU ids that they, and jobs that moved, gave up
+        self.added = added  # the last jobs are new on their GPUs,
+        self.moved = moved  # and the last of these held others before
 
     def detached(self) -> Allocation:
         """The same allocation without its history, so that history does not pile up."""
         return Allocation(self.jobs, self.counts, self.gpus, *self.grants(), blocked=self.blocked)
+
+    def unchanged(self, *, blocked: bool) -> Allocation:
+        """The same allocation as the outcome of another placement."""
+        return Allocation(self.jobs, self.counts, self.gpus, *self.grants(), blocked=blocked, settled=True, base=self)
 
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
@@ -67,21 +106,33 @@ class Allocation:
         gpus = np.array([g for ids in gpus_of.values() for g in ids], dtype=np.int64)
         return cls(rows, counts, gpus)
 
-    def without(self, leave: Array) -> Allocation:
+    def without(self, leave: Array, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The same without the jobs where the mask `leave` (aligned with `jobs`) is true."""
         stay = ~leave
-        stay_gpus = np.repeat(stay, self.counts)
+        stay_gpus = stay if len(self.gpus) == len(self.jobs) else np.repeat(stay, self.counts)
         return Allocation(
             self.jobs[stay],
             self.counts[stay],
             self.gpus[stay_gpus],
             *(None if column is None else column[stay] for column in self.grants()),
+            blocked=blocked,
+            settled=settled,
             base=self,
             removed=self.jobs[leave],
             freed=self.gpus[~stay_gpus],
         )
 
-    def changed(self, leave: Array | None, jobs: Array, counts: Array, gpus: Array, moved: int = 0, blocked: bool = False) -> Allocation:
+    def changed(
+        self,
+        leave: Array | None,
+        jobs: Array,
+        counts: Array,
+        gpus: Array,
+        *,
+        moved: int = 0,
+        blocked: bool = False,
+        settled: bool = False,
+    ) -> Allocation:
         """Without the jobs of the mask `leave`, and with `jobs` on `gpus` behind them.
 
         The last `moved` of `jobs` are among those that leave: they change places. For whole-GPU
@@ -95,12 +146,13 @@ class Allocation:
             np.concatenate((kept.jobs, jobs)),
             np.concatenate((kept.counts, counts)),
             np.concatenate((kept.gpus, gpus)),
+            blocked=blocked,
+            settled=settled,
             base=self,
             removed=removed,
             freed=NO_ROWS if leave is None else kept.freed,
             added=len(jobs),
             moved=moved,
-            blocked=blocked,
         )
 
     def select(self, which: Array) -> Allocation:
@@ -117,7 +169,7 @@ class Allocation:
         return (self.share_milli, self.cpu, self.memory_gb, self.config, self.share_group)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Plan:
     """What has to happen so that `wanted` holds. Every job is in one of five parts.
 

@@ -43,7 +43,7 @@ class Recorder:
         self._rows: list[tuple[Any, ...]] = []
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._queue: Array = np.zeros(64, dtype=np.int64)  # queued jobs by GPUs asked for
+        self._queue: list[int] = [0] * 64  # queued jobs by GPUs asked for
         self._queued = 0
         self._seen = 0  # rows of JobState whose demand is counted
         self._demanded = 0
@@ -108,7 +108,7 @@ class Recorder:
                 len(plan.wanted.gpus),
                 self._demanded,
                 cluster_state.free_gpus,
-                int(cluster_state.node_free.max()),
+                int(cluster_state.node_free.max()) if cluster_state.free_gpus else 0,
                 cluster_state.fragmentation(),
                 launched,
                 suspended,
@@ -166,11 +166,14 @@ class Recorder:
 
     def _requeue(self, gpus: Array, sign: int) -> None:
         self._queued += sign * len(gpus)
-        if not len(gpus):
-            return
-        if int(gpus.max()) >= len(self._queue):
-            self._queue = np.concatenate((self._queue, np.zeros(int(gpus.max()) + 1, dtype=np.int64)))
-        np.add.at(self._queue, gpus, sign)
+        if len(gpus) <= 16:
+            counts = [(gpus_asked, 1) for gpus_asked in gpus.tolist()]
+        else:
+            counts = list(enumerate(np.bincount(gpus).tolist()))
+        for asked, count in counts:
+            if asked >= len(self._queue):
+                self._queue += [0] * (asked + 1 - len(self._queue))
+            self._queue[asked] += sign * count
 
     def _classify(self, cluster_state: ClusterState, blocked: bool) -> None:
         causes = self._causes
@@ -179,8 +182,8 @@ class Recorder:
             causes["priority"] = causes["capacity"] = causes["fragmentation"] = 0
             return
         free = cluster_state.free_gpus
-        room = int(self._queue[: free + 1].sum())
-        passed_over = int(self._queue[free + 1 : free + self._handed_out + 1].sum())
+        room = sum(self._queue[: free + 1])
+        passed_over = sum(self._queue[free + 1 : free + self._handed_out + 1])
         causes["fragmentation"] = 0 if blocked else room
         causes["priority"] = passed_over + (room if blocked else 0)
         causes["capacity"] = self._queued - room - passed_over

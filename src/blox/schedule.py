@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from blox.job_state import JobState
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Schedule:
     """Jobs to run, in the order of `keys` (first key first, ties by row); without keys, as they stand.
 

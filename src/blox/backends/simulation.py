@@ -14,8 +14,10 @@ from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
-from blox.plan import Allocation
+from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
+
+NO_TIMES: Array = np.empty(0)
 
 
 class PerformanceModel(Protocol):
@@ -41,6 +43,7 @@ class Simulation:
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
+        self._earliest = np.inf  # of the jobs that run, as of the last look
 
     @property
     def exhausted(self) -> bool:
@@ -56,6 +59,8 @@ class Simulation:
         """Nothing to do: progress is anchored, and read off when somebody asks."""
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        if job_state.now < self._earliest:
+            return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
         finish = self._finish_s[running]
         done = finish <= job_state.now
@@ -76,11 +81,9 @@ class Simulation:
         """Nothing to do: a job that holds no GPUs does not progress."""
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        submission = self._feed.next_submission(job_state)
         running = cluster_state.allocation.jobs
-        if not len(running):
-            return submission
-        return min(submission, float(self._finish_s[running].min()))
+        self._earliest = float(self._finish_s[running].min()) if len(running) else np.inf
+        return min(self._feed.next_submission(job_state), self._earliest)
 
     def wait_until(self, time_s: float) -> float:
         return time_s

@@ -9,7 +9,7 @@ import numpy as np
 from blox.cluster_state import WHOLE, ClusterState
 from blox.job_state import JobState
 from blox.placement.requests import Requests, first_come, front_of_line
-from blox.plan import Allocation
+from blox.plan import NO_ROWS, Allocation
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -29,17 +29,16 @@ def place_by_count(
     Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that
     are free by then.
     """
-    requests = Requests.of(schedule, cluster_state, job_state)
-    pending = np.flatnonzero(requests.pending)
+    requests = Requests(schedule, cluster_state, job_state)
+    pending = requests.pending.nonzero()[0]
     if not len(pending):
         return requests.settled()
-    demand = int(requests.need[pending].sum())
+    if not requests.free and (not schedule.preempt or requests.nobody_behind()):
+        return requests.settled()
     leave = requests.unlisted
-    if demand <= requests.free:
+    if int(requests.need[pending].sum()) <= requests.free:
         starting = schedule.rank(pending)
     elif not schedule.preempt:
-        if not requests.free:
-            return requests.settled()
         in_line = schedule.rank(pending)
         starting = in_line[first_come(requests.need[in_line], requests.free, schedule.strict)]
     else:
@@ -51,8 +50,8 @@ def place_by_count(
     need = requests.need[starting]
     free = cluster_state.free_milli == WHOLE
     if leave is not None:
-        free[requests.allocation.gpus[np.repeat(leave, requests.allocation.counts)]] = True
-    gpus = assign(np.flatnonzero(free), int(need.sum()))
+        free[requests.allocation.gpus[_by_gpu(leave, requests.allocation)]] = True
+    gpus = assign(free.nonzero()[0], int(need.sum()))
     blocked = schedule.strict and len(starting) < len(pending)
     return _with_new(requests, leave, schedule.jobs[starting], need, gpus, blocked)
 
@@ -66,24 +65,25 @@ def _displacing(requests: Requests) -> tuple[Array, Array | None]:
     starting = winners[requests.pending[winners]]
     if not len(starting):
         return starting, None
-    if schedule.strict:
+    if schedule.strict and int(requests.need[winners].sum()) < capacity:
         leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
-    else:
-        running = ~requests.pending
-        running[winners] = False
-        leaving = np.flatnonzero(running)
-    rows = schedule.jobs[leaving]
-    if not len(rows):
+    else:  # the winners use everything, or whoever is left was passed over
+        losers = ~requests.pending
+        losers[winners] = False
+        leaving = losers.nonzero()[0]
+    if not len(leaving):
         return starting, None
-    marked = np.zeros(int(max(rows.max(), allocation.jobs.max())) + 1, dtype=bool)
-    marked[rows] = True
-    return starting, marked[allocation.jobs]
+    marked = np.zeros(int(schedule.jobs[-1] if not schedule.keys else schedule.jobs.max()) + 1, dtype=bool)
+    marked[schedule.jobs[leaving]] = True
+    if requests.unlisted is None:
+        return starting, marked[allocation.jobs]
+    return starting, marked[np.minimum(allocation.jobs, len(marked) - 1)] & ~requests.unlisted
 
 
 def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
     """Running jobs released from the end of the order until `shortage` GPUs are found."""
     if shortage <= 0:
-        return np.empty(0, dtype=np.int64)
+        return NO_ROWS
     order = requests.schedule.order
     running = order[~requests.pending[order]][::-1]
     count = int(np.searchsorted(np.cumsum(requests.held[running]), shortage)) + 1
@@ -91,13 +91,21 @@ def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
     return released[~np.isin(released, winners)]
 
 
-def _with_new(requests: Requests, leave: Array | None, jobs: Array, counts: Array, gpus: Array, blocked: bool) -> Allocation:
+def _by_gpu(mask: Array, allocation: Allocation) -> Array:
+    """A mask over jobs as a mask over their GPUs."""
+    return mask if len(mask) == len(allocation.gpus) else np.repeat(mask, allocation.counts)
+
+
+def _with_new(
+    requests: Requests, leave: Array | None, jobs: Array, counts: Array, gpus: Array, blocked: bool
+) -> Allocation:
     """A job that is resized leaves and comes back: it moves, and moves stand last."""
+    allocation = requests.allocation
     if requests.unlisted is None:
-        return requests.allocation.changed(leave, jobs, counts, gpus, blocked=blocked)
-    again = np.isin(jobs, requests.allocation.jobs[requests.unlisted])
+        return allocation.changed(leave, jobs, counts, gpus, blocked=blocked, settled=True)
+    again = np.isin(jobs, allocation.jobs[requests.unlisted])
     if again.any():
         gpus = np.concatenate((gpus[np.repeat(~again, counts)], gpus[np.repeat(again, counts)]))
         sort = np.argsort(again, kind="stable")
         jobs, counts = jobs[sort], counts[sort]
-    return requests.allocation.changed(leave, jobs, counts, gpus, moved=int(again.sum()), blocked=blocked)
+    return allocation.changed(leave, jobs, counts, gpus, moved=int(again.sum()), blocked=blocked)

@@ -49,20 +49,12 @@ def place_by_node(
     `undo=False` is how the original Blox does it: who was released for a job that found no place after
     all stays released, and a released job that is placed again in the same walk restarts.
     """
-    requests = Requests.of(schedule, cluster_state, job_state)
+    requests = Requests(schedule, cluster_state, job_state)
     if not requests.pending.any():
         return requests.settled()
-    if not requests.free and (not schedule.preempt or _nobody_behind(requests)):
+    if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
     return _Walk(requests, cluster_state, job_state, rule, undo).run()
-
-
-def _nobody_behind(requests: Requests) -> bool:
-    """Whether, in an order that needs no sorting, every running job stands before every pending one."""
-    if requests.schedule.keys:
-        return False
-    waiting = requests.pending
-    return bool(waiting[int(np.argmax(waiting)) :].all())
 
 
 class _Walk:
@@ -270,7 +262,7 @@ class _Walk:
         starts = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
         jobs = self.schedule.jobs[placed[starts]]
         totals = np.add.reduceat(counts, starts)
-        return self.allocation.changed(leave, jobs, totals, gpus, moved=int(again[starts].sum()), blocked=self.blocked)
+        return self.allocation.changed(leave, jobs, totals, gpus, moved=int(again[starts].sum()), blocked=self.blocked, settled=self.undo and not self.released)
 
     def _gpu_ids(self, nodes: Array, counts: Array, leave: Array | None) -> Array:
         """The lowest free ids on each node, in the order of the walk."""

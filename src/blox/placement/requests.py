@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from blox.cluster_state import ClusterState
@@ -13,7 +11,6 @@ from blox.schedule import Schedule
 from blox.workloads.table import Array
 
 
-@dataclass(frozen=True, eq=False)
 class Requests:
     """Arrays aligned with `schedule.jobs`: GPUs needed, GPUs held, who must be placed (`pending`).
 
@@ -22,41 +19,44 @@ class Requests:
     left out by the schedule, or resized. `free` counts the GPUs left when they are gone.
     """
 
-    schedule: Schedule
-    allocation: Allocation
-    need: Array
-    held: Array
-    pending: Array
-    unlisted: Array | None
-    free: int
+    __slots__ = ("allocation", "free", "held", "need", "pending", "schedule", "unlisted")
 
-    @classmethod
-    def of(cls, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Requests:
+    def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         columns, jobs = job_state.columns, schedule.jobs
-        held = columns.held_gpus[jobs]
-        need = columns.gpus[jobs] if schedule.gpus is None else schedule.gpus
-        allocation, unlisted = cluster_state.allocation, None
-        free = cluster_state.free_gpus
+        self.schedule = schedule
+        self.allocation: Allocation = cluster_state.allocation
+        self.held: Array = columns.held_gpus[jobs]
+        self.need: Array = columns.gpus[jobs] if schedule.gpus is None else schedule.gpus
+        self.unlisted: Array | None = None
+        self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or jobs is not job_state.active:
-            stays = np.zeros(job_state.submitted, dtype=bool)
-            stays[jobs[held == need]] = True
-            unlisted = ~stays[allocation.jobs]
-            held = np.where(held == need, held, 0)
-            if unlisted.any():
-                free += int(allocation.counts[unlisted].sum())
-            else:
-                unlisted = None
-        return cls(schedule, allocation, need, held, held == 0, unlisted, free)
+            self._leave_out(job_state)
+        self.pending: Array = self.held == 0
+
+    def _leave_out(self, job_state: JobState) -> None:
+        """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
+        same = self.held == self.need
+        stays = np.zeros(job_state.submitted, dtype=bool)
+        stays[self.schedule.jobs[same]] = True
+        unlisted = ~stays[self.allocation.jobs]
+        self.held = np.where(same, self.held, 0)
+        if unlisted.any():
+            self.unlisted = unlisted
+            self.free += int(self.allocation.counts[unlisted].sum())
 
     def settled(self, leave: Array | None = None) -> Allocation:
         """The allocation when nobody new is placed; `leave` overrides who goes."""
         leave = self.unlisted if leave is None else leave
         if leave is not None:
-            return replace(self.allocation.without(leave), blocked=self.schedule.strict)
+            return self.allocation.without(leave, blocked=self.schedule.strict)
         blocked = self.schedule.strict and bool(self.pending.any())
-        if blocked == self.allocation.blocked:
-            return self.allocation
-        return replace(self.allocation, blocked=blocked, base=self.allocation)
+        return self.allocation.unchanged(blocked=blocked)
+
+    def nobody_behind(self) -> bool:
+        """Whether, in an order that needs no sorting, every running job stands before every pending one."""
+        if self.schedule.keys:
+            return False
+        return bool(self.pending[int(self.pending.argmax()) :].all())
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:
@@ -67,17 +67,20 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     what all those behind it hold), so that walk need not be walked.
     """
     chosen = np.zeros(len(need), dtype=bool)
-    line = np.arange(len(need))
-    while len(line) and capacity:
-        total = np.cumsum(need[line])
-        fits = int(np.searchsorted(total, capacity, side="right"))
-        chosen[line[:fits]] = True
-        if strict or fits == len(line):
-            break
+    total = need.cumsum()
+    fits = int(total.searchsorted(capacity, side="right"))
+    chosen[:fits] = True
+    line: Array = np.arange(len(need)) if not strict and fits < len(need) else need
+    while not strict and fits < len(line):
         if fits:
             capacity -= int(total[fits - 1])
+        if not capacity:
+            break
         rest = line[fits + 1 :]
         line = rest[need[rest] <= capacity]
+        total = need[line].cumsum()
+        fits = int(total.searchsorted(capacity, side="right"))
+        chosen[line[:fits]] = True
     return chosen
 
 
@@ -88,11 +91,13 @@ def front_of_line(requests: Requests, capacity: int) -> tuple[Array, Array]:
     """
     schedule, need = requests.schedule, requests.need
     size = len(need)
-    wanted = size if not size else min(size, int(1.2 * capacity * size / max(1, int(need.sum()))) + 64)
+    wanted = size
+    if size > 1024:
+        wanted = min(size, int(1.2 * capacity * size / max(1, int(need.sum()))) + 64)
     while True:
         line = schedule.head(wanted)
-        chosen = first_come(need[line], capacity, schedule.strict)
-        full = int(need[line][chosen].sum()) == capacity
-        if full or len(line) == size or (schedule.strict and not chosen.all()):
+        in_line = need[line]
+        chosen = first_come(in_line, capacity, schedule.strict)
+        if len(line) == size or (schedule.strict and not chosen[-1]) or int(in_line[chosen].sum()) == capacity:
             return line, chosen
         wanted = size

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.placement.by_count import place_by_count
 from blox.placement.by_node import place_by_node
 from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
@@ -26,6 +27,8 @@ class Scattered:
     bulk = False
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
+            return place_by_count(schedule, cluster_state, job_state)
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:

@@ -39,11 +39,14 @@ class Promote:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         schedule = _inner(self.policy).schedule(job_state, cluster_state)
-        promoted = job_state.memory(self, _Promoted).rows
-        jobs = schedule.jobs
-        late = self._due(job_state, jobs) <= job_state.now
-        if late.any():
+        memory = job_state.memory(self, _Promoted)
+        promoted, jobs = memory.rows, schedule.jobs
+        if job_state.now >= memory.look_again_s:
+            due = self._due(job_state, jobs)
+            late = due <= job_state.now
             promoted.update(jobs[late].tolist())
+            # Whoever begins to wait from now on is not due before now + after_s.
+            memory.look_again_s = float(due[~late].min(initial=job_state.now + self.after_s))
         if not promoted:
             return schedule
         last = np.ones(len(jobs), dtype=np.int8)
@@ -51,9 +54,7 @@ class Promote:
         return dataclasses.replace(schedule, keys=(last, *schedule.keys))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        due = self._due(job_state, job_state.active)
-        coming = due[due > job_state.now]
-        own = float(coming.min()) if len(coming) else math.inf
+        own = job_state.memory(self, _Promoted).look_again_s
         return min(own, stable_until(_inner(self.policy), job_state, cluster_state))
 
     def _due(self, job_state: JobState, jobs: Array) -> Array:
@@ -69,6 +70,7 @@ class Promote:
 @dataclass
 class _Promoted:
     rows: set[int] = field(default_factory=set)
+    look_again_s: float = -math.inf
 
 
 @lru_cache(maxsize=64)
