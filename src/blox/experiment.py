@@ -33,9 +33,9 @@ from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.performance.overheads import overheads_from_spec
 from blox.protocols import Backend
+from blox.provenance import provenance
 from blox.recorder import Recorder
 from blox.results import Result, label_of
-from blox.version import VERSION
 from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 
@@ -114,6 +114,7 @@ class Prepared:
         self.clock = _clock(experiment)
         self.composition = _compose(experiment)
         self.workload = workload_from_spec(experiment.workload)
+        belief_from_spec(experiment.belief, 0)
         _check_numbers(experiment)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
@@ -201,11 +202,7 @@ class Prepared:
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         table = self.experiment.to_table()
-        provenance = {
-            "blox_version": VERSION,
-            "workload_sha256": getattr(self.workload, "checksum", "") or self._digest.hexdigest(),
-        }
-        table["provenance"] = provenance
+        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
         return Result(label_of(table), table, summary, jobs, rounds, recorder.stints(end_s), timing or {})
 
     def _most_jobs(self) -> int | None:

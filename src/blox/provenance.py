@@ -1,0 +1,66 @@
+"""Which bytes a run was made from: checksums of the files behind its settings, kept with its results.
+
+`workload_sha256` is that of the trace's bytes, or of the jobs that a generator gave. A setting that names a
+file (a policy in Python, a cluster in TOML, a table of speeds) has `<setting>_file_sha256`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from blox.errors import BloxError
+from blox.version import VERSION
+from blox.workloads.table import Workload
+
+_NOT_SPECS = ("window", "label", "compat", "backend")
+_MARKS = re.compile(r"[:,=?&]")
+
+
+def provenance(settings: Mapping[str, Any], workload: Workload, drawn: str = "") -> dict[str, str]:
+    """Version and checksums; `drawn` is the fingerprint of a generator's jobs, known once it has run."""
+    found = {"blox_version": VERSION}
+    checksum = getattr(workload, "checksum", "") or drawn
+    if checksum:
+        found["workload_sha256"] = checksum
+    for name, spec in settings.items():
+        if (
+            name in _NOT_SPECS
+            or not isinstance(spec, str)
+            or (name == "workload" and hasattr(workload, "checksum"))
+        ):
+            continue
+        if files := files_in(spec):
+            found[f"{name}_file_sha256"] = _digest(files)
+    return found
+
+
+def files_in(spec: str) -> list[Path]:
+    """The files that a spec names, such as `./mine.py` of `./mine.py:Mine`."""
+    pieces = [piece.strip() for piece in _MARKS.split(spec)]
+    return [Path(piece) for piece in pieces if "." in piece and Path(piece).is_file()]
+
+
+def check_unchanged(recorded: Any, settings: Mapping[str, Any], workload: Workload, *, where: str) -> None:
+    """Refuses to run an experiment anew on files that are not the ones it was run on."""
+    if not isinstance(recorded, Mapping):
+        return
+    now = provenance(settings, workload)
+    for key, checksum in now.items():
+        if key.endswith("_sha256") and recorded.get(key, checksum) != checksum:
+            name = key.removesuffix("_sha256").removesuffix("_file")
+            raise BloxError(
+                f"the file behind {name} = {settings.get(name)!r} has changed since this experiment was run",
+                where=where,
+                fix="bring the file back, or give --ignore-checksum to run on what is there now",
+            )
+
+
+def _digest(files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
