@@ -1,0 +1,96 @@
+"""The options that `run`, `compare` and `sweep` share: one per setting of an experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_PARTS, _TIME, _OUTPUT = "What runs", "Time and jobs", "Output"
+
+
+def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        help=words, rich_help_panel=panel, metavar=metavar, show_default=False
+    )
+    return option
+
+
+WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
+CLUSTER = "32x4, v100=9x4,p100=9x4, 16x8:cpu=24, or a TOML file."
+ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
+SCHEDULER = "Who goes first: fifo, srtf, las, sjf, ./mine.py:Class."
+PLACEMENT = "On which GPUs: first-free, consolidated, random, count."
+TERMINATION = "When jobs end: completed."
+PERFORMANCE = "How fast jobs run: duration, table:path=speeds.csv."
+OVERHEADS = "none, per-model, or launch=SECONDS,restart=SECONDS."
+BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
+COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
+ROUND = "Length of a round."
+CLOCK = "rounds, or events."
+WINDOW = "Measure these jobs, counted from 0, both included."
+JOBS = "Submit no more jobs than this."
+SEED = "Seed of everything random."
+MAX_ROUNDS = "Stop after so many rounds."
+BACKEND = "simulation, or process (real child processes)."
+SPEEDUP = "How much faster than real time the process backend runs."
+
+Settings = Annotated[
+    Path | None,
+    typer.Argument(metavar="[EXPERIMENT.toml]", help="Settings; options override them.", show_default=False),
+]
+Workload = Annotated[str | None, _text(WORKLOAD)]
+Cluster = Annotated[str | None, _text(CLUSTER)]
+Admission = Annotated[str | None, _text(ADMISSION)]
+Scheduler = Annotated[str | None, _text(SCHEDULER)]
+Placement = Annotated[str | None, _text(PLACEMENT)]
+Termination = Annotated[str | None, _text(TERMINATION)]
+Performance = Annotated[str | None, _text(PERFORMANCE)]
+Overheads = Annotated[str | None, _text(OVERHEADS)]
+Belief = Annotated[str | None, _text(BELIEF)]
+Compat = Annotated[str | None, _text(COMPAT)]
+Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
+Clock = Annotated[str | None, _text(CLOCK, _TIME)]
+Window = Annotated[str | None, _text(WINDOW, _TIME, "FIRST-LAST")]
+Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, metavar="N")]
+Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
+MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
+Backend = Annotated[str | None, _text(BACKEND, _TIME, "NAME")]
+Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
+Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
+
+# several values: the option again and again, or joined with commas
+Several = list[str] | None
+Workloads = Annotated[Several, _text(WORKLOAD)]
+Clusters = Annotated[Several, _text(CLUSTER)]
+Admissions = Annotated[Several, _text(ADMISSION)]
+Schedulers = Annotated[Several, _text(SCHEDULER)]
+Placements = Annotated[Several, _text(PLACEMENT)]
+Terminations = Annotated[Several, _text(TERMINATION)]
+Performances = Annotated[Several, _text(PERFORMANCE)]
+ManyOverheads = Annotated[Several, _text(OVERHEADS)]
+Beliefs = Annotated[Several, _text(BELIEF)]
+Compats = Annotated[Several, _text(COMPAT)]
+Rounds = Annotated[
+    Several, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS", show_default=False)
+]
+Loads = Annotated[Several, _text("The workload's load, jobs per hour: 4,6,8 or 4-8.", _TIME, "LIST")]
+Seeds = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST")]
+
+Out = Annotated[
+    Path | None, typer.Option(help="Write the results here.", rich_help_panel=_OUTPUT, metavar="DIR")
+]
+Report = Annotated[
+    bool, typer.Option("--report/--no-report", help="Also write report.html there.", rich_help_panel=_OUTPUT)
+]
+IgnoreChecksum = Annotated[
+    bool,
+    typer.Option("--ignore-checksum", help="Run although a file has changed.", rich_help_panel=_OUTPUT),
+]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Run so many at once.  [default: all cores]", rich_help_panel=_OUTPUT, metavar="N"
+    ),
+]

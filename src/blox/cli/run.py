@@ -1,0 +1,64 @@
+"""`blox run`: one experiment."""
+
+from __future__ import annotations
+
+from blox.cli import options
+
+
+def run(
+    experiment: options.Settings = None,
+    workload: options.Workload = None,
+    cluster: options.Cluster = None,
+    admission: options.Admission = None,
+    scheduler: options.Scheduler = None,
+    placement: options.Placement = None,
+    termination: options.Termination = None,
+    performance: options.Performance = None,
+    overheads: options.Overheads = None,
+    belief: options.Belief = None,
+    compat: options.Compat = None,
+    round_s: options.Round = None,
+    clock: options.Clock = None,
+    window: options.Window = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = None,
+    max_rounds: options.MaxRounds = None,
+    backend: options.Backend = None,
+    speedup: options.Speedup = None,
+    label: options.Label = None,
+    out: options.Out = None,
+    report: options.Report = False,
+    ignore_checksum: options.IgnoreChecksum = False,
+) -> None:
+    """Run one experiment: a TOML file, options, or both; options override the file.
+
+    Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
+    """
+    settings = {
+        "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
+        "placement": placement, "termination": termination, "performance": performance,
+        "overheads": overheads, "belief": belief, "compat": compat, "round_s": round_s, "clock": clock,
+        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "backend": backend,
+        "speedup": speedup, "label": label,
+    }  # fmt: skip
+    from blox.cli.experiments import experiment_from
+    from blox.cli.progress import one_run
+    from blox.cli.show import show_runs, written
+    from blox.errors import BloxError
+    from blox.results import check_target
+
+    if report and out is None:
+        raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    if out is not None:
+        check_target(out)
+    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    with one_run(prepared.experiment.scheduler) as progress:
+        result = prepared.run(progress)
+    show_runs([result])
+    if out is not None:
+        result.save(out)
+        if report:
+            from blox.report.page import write_report
+
+            write_report(out / "report.html", [result])
+        written(out, report)

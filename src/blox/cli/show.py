@@ -1,0 +1,67 @@
+"""What `run`, `compare` and `sweep` print: the table of figures, why jobs waited, where the results are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blox.recorder import CAUSES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from blox.report.run import Run
+
+
+def show_runs(runs: Sequence[Run]) -> None:
+    """Prints the figures of each run and how its jobs' waiting divides by cause."""
+    from rich.console import Console
+
+    from blox.report.table import comparison_table
+
+    console = Console()
+    console.print(comparison_table(runs))
+    console.print()
+    console.print(waiting_table(runs))
+    for run in runs:
+        jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
+        if finished is not None and jobs != finished:
+            console.print(
+                f"{run.label}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False
+            )
+
+
+def waiting_table(runs: Sequence[Run]) -> Table:
+    """The time that jobs waited, per submitted job, and the share of each cause."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from blox.report.labels import labels
+    from blox.report.units import duration
+
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
+    table.add_column("why jobs waited", overflow="fold", min_width=8)
+    table.add_column("per job", justify="right", no_wrap=True)
+    for cause in CAUSES:
+        table.add_column(cause, justify="right", no_wrap=True)
+    for name, run in zip(labels(runs), runs):
+        seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in CAUSES]
+        total = sum(seconds)
+        shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
+        each = total / max(int(run.summary.get("submitted") or 0), 1)
+        table.add_row(Text(name), duration(each), *shares)
+    return table
+
+
+def written(out: Path, report: bool) -> None:
+    """Says where the results are."""
+    from rich.console import Console
+
+    console = Console()
+    console.print(f"\nresults: {out}", highlight=False, soft_wrap=True, markup=False)
+    if report:
+        console.print(f"report:  {out / 'report.html'}", highlight=False, soft_wrap=True, markup=False)
