@@ -1,0 +1,137 @@
+"""Processes: the same loop and policies over real child processes, in real time that is scaled.
+
+One child per job, whatever its GPUs, which are slots here: a job does nothing but count its active time.
+Launches, signals, deaths and lateness are real, so this keeps the seam to a cluster honest; how fast jobs
+would run on other GPUs, and what a launch costs there, is not imitated: performance models and overheads
+belong to the simulation.
+
+Simulated time is real time since the first launch or wait, times `speedup`. The loop is told the time for
+which it asked unless it is more than a tenth of a real second late; then it is told the time it is.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from blox.backends.children import Child, Children
+from blox.backends.feed import JobFeed
+from blox.backends.job_process import FINISHED
+from blox.cluster_state import ClusterState
+from blox.job_state import FINISHED as JOB_FINISHED
+from blox.job_state import JobState
+from blox.plan import NO_ROWS, Allocation
+from blox.workloads.table import Array, JobTable
+
+_LATE_S = 0.1  # real; who wakes or acts so much later than asked is on time
+_TIE_S = 0.01  # real; a completion so little after a wake-up counts as at it: what signals lose adds up
+
+
+class Processes:
+    """The backend that runs jobs as child processes of this machine.
+
+    A suspended job has stopped, and told how far it came, before its GPUs are given to another, so no
+    launch waits for GPUs that drain. A child that dies is started again in place from its last report
+    (at most half a real second old); the open metric `restarts` counts that.
+    """
+
+    def __init__(self, feed: JobFeed, speedup: float) -> None:
+        self._feed, self._speedup = feed, speedup
+        self._children = Children()
+        self._work_s: Array = np.empty(0)  # by row: true isolated seconds, simulated
+        self._origin: float | None = None  # the monotonic clock at simulated time 0
+
+    @property
+    def exhausted(self) -> bool:
+        return self._feed.ended
+
+    def node_events(self, now: float) -> list[tuple[int, bool]]:
+        return []
+
+    def submit(self, job_state: JobState) -> None:
+        self._feed.advance(job_state, self._learn)
+
+    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Anchors progress anew at what the children last said; ends those whose jobs were ended early."""
+        self._children.listen(0.0)
+        columns = job_state.columns
+        for child in self._children.running():
+            columns.done0[child.row] = child.done_s * self._speedup
+            columns.anchor[child.row] = self._simulated(child.at)
+            if child.restarts:
+                job_state.report_metric("restarts", np.array([child.row]), np.array([float(child.restarts)]))
+        for child in self._children.suspended():
+            if columns.status[child.row] == JOB_FINISHED:
+                self._children.forget(child.row)
+
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        """Jobs that said they finished; one that was suspended in the same moment may be among them."""
+        latest = job_state.now + _TIE_S * self._speedup
+        done = {child.row: self._simulated(child.due) for child in self._children.finished()}
+        rows = sorted(row for row, finish_s in done.items() if finish_s <= latest)
+        if not rows:
+            return NO_ROWS, np.empty(0)
+        for row in rows:
+            self._children.forget(row)
+        return np.array(rows, dtype=np.int64), np.array([min(done[row], job_state.now) for row in rows])
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        """Starts or resumes children; their active time counts from now, or from when that really is."""
+        begin = self._real(job_state.now)
+        if time.monotonic() - begin > _LATE_S:
+            begin = time.monotonic()
+        for row in grants.jobs.tolist():
+            child = self._children.run(row, float(self._work_s[row]) / self._speedup, begin)
+            if child.state == FINISHED:
+                child.at = max(
+                    child.at, begin
+                )  # it finished while it was to move: no stint ends before it begins
+        return 1.0, max(job_state.now, self._simulated(begin))
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """Stops children and banks the progress that they measured."""
+        for child in self._children.suspend(rows.tolist()):
+            job_state.columns.done0[child.row] = child.done_s * self._speedup
+            job_state.columns.anchor[child.row] = job_state.now
+
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """The next submission, or the first time at which any child can have finished: never too late."""
+        due = [child.due for child in self._unreported()]
+        due += [child.due for child in self._children.finished()]
+        completion = self._simulated(min(due)) if due else float("inf")
+        return min(self._feed.next_submission(job_state), completion)
+
+    def wait_until(self, time_s: float) -> float:
+        """Sleeps until `time_s`, and lets children that are due by then say so."""
+        instant = self._real(time_s)
+        while (left := instant - time.monotonic()) > 0:
+            self._children.listen(left)
+        while any(child.due <= instant + _TIE_S for child in self._unreported()):
+            left = instant + _LATE_S - time.monotonic()
+            if left <= 0:
+                break
+            self._children.listen(left)
+        now = time.monotonic()
+        return time_s if now - instant <= _LATE_S else max(time_s, self._simulated(now))
+
+    def close(self) -> None:
+        self._children.close()
+
+    def _unreported(self) -> list[Child]:
+        return [child for child in self._children.running() if child.state != FINISHED]
+
+    def _learn(self, jobs: JobTable, rows: Array) -> None:
+        self._work_s = np.concatenate((self._work_s, jobs.columns["duration_s"]))
+
+    def _real(self, time_s: float) -> float:
+        """When it is `time_s`, on the monotonic clock; the first time that is asked for is now."""
+        if self._origin is None:
+            self._origin = time.monotonic()
+        return self._origin + time_s / self._speedup
+
+    def _simulated(self, instant: float) -> float:
+        assert self._origin is not None
+        return (instant - self._origin) * self._speedup
