@@ -51,12 +51,17 @@ def check_unchanged(recorded: Any, settings: Mapping[str, Any], workload: Worklo
     now = provenance(settings, workload)
     for key, checksum in now.items():
         if key.endswith("_sha256") and recorded.get(key, checksum) != checksum:
-            name = key.removesuffix("_sha256").removesuffix("_file")
+            name = setting_of(key)
             raise BloxError(
                 f"the file behind {name} = {settings.get(name)!r} has changed since this experiment was run",
                 where=where,
                 fix="bring the file back, or give --ignore-checksum to run on what is there now",
             )
+
+
+def setting_of(key: str) -> str:
+    """The setting that a checksum belongs to."""
+    return key.removesuffix("_sha256").removesuffix("_file")
 
 
 def _digest(files: list[Path]) -> str:

@@ -27,7 +27,7 @@ from blox.workloads.table import Array
 
 _TEXT = ("job_id", "user", "tenant", "model", "state")
 _WHOLE = ("gpus", "preemptions", "moves", "in_window")
-_FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
+FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Result:
     def load(cls, directory: str | Path) -> Result:
         """Reads a results directory back."""
         folder = Path(directory)
-        missing = [name for name in _FILES if not (folder / name).is_file()]
+        missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"
             raise BloxError(what, where=str(folder), fix="give a directory that blox run --out has written")

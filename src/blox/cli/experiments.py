@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from blox.experiment import Experiment, Prepared, read_toml
-from blox.provenance import check_unchanged
+from blox.provenance import check_unchanged, setting_of
+from blox.workloads.spec import workload_from_spec
 
 
 def experiment_from(
@@ -24,11 +25,14 @@ def experiment_from(
     experiment = replace(Experiment.from_table(table, where=str(file)), **given)
     prepared = experiment.prepare()
     if not ignore_checksum:
-        recorded = table.get("provenance", {})
-        kept = {
-            key: value
-            for key, value in recorded.items()
-            if key.removesuffix("_sha256").removesuffix("_file") not in given
-        }
-        check_unchanged(kept, experiment.to_table(), prepared.workload, where=str(file))
+        check_files(table, experiment, set(given), where=str(file))
     return prepared
+
+
+def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[str], *, where: str) -> None:
+    """The files behind the settings of a TOML file, but for the replaced ones, are those of its provenance."""
+    recorded = table.get("provenance")
+    if not isinstance(recorded, Mapping):
+        return
+    kept = {key: value for key, value in recorded.items() if setting_of(key) not in replaced}
+    check_unchanged(kept, experiment.to_table(), workload_from_spec(experiment.workload), where=where)

@@ -84,6 +84,9 @@ Out = Annotated[
 Report = Annotated[
     bool, typer.Option("--report/--no-report", help="Also write report.html there.", rich_help_panel=_OUTPUT)
 ]
+ReportToo = Annotated[
+    bool, typer.Option("--report/--no-report", help="With --out, write report.html.", rich_help_panel=_OUTPUT)
+]
 IgnoreChecksum = Annotated[
     bool,
     typer.Option("--ignore-checksum", help="Run although a file has changed.", rich_help_panel=_OUTPUT),

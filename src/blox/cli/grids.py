@@ -1,0 +1,88 @@
+"""What `compare` and `sweep` share: grids from a file and options, running them, telling what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from blox.cli.experiments import check_files
+from blox.cli.progress import ManyRuns
+from blox.errors import BloxError
+from blox.experiment import Experiment, read_toml
+from blox.parallel import Outcome, Task, cores, run_all
+from blox.results import Result, label_of
+from blox.sweep import Grid, slug, values_of
+
+
+def grid_from(
+    file: Path | None,
+    single: Mapping[str, Any],
+    several: Mapping[str, Sequence[str] | None],
+    *,
+    ignore_checksum: bool = False,
+) -> Grid:
+    """The grid of a file with the given options in place of its own; None was not given."""
+    table = {} if file is None else read_toml(file)
+    grid = Grid.from_table(table, where=str(file))
+    given = {name: value for name, value in single.items() if value is not None}
+    axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
+    kept = {name: values for name, values in grid.axes.items() if name not in given}
+    grid = Grid(replace(grid.base, **given), {**kept, **axes})
+    if not ignore_checksum:
+        check_files(table, grid.base, {*given, *axes, *kept}, where=str(file))
+    return grid
+
+
+def check_place(out: Path, *own: str) -> None:
+    """Refuses a directory that holds something else than results and the files called `own`."""
+    if out.exists() and not out.is_dir():
+        raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
+    for entry in sorted(out.iterdir()) if out.is_dir() else []:
+        if entry.name not in own and not (entry / "experiment.toml").is_file():
+            raise BloxError(
+                f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
+                where=str(out),
+                fix="give a new directory",
+            )
+
+
+def names_of(experiments: Sequence[Experiment]) -> list[str]:
+    """One short name per run, each different, also as part of a path."""
+    from blox.report.labels import labels
+
+    tables = [experiment.to_table() for experiment in experiments]
+    names = labels([Result(label_of(table), table, {}, {}, {}, {}) for table in tables])
+    taken: set[str] = set()
+    unique = []
+    for name in names:
+        number, candidate = 1, name
+        while slug(candidate).lower() in taken:
+            number += 1
+            candidate = f"{name} {number}"
+        taken.add(slug(candidate).lower())
+        unique.append(candidate)
+    return unique
+
+
+def run_tasks(
+    tasks: Sequence[Task], names: Sequence[str], processes: int | None, finished: int = 0
+) -> list[Outcome]:
+    """Runs them with progress; `finished` runs need not be run any more."""
+    with ManyRuns(list(names), finished) as watcher:
+        return run_all(tasks, processes or cores(), watcher)
+
+
+def failures(outcomes: Sequence[Outcome]) -> None:
+    """Tells what failed and ends with exit code 2; 1 where blox itself is at fault."""
+    failed = [outcome for outcome in outcomes if outcome.error is not None]
+    if not failed:
+        return
+    for outcome in failed:
+        assert outcome.error is not None
+        typer.echo(outcome.trace or f"error: {outcome.error.text()}", err=True)
+    typer.echo(f"{len(failed)} of {len(outcomes)} runs failed", err=True)
+    raise typer.Exit(1 if any(outcome.trace for outcome in failed) else 2)
