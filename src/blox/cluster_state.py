@@ -58,16 +58,22 @@ class ClusterState:
         """GPUs are given out whole."""
         self.free_milli[gpus] = 0
         self.free_gpus -= len(gpus)
-        np.subtract.at(self.node_free, self.gpu_node[gpus], 1)
+        self._count(gpus, -1)
 
     def release(self, gpus: Array) -> None:
         """GPUs come back whole; those of a node that is down stay unusable."""
-        nodes = self.gpu_node[gpus]
         if self._some_down:
-            gpus, nodes = gpus[self.node_up[nodes]], nodes[self.node_up[nodes]]
+            gpus = gpus[self.node_up[self.gpu_node[gpus]]]
         self.free_milli[gpus] = WHOLE
         self.free_gpus += len(gpus)
-        np.add.at(self.node_free, nodes, 1)
+        self._count(gpus, 1)
+
+    def _count(self, gpus: Array, sign: int) -> None:
+        """Keeps the free GPUs per node in step."""
+        if len(gpus) == 1:
+            self.node_free[self.gpu_node[gpus[0]]] += sign
+        else:
+            np.add.at(self.node_free, self.gpu_node[gpus], sign)
 
     def set_node_up(self, node: int, up: bool) -> Array:
         """A node comes or goes. Returns the jobs that stood on it: they must be stopped by the caller."""

@@ -109,6 +109,7 @@ class JobState:
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
+        self._keys: dict[int, tuple[object, str]] = {}  # names under which policies remember
         for name, (dtype, default) in _ALL_COLUMNS.items():
             setattr(self.columns, name, np.full(0, default if default is not None else 0, dtype=dtype))
 
@@ -179,70 +180,78 @@ class JobState:
     def stop(self, rows: Array, at: Array | float) -> None:
         """Jobs end their stint at `at` (now, or the exact time of their finish); progress is banked."""
         c = self.columns
-        ran = at - c.held_since[rows]
-        c.run0[rows] += ran
-        c.held0[rows] += ran * c.held_gpus[rows]
-        c.done0[rows] += c.rate[rows] * np.maximum(0.0, at - c.anchor[rows])
-        c.rate[rows] = 0.0
-        c.held_gpus[rows] = 0
-        c.held_since[rows] = at
-        c.status[rows] = QUEUED
+        where = index_of(rows)
+        if where is not rows and isinstance(at, np.ndarray):
+            at = at[0]
+        ran, worked = at - c.held_since[where], at - c.anchor[where]
+        worked = np.maximum(0.0, worked) if where is rows else max(0.0, worked)
+        c.run0[where] += ran
+        c.held0[where] += ran * c.held_gpus[where]
+        c.done0[where] += c.rate[where] * worked
+        c.rate[where] = 0.0
+        c.held_gpus[where] = 0
+        c.held_since[where] = at
+        c.status[where] = QUEUED
 
     def finish(self, rows: Array, at: Array) -> None:
         """Jobs that have stopped leave the active set for good."""
         self.columns.status[rows] = FINISHED
         self.columns.finish_s[rows] = at
-        self.active = self.active[self.columns.status[self.active] != FINISHED]
+        if len(rows) == 1:
+            gone = int(self.active.searchsorted(rows[0]))
+            self.active = np.concatenate((self.active[:gone], self.active[gone + 1 :]))
+        else:
+            self.active = self.active[self.columns.status[self.active] != FINISHED]
 
     # -- accessors, aligned with `active` ----------------------------------------------------------
 
     def column(self, name: str) -> Array:
         """Any column by name, aligned with `active`."""
-        values: Array = getattr(self.columns, name)[self.active]
+        values: Array = getattr(self.columns, name).take(self.active)
         return values
 
     @property
     def gpus(self) -> Array:
         """GPUs that each job asks for."""
-        return self.columns.gpus[self.active]
+        return self.columns.gpus.take(self.active)
 
     @property
     def submit_s(self) -> Array:
-        return self.columns.submit_s[self.active]
+        return self.columns.submit_s.take(self.active)
 
     @property
     def priority(self) -> Array:
         """Larger is more urgent."""
-        return self.columns.priority[self.active]
+        return self.columns.priority.take(self.active)
 
     @property
     def held_gpus(self) -> Array:
         """GPUs that each job holds now; 0 for those that wait."""
-        return self.columns.held_gpus[self.active]
+        return self.columns.held_gpus.take(self.active)
 
     @property
     def running(self) -> Array:
         """Which jobs hold GPUs."""
-        return self.columns.held_gpus[self.active] > 0
+        return self.columns.held_gpus.take(self.active) > 0
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
         c, a = self.columns, self.active
-        return c.held0[a] + c.held_gpus[a] * (self.now - c.held_since[a])
+        return c.held0.take(a) + c.held_gpus.take(a) * (self.now - c.held_since.take(a))
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
         c, a = self.columns, self.active
-        return c.run0[a] + np.where(c.held_gpus[a] > 0, self.now - c.held_since[a], 0.0)
+        return c.run0.take(a) + np.where(c.held_gpus.take(a) > 0, self.now - c.held_since.take(a), 0.0)
 
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""
         c, a = self.columns, self.active
-        return c.done0[a] + c.rate[a] * np.maximum(0.0, self.now - c.anchor[a])
+        return c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
 
     def remaining_s(self) -> Array:
         """Believed isolated run time still to go, never below 0."""
-        return np.maximum(0.0, self.columns.expected_s[self.active] - self.done_s())
+        return np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
 
     def metric(self, name: str) -> Array:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
@@ -256,10 +265,12 @@ class JobState:
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
         """What `policy` remembers between rounds: the only thing that a policy may change."""
-        key = _policy_key(policy)
-        if key not in self._memory:
-            self._memory[key] = factory()
-        remembered: T = self._memory[key]
+        named = self._keys.get(id(policy))
+        if named is None or named[0] is not policy:
+            named = self._keys[id(policy)] = (policy, _policy_key(policy))
+        remembered: T | None = self._memory.get(named[1])
+        if remembered is None:
+            remembered = self._memory[named[1]] = factory()
         return remembered
 
     def rng(self, policy: object) -> np.random.Generator:
@@ -298,6 +309,11 @@ class JobState:
             old = getattr(self.columns, name)
             grown[: self._staged] = old[: self._staged]
             setattr(self.columns, name, grown)
+
+
+def index_of(rows: Array) -> Any:
+    """What to index columns with: a single row as a plain number, which numpy handles much faster."""
+    return int(rows[0]) if len(rows) == 1 else rows
 
 
 def _policy_key(policy: object) -> str:

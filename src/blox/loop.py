@@ -14,7 +14,7 @@ from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.manager import BloxManager
 from blox.plan import Plan
-from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, stable_until
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy
 
 
 def run(
@@ -29,7 +29,8 @@ def run(
     on_round: Callable[[BloxManager, JobState], None] | None = None,
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
-    parts = (admission, scheduler, placement, manager.termination)
+    promises = [getattr(part, "stable_until", None) for part in (admission, scheduler, placement, manager.termination)]
+    skip = skip and None not in promises  # a part that says nothing is asked every round
     worth_asking = True
     while not manager.terminate:
         manager.update_cluster(cluster_state)
@@ -44,7 +45,7 @@ def run(
         manager.exec_jobs(plan, cluster_state, job_state)
         stable = -math.inf
         if skip and (plan.empty or (wanted.settled and worth_asking) or manager.event_driven):
-            stable = min(stable_until(part, job_state, cluster_state) for part in parts)
+            stable = min([promise(job_state, cluster_state) for promise in promises])  # type: ignore[misc]
         before = manager.now
         manager.next_round(cluster_state, job_state, stable)
         # A policy that reshuffles every round promises nothing useful: save the question until it rests.

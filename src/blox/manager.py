@@ -147,7 +147,7 @@ class BloxManager:
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
         if plan.wanted is not cluster_state.allocation:
-            cluster_state.allocation = plan.wanted.detached()
+            cluster_state.allocation = plan.wanted.forget()
 
     def _retire(self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState) -> None:
         running = job_state.columns.held_gpus[rows] > 0
@@ -156,7 +156,7 @@ class BloxManager:
         self.recorder.finished(rows, at, job_state, running)
         if self.window is not None:
             first, last = self.window
-            self._window_left -= int(((rows >= first) & (rows <= last)).sum())
+            self._window_left -= sum(first <= row <= last for row in rows.tolist())
             if not self._window_left:
                 self.terminate = True
 
@@ -174,7 +174,7 @@ class BloxManager:
                 leave |= jobs == row
         rest = cluster_state.allocation.without(leave)
         cluster_state.release(rest.freed)
-        cluster_state.allocation = rest.detached()
+        cluster_state.allocation = rest.forget()
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not len(job_state.active):

@@ -16,6 +16,7 @@ import numpy as np
 from blox.workloads.table import Array
 
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
+_GRANTS = {"share_milli": 1000.0, "cpu": -1.0, "memory_gb": -1.0, "config": -1.0, "share_group": -1.0}  # defaults
 
 
 class Allocation:
@@ -30,7 +31,6 @@ class Allocation:
     """
 
     __slots__ = (
-        "added",
         "base",
         "blocked",
         "config",
@@ -40,7 +40,9 @@ class Allocation:
         "gpus",
         "jobs",
         "memory_gb",
+        "launched",
         "moved",
+        "plain",
         "removed",
         "settled",
         "share_group",
@@ -63,27 +65,42 @@ class Allocation:
         base: Allocation | None = None,
         removed: Array = NO_ROWS,
         freed: Array = NO_ROWS,
-        added: int = 0,
-        moved: int = 0,
+        launched: Allocation | None = None,
+        moved: Allocation | None = None,
     ) -> None:
         self.jobs, self.counts, self.gpus = jobs, counts, gpus
         self.share_milli, self.cpu, self.memory_gb = share_milli, cpu, memory_gb
         self.config, self.share_group = config, share_group
+        self.plain = share_milli is cpu is memory_gb is config is share_group is None  # nothing but whole GPUs
         self.blocked, self.settled = blocked, settled
         # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
         self.base = base
         self.removed = removed  # jobs of the base that hold nothing any more
         self.freed = freed  # GPU ids that they, and jobs that moved, gave up
-        self.added = added  # the last jobs are new on their GPUs,
-        self.moved = moved  # and the last of these held others before
+        self.launched = launched  # jobs that are new,
+        self.moved = moved  # and those that held other GPUs before
 
-    def detached(self) -> Allocation:
+    def forget(self) -> Allocation:
         """The same allocation without its history, so that history does not pile up."""
-        return Allocation(self.jobs, self.counts, self.gpus, *self.grants(), blocked=self.blocked)
+        self.base = self.launched = self.moved = None
+        self.removed = self.freed = NO_ROWS
+        return self
 
     def unchanged(self, *, blocked: bool) -> Allocation:
         """The same allocation as the outcome of another placement."""
-        return Allocation(self.jobs, self.counts, self.gpus, *self.grants(), blocked=blocked, settled=True, base=self)
+        twin = self._copy(blocked)
+        twin.settled, twin.base = True, self
+        return twin
+
+    def _copy(self, blocked: bool) -> Allocation:
+        twin = Allocation(self.jobs, self.counts, self.gpus, blocked=blocked)
+        twin._adopt(self.grants())
+        return twin
+
+    def _adopt(self, grants: dict[str, Array]) -> None:
+        for name, column in grants.items():
+            setattr(self, name, column)
+            self.plain = False
 
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
@@ -108,19 +125,21 @@ class Allocation:
 
     def without(self, leave: Array, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The same without the jobs where the mask `leave` (aligned with `jobs`) is true."""
-        stay = ~leave
-        stay_gpus = stay if len(self.gpus) == len(self.jobs) else np.repeat(stay, self.counts)
-        return Allocation(
-            self.jobs[stay],
-            self.counts[stay],
-            self.gpus[stay_gpus],
-            *(None if column is None else column[stay] for column in self.grants()),
+        leave_gpus = leave if len(self.gpus) == len(self.jobs) else np.repeat(leave, self.counts)
+        stay = (~leave).nonzero()[0]
+        stay_gpus = stay if leave_gpus is leave else (~leave_gpus).nonzero()[0]
+        kept = Allocation(
+            self.jobs.take(stay),
+            self.counts.take(stay),
+            self.gpus.take(stay_gpus),
             blocked=blocked,
             settled=settled,
             base=self,
             removed=self.jobs[leave],
-            freed=self.gpus[~stay_gpus],
+            freed=self.gpus[leave_gpus],
         )
+        kept._adopt({name: column[stay] for name, column in self.grants().items()})
+        return kept
 
     def changed(
         self,
@@ -139,34 +158,38 @@ class Allocation:
         allocations only.
         """
         kept = self if leave is None else self.without(leave)
-        removed = NO_ROWS if leave is None else kept.removed
-        if moved:
-            removed = removed[~np.isin(removed, jobs[-moved:])]
-        return Allocation(
+        outcome = Allocation(
             np.concatenate((kept.jobs, jobs)),
             np.concatenate((kept.counts, counts)),
             np.concatenate((kept.gpus, gpus)),
             blocked=blocked,
             settled=settled,
             base=self,
-            removed=removed,
-            freed=NO_ROWS if leave is None else kept.freed,
-            added=len(jobs),
-            moved=moved,
         )
+        if leave is not None:
+            outcome.removed, outcome.freed = kept.removed, kept.freed
+        if not moved:
+            outcome.launched = Allocation(jobs, counts, gpus)
+            return outcome
+        moving = np.zeros(len(jobs), dtype=bool)
+        moving[-moved:] = True
+        new = Allocation(jobs, counts, gpus)
+        outcome.launched, outcome.moved = new.select(~moving), new.select(moving)
+        outcome.removed = outcome.removed[~np.isin(outcome.removed, jobs[-moved:])]
+        return outcome
 
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
-        return Allocation(
-            self.jobs[which],
-            self.counts[which],
-            self.gpus[np.repeat(which, self.counts)],
-            *(None if column is None else column[which] for column in self.grants()),
-        )
+        chosen = Allocation(self.jobs[which], self.counts[which], self.gpus[np.repeat(which, self.counts)])
+        chosen._adopt({name: column[which] for name, column in self.grants().items()})
+        return chosen
 
-    def grants(self) -> tuple[Array | None, ...]:
-        """The optional columns."""
-        return (self.share_milli, self.cpu, self.memory_gb, self.config, self.share_group)
+    def grants(self) -> dict[str, Array]:
+        """The optional columns that are in use."""
+        if self.plain:
+            return {}
+        columns = {name: getattr(self, name) for name in _GRANTS}
+        return {name: column for name, column in columns.items() if column is not None}
 
 
 @dataclass(eq=False)
@@ -206,31 +229,12 @@ class Plan:
         if wanted is now:
             return Plan(wanted, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS)
         if wanted.base is now:
-            if not wanted.added:
-                return Plan(wanted, NOTHING, wanted.removed, NOTHING, NOTHING, wanted.freed)
-            stays = len(wanted.jobs) - wanted.added
-            launches = wanted.added - wanted.moved
-            launch = _slice(wanted, stays, stays + launches)
-            move = _slice(wanted, stays + launches, len(wanted.jobs))
+            launch, move = wanted.launched or NOTHING, wanted.moved or NOTHING
             return Plan(wanted, launch, wanted.removed, move, NOTHING, wanted.freed)
         return _compare(now, wanted)
 
 
 NOTHING = Allocation()
-
-
-def _slice(allocation: Allocation, start: int, stop: int) -> Allocation:
-    """Jobs `start` to `stop`, counted from the end of the GPU list, where the new ones stand."""
-    if start == stop:
-        return NOTHING
-    if stop == len(allocation.jobs):
-        first_from_end = int(allocation.counts[start:].sum())
-        gpus = allocation.gpus[len(allocation.gpus) - first_from_end :]
-    else:
-        behind = int(allocation.counts[stop:].sum())
-        last = len(allocation.gpus) - behind
-        gpus = allocation.gpus[last - int(allocation.counts[start:stop].sum()) : last]
-    return Allocation(allocation.jobs[start:stop], allocation.counts[start:stop], gpus)
 
 
 def _compare(now: Allocation, wanted: Allocation) -> Plan:
@@ -254,5 +258,4 @@ def _compare(now: Allocation, wanted: Allocation) -> Plan:
 
 def _grant(allocation: Allocation, index: int) -> tuple[float, ...]:
     columns = allocation.grants()
-    defaults = (1000.0, -1.0, -1.0, -1.0, -1.0)
-    return tuple(d if c is None else float(c[index]) for c, d in zip(columns, defaults))
+    return tuple(float(columns[name][index]) if name in columns else default for name, default in _GRANTS.items())

@@ -87,13 +87,21 @@ class Recorder:
             self._seen = job_state.submitted
         if suspended:
             self._ends.append((now, plan.suspend))
-            self._requeue(columns.gpus[plan.suspend], 1)
+            if job_state.single_gpu:
+                self._queued += suspended
+                self._queue[1] += suspended
+            else:
+                self._requeue(columns.gpus[plan.suspend], 1)
         if moved:
             self._ends.append((now, plan.move.jobs))
             self._starts.append((now, plan.move.jobs, plan.move.counts, plan.move.gpus))
         if launched:
             self._starts.append((now, plan.launch.jobs, plan.launch.counts, plan.launch.gpus))
-            self._requeue(columns.gpus[plan.launch.jobs], -1)
+            if job_state.single_gpu:
+                self._queued -= launched
+                self._queue[1] -= launched
+            else:
+                self._requeue(columns.gpus[plan.launch.jobs], -1)
         if launched or moved:
             self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
         self._held = held

@@ -6,8 +6,7 @@ placement that finds room for everybody never pays for the order of those who ru
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +39,7 @@ class Schedule:
     config: Array | None = None
     share_group: Array | None = None
     pinned: dict[int, tuple[int, ...]] | None = None
+    _order: Array | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def ordered(
@@ -54,10 +54,12 @@ class Schedule:
         keys = by if isinstance(by, tuple) else (by,)
         return cls(job_state.active, keys, strict, preempt)
 
-    @cached_property
+    @property
     def order(self) -> Array:
         """Positions into `jobs`, first in line first."""
-        return self.rank(None)
+        if self._order is None:
+            self._order = self.rank(None)
+        return self._order
 
     def rank(self, which: Array | None) -> Array:
         """`which` positions (all if None, ascending otherwise) in the order of the schedule."""
@@ -66,7 +68,7 @@ class Schedule:
             return np.arange(size) if which is None else which
         keys = self.keys if which is None else tuple(key[which] for key in self.keys)
         if len(keys) == 1:
-            found = np.argsort(keys[0], kind="stable")
+            found = keys[0].argsort(kind="stable")
         else:
             found = np.lexsort(keys[::-1])
         return found if which is None else which[found]
@@ -78,7 +80,7 @@ class Schedule:
         """
         if not self.keys:
             return np.arange(min(count, len(self.jobs)))
-        if count >= len(self.jobs) or "order" in self.__dict__:
+        if count >= len(self.jobs) or self._order is not None:
             return self.order
         first = self.keys[0]
         cut = np.partition(first, count - 1)[count - 1]

@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import io
 import itertools
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +21,9 @@ from typing import Any
 
 from blox.errors import BloxError, suggestion
 from blox.experiment import Experiment
-from blox.parallel import Outcome
+from blox.parallel import Outcome, Task
 from blox.provenance import provenance
-from blox.results import FILES
+from blox.results import FILES, Result, label_of
 from blox.toml_text import to_toml
 from blox.workloads.spec import workload_from_spec
 
@@ -40,7 +41,7 @@ class Grid:
     policies by itself, so presets stand beside the combinations of policies, not across them.
     """
 
-    base: Experiment = Experiment()
+    base: Experiment = field(default_factory=Experiment)
     axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
@@ -203,22 +204,34 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
     return kept == settings and all(recorded.get(key) == value for key, value in now.items())
 
 
+def finished_outcome(task: Task) -> Outcome | None:
+    """The outcome of a task whose results are there already; None if it must be run."""
+    directory = task.directory
+    if directory is None or not is_finished(directory, task.experiment):
+        return None
+    try:
+        experiment = tomllib.loads((directory / "experiment.toml").read_text())
+        summary, timing = (
+            json.loads((directory / f"{name}.json").read_text()) for name in ("summary", "timing")
+        )
+    except (OSError, ValueError):
+        return None
+    return Outcome(task, Result(label_of(experiment), experiment, summary, {}, {}, {}, timing))
+
+
 def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
     """One row per finished run: its directory, the settings that vary, all figures of its summary."""
     varying = grid.varying()
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    finished = [outcome for outcome in outcomes if outcome.result is not None]
-    figures = list(
-        dict.fromkeys(key for outcome in finished if outcome.result for key in outcome.result.summary)
-    )
+    rows = [(outcome.task, outcome.result) for outcome in outcomes if outcome.result is not None]
+    figures = list(dict.fromkeys(key for _, result in rows for key in result.summary))
     writer.writerow(["run", *varying, *figures])
-    for outcome in finished:
-        assert outcome.result is not None
-        experiment, summary = outcome.task.experiment, outcome.result.summary
-        name = outcome.task.directory.name if outcome.task.directory else ""
-        settings = [setting_of(experiment, key) for key in varying]
-        writer.writerow([name, *settings, *("" if (v := summary.get(k)) is None else v for k in figures)])
+    for task, result in rows:
+        name = task.directory.name if task.directory else ""
+        settings = [setting_of(task.experiment, key) for key in varying]
+        values = [result.summary.get(key) for key in figures]
+        writer.writerow([name, *settings, *("" if value is None else value for value in values)])
     return file.getvalue()
 
 

@@ -62,11 +62,10 @@ class Simulation:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
-        finish = self._finish_s[running]
-        done = finish <= job_state.now
+        rows = running[self._finish_s.take(running) <= job_state.now]
         if self._options.finish_at_boundary:
-            finish = np.full(len(finish), job_state.now)
-        return running[done], finish[done]
+            return rows, np.full(len(rows), job_state.now)
+        return rows, self._finish_s[rows]
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -82,7 +81,7 @@ class Simulation:
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         running = cluster_state.allocation.jobs
-        self._earliest = float(self._finish_s[running].min()) if len(running) else np.inf
+        self._earliest = float(self._finish_s.take(running).min()) if len(running) else np.inf
         return min(self._feed.next_submission(job_state), self._earliest)
 
     def wait_until(self, time_s: float) -> float:

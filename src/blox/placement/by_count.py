@@ -36,7 +36,7 @@ def place_by_count(
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
     leave = requests.unlisted
-    if int(requests.need[pending].sum()) <= requests.free:
+    if requests.free and int(requests.need.take(pending).sum()) <= requests.free:
         starting = schedule.rank(pending)
     elif not schedule.preempt:
         in_line = schedule.rank(pending)
@@ -47,37 +47,36 @@ def place_by_count(
             leave = displaced if leave is None else leave | displaced
     if not len(starting):
         return requests.settled(leave)
-    need = requests.need[starting]
+    need = requests.need.take(starting)
     free = cluster_state.free_milli == WHOLE
     if leave is not None:
         free[requests.allocation.gpus[_by_gpu(leave, requests.allocation)]] = True
     gpus = assign(free.nonzero()[0], int(need.sum()))
     blocked = schedule.strict and len(starting) < len(pending)
-    return _with_new(requests, leave, schedule.jobs[starting], need, gpus, blocked)
+    return _with_new(requests, leave, schedule.jobs.take(starting), need, gpus, blocked)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array | None]:
     """Positions that start, in order, and a mask over the allocation of those who make room."""
-    schedule, allocation = requests.schedule, requests.allocation
-    capacity = requests.free + int(requests.held.sum())
-    line, chosen = front_of_line(requests, capacity)
-    winners = line[chosen]
-    starting = winners[requests.pending[winners]]
+    schedule, allocation, pending = requests.schedule, requests.allocation, requests.pending
+    _, winners, used = front_of_line(requests, requests.capacity)
+    starting = winners[pending.take(winners)]
     if not len(starting):
         return starting, None
-    if schedule.strict and int(requests.need[winners].sum()) < capacity:
+    if schedule.strict and used < requests.capacity:
         leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
     else:  # the winners use everything, or whoever is left was passed over
-        losers = ~requests.pending
+        losers = ~pending
         losers[winners] = False
         leaving = losers.nonzero()[0]
     if not len(leaving):
         return starting, None
-    marked = np.zeros(int(schedule.jobs[-1] if not schedule.keys else schedule.jobs.max()) + 1, dtype=bool)
-    marked[schedule.jobs[leaving]] = True
-    if requests.unlisted is None:
-        return starting, marked[allocation.jobs]
-    return starting, marked[np.minimum(allocation.jobs, len(marked) - 1)] & ~requests.unlisted
+    rows = schedule.jobs.take(leaving)
+    if len(rows) == 1:
+        return starting, allocation.jobs == rows[0]
+    marked = np.zeros(requests.rows, dtype=bool)
+    marked[rows] = True
+    return starting, marked.take(allocation.jobs)
 
 
 def _tail(requests: Requests, shortage: int, winners: Array) -> Array:

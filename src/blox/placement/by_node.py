@@ -188,15 +188,13 @@ class _Walk:
     def _release_the_doomed(self) -> Array | None:
         """Running jobs that could not stay even if GPUs were merely counted are released together."""
         requests = self.requests
-        capacity = requests.free + int(requests.held.sum())
-        if int(requests.need.sum()) <= capacity:
-            return None
-        self._line, chosen = front_of_line(requests, capacity)
-        doomed = ~requests.pending
-        doomed[self._line[chosen]] = False
         if self.schedule.strict:  # the walk ends at the first misfit: who stands behind it stays
-            doomed[:] = False
             return None
+        if int(requests.need.sum()) <= requests.capacity:
+            return None
+        self._line, chosen, _ = front_of_line(requests, requests.capacity)
+        doomed = ~requests.pending
+        doomed[chosen] = False
         self.released.update(np.flatnonzero(doomed).tolist())
         return doomed
 

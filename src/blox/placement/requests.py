@@ -19,18 +19,22 @@ class Requests:
     left out by the schedule, or resized. `free` counts the GPUs left when they are gone.
     """
 
-    __slots__ = ("allocation", "free", "held", "need", "pending", "schedule", "unlisted")
+    __slots__ = ("allocation", "capacity", "free", "held", "need", "pending", "rows", "schedule", "unlisted")
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         columns, jobs = job_state.columns, schedule.jobs
         self.schedule = schedule
         self.allocation: Allocation = cluster_state.allocation
-        self.held: Array = columns.held_gpus[jobs]
-        self.need: Array = columns.gpus[jobs] if schedule.gpus is None else schedule.gpus
+        self.held: Array = columns.held_gpus.take(jobs)
+        self.need: Array = columns.gpus.take(jobs) if schedule.gpus is None else schedule.gpus
+        self.rows: int = job_state.submitted  # every row is below
         self.unlisted: Array | None = None
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or jobs is not job_state.active:
             self._leave_out(job_state)
+        self.capacity: int = self.free + len(self.allocation.gpus)  # free, or held by somebody in line
+        if self.unlisted is not None:
+            self.capacity -= int(self.allocation.counts[self.unlisted].sum())
         self.pending: Array = self.held == 0
 
     def _leave_out(self, job_state: JobState) -> None:
@@ -60,18 +64,19 @@ class Requests:
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:
-    """Which of the jobs, in this order, get GPUs when GPUs are merely counted.
+    """Which of the jobs, in this order, get GPUs when GPUs are merely counted, as ascending positions.
 
     A job that does not fit is passed over, or ends the line if `strict`. The walk over jobs with
     displacement from the end of the order chooses exactly these (a job at some place in line can use
     what all those behind it hold), so that walk need not be walked.
     """
-    chosen = np.zeros(len(need), dtype=bool)
     total = need.cumsum()
     fits = int(total.searchsorted(capacity, side="right"))
-    chosen[:fits] = True
-    line: Array = np.arange(len(need)) if not strict and fits < len(need) else need
-    while not strict and fits < len(line):
+    if strict or fits == len(need):
+        return np.arange(fits)
+    chosen = [np.arange(fits)]
+    line = np.arange(len(need))
+    while fits < len(line):
         if fits:
             capacity -= int(total[fits - 1])
         if not capacity:
@@ -80,24 +85,30 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
         line = rest[need[rest] <= capacity]
         total = need[line].cumsum()
         fits = int(total.searchsorted(capacity, side="right"))
-        chosen[line[:fits]] = True
-    return chosen
+        chosen.append(line[:fits])
+    return np.concatenate(chosen)
 
 
-def front_of_line(requests: Requests, capacity: int) -> tuple[Array, Array]:
-    """The jobs that first_come() chooses out of all, as (positions in order, chosen).
+def front_of_line(requests: Requests, capacity: int) -> tuple[Array, Array, int]:
+    """The jobs that first_come() chooses out of all: (positions in order, the chosen ones, their GPUs).
 
     Only as much of the order as matters is sorted.
     """
     schedule, need = requests.schedule, requests.need
-    size = len(need)
-    wanted = size
+    size = wanted = len(need)
     if size > 1024:
         wanted = min(size, int(1.2 * capacity * size / max(1, int(need.sum()))) + 64)
     while True:
         line = schedule.head(wanted)
-        in_line = need[line]
-        chosen = first_come(in_line, capacity, schedule.strict)
-        if len(line) == size or (schedule.strict and not chosen[-1]) or int(in_line[chosen].sum()) == capacity:
-            return line, chosen
+        in_line = need.take(line)
+        if schedule.strict:
+            total = in_line.cumsum()
+            fits = int(total.searchsorted(capacity, side="right"))
+            if fits < len(line) or len(line) == size:
+                return line, line[:fits], int(total[fits - 1]) if fits else 0
+        else:
+            chosen = first_come(in_line, capacity, strict=False)
+            used = int(in_line.take(chosen).sum())
+            if used == capacity or len(line) == size:
+                return line, line.take(chosen), used
         wanted = size
