@@ -30,7 +30,7 @@ def experiment_from(
 
 
 def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[str], *, where: str) -> None:
-    """The files behind the settings of a TOML file, but for the replaced ones, are those of its provenance."""
+    """Refuses files that are not those of the table's provenance; `replaced` settings do not count."""
     recorded = table.get("provenance")
     if not isinstance(recorded, Mapping):
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -15,6 +16,7 @@ from typing import Annotated
 
 import typer
 
+from blox.cli.interrupt import Interrupted
 from blox.errors import BloxError
 from blox.version import VERSION
 
@@ -35,12 +37,10 @@ COMMANDS = {
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
-class Interrupted(Exception):
-    """The user stopped a command that has something to say about it."""
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits."""
+    # Unwinds like Ctrl-C, so that worker processes are stopped and drafts removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(answer(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -55,7 +55,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     sums = [sum(total.values()) for total in totals]
     unit = units.column_unit([max(sums, default=0.0)])
     names = _names(runs)
-    figure = _figure(height=130 + 44 * len(runs))
+    figure = empty(height=130 + 44 * len(runs))
     for cause in series.CAUSES:
         seconds = [total[cause] for total in totals]
         hover = [
@@ -156,7 +156,7 @@ def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: 
 
 
 def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
-    figure = _figure(height=360 + _legend_px(runs, 72))
+    figure = empty(height=360 + _legend_px(runs, 72))
     low, high = np.inf, 1.0
     for position, (run, name) in enumerate(zip(runs, _names(runs))):
         found = series.cdf(series.tracked(run, column))
@@ -189,7 +189,7 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
 def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, suffix: str, number_format: str
 ) -> Any:
-    figure = _figure(height=310 + _legend_px(runs, 150))
+    figure = empty(height=310 + _legend_px(runs, 150))
     levels = [of(run) for run in runs]
     unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
     ending = f" {suffix}" if suffix else ""
@@ -291,7 +291,8 @@ def _layout(height: int) -> dict[str, Any]:
     }
 
 
-def _figure(height: int) -> Any:
+def empty(height: int) -> Any:
+    """A figure without data in the page's style."""
     import plotly.graph_objects as go
 
     figure = go.Figure(layout={"template": go.layout.Template(), **_layout(height), "showlegend": True})

@@ -46,13 +46,18 @@ def write_report(path: Path, results: Sequence[Run], title: str = "blox report")
 
 def page(results: Sequence[Run], title: str) -> str:
     """The report as HTML text."""
+    claim, price = words.headline(results)
+    return document(title, claim, price, _sections(results) if results else [])
+
+
+def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str:
+    """A page that holds everything it needs: two sentences at its head, then sections."""
     from plotly.offline import get_plotlyjs
 
-    claim, price = words.headline(results)
     body = [
         f'<header><p class="title">{escape(title)}</p><h1>{_unbroken(claim)}</h1>'
         f'<p class="price">{_unbroken(price)}</p></header>',
-        *(_sections(results) if results else []),
+        *sections,
         f"<footer>Written by blox {escape(VERSION)}. JCT: job completion time, from submission to finish. "
         "Responsiveness: from submission to first start.</footer>",
     ]
@@ -80,7 +85,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
     window = series.gantt_window(runs[:MOST_PANELS])
     shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
     return [
-        _section(
+        section(
             "metrics",
             "Figures",
             "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
@@ -88,63 +93,65 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             _metrics_table(runs),
         ),
         '<div class="pair">',
-        _section(
+        section(
             "jct-cdf",
             "Job completion time",
             f"Share of jobs that finish within a time; left is better. {words.unfinished(runs)}",
-            _figure("jct", figures.jct_cdf(runs)),
+            embedded("jct", figures.jct_cdf(runs)),
         ),
-        _section(
+        section(
             "responsiveness-cdf",
             "Responsiveness",
             "Share of jobs that have started within a time; left is better.",
-            _figure("responsiveness", figures.responsiveness_cdf(runs)),
+            embedded("responsiveness", figures.responsiveness_cdf(runs)),
         ),
         "</div>",
-        _section(
+        section(
             "utilisation",
             "GPUs in use",
             f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",
-            _figure("used", figures.utilisation(runs)),
+            embedded("used", figures.utilisation(runs)),
         ),
-        _section(
+        section(
             "queue",
             "Jobs waiting",
             f"Held by admission, or admitted and not running. {words.smoothing(runs, series.queue)}",
-            _figure("waiting-jobs", figures.queue(runs)),
+            embedded("waiting-jobs", figures.queue(runs)),
         ),
-        _section(
+        section(
             "fragmentation",
             "Fragmentation",
             f"Free GPUs that stand on partly used nodes. {words.smoothing(runs, series.fragmentation)}",
-            _figure("fragments", figures.fragmentation(runs)),
+            embedded("fragments", figures.fragmentation(runs)),
         ),
-        _section(
+        section(
             "waiting",
             "Why jobs waited",
             "Admission: held outside. Priority: the GPUs went to jobs ahead. Capacity: too few were free "
             "or came free. Fragmentation: enough were free, but not where the job could use them.",
-            _figure("causes", figures.waiting(runs)),
+            embedded("causes", figures.waiting(runs)),
         ),
-        _section(
+        section(
             "gantt",
             "GPUs by job",
             f"{words.gantt_caption(window)}{shown} A bar is a job on neighbouring GPUs; "
             "hover for its id, GPUs and times; drag to zoom.",
-            _figure("gpus", figures.gantt(runs[:MOST_PANELS], window)),
+            embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
             long=True,
         ),
-        _section("settings", "What was run", "", _settings(runs), long=True),
+        section("settings", "What was run", "", _settings(runs), long=True),
     ]
 
 
-def _section(name: str, title: str, caption: str, content: str, long: bool = False) -> str:
+def section(name: str, title: str, caption: str, content: str, long: bool = False) -> str:
+    """A part of the page under its own heading."""
     said = f'<p class="caption">{escape(caption.strip())}</p>' if caption.strip() else ""
     kind = ' class="long"' if long else ""
     return f'<section id="{name}"{kind}><h2>{escape(title)}</h2>{said}{content}</section>'
 
 
-def _figure(name: str, figure: Any) -> str:
+def embedded(name: str, figure: Any) -> str:
+    """A figure as part of the page, drawn when it opens."""
     # In a script element only "</" could end the text early; JSON may write it as "<\/".
     text = figure.to_json().replace("</", "<\\/").replace("<!--", "<\\u0021--")
     height = int(figure.layout.height)

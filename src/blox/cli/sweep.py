@@ -1,0 +1,165 @@
+"""`blox sweep`: every combination of lists of settings, in parallel, resuming what was finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blox.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from blox.parallel import Outcome
+    from blox.sweep import Grid
+
+MOST_ROWS = 60  # of the table on the terminal; sweep.csv has them all
+
+
+def sweep(
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Where the runs, sweep.csv and report.html go; give it again to resume.",
+            rich_help_panel="Output",
+            metavar="DIR",
+        ),
+    ],
+    experiment: options.Settings = None,
+    workload: options.Workloads = None,
+    cluster: options.Clusters = None,
+    admission: options.Admissions = None,
+    scheduler: options.Schedulers = None,
+    placement: options.Placements = None,
+    termination: options.Terminations = None,
+    performance: options.Performances = None,
+    overheads: options.ManyOverheads = None,
+    belief: options.Beliefs = None,
+    compat: options.Compats = None,
+    load: options.Loads = None,
+    seed: options.Seeds = None,
+    round_s: options.Rounds = None,
+    clock: options.Clock = None,
+    window: options.Window = None,
+    jobs: options.Jobs = None,
+    max_rounds: options.MaxRounds = None,
+    report: options.ReportToo = True,
+    processes: options.Processes = None,
+    ignore_checksum: options.IgnoreChecksum = False,
+) -> None:
+    """Run every combination of lists of settings.
+
+    Options under "What runs", --load, --seed and --round take several values, joined with commas or given
+    again; a TOML file has lists under [sweep]. Each run is saved when it has finished: after an
+    interruption, the same command goes on where it was.
+    """
+    several = {
+        "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
+        "placement": placement, "termination": termination, "performance": performance,
+        "overheads": overheads, "belief": belief, "compat": compat, "load": load, "seed": seed,
+        "round_s": round_s,
+    }  # fmt: skip
+    single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
+    from blox.cli.grids import check_place, failures, grid_from, run_tasks
+    from blox.cli.interrupt import Interrupted
+    from blox.parallel import Task
+    from blox.results import write_text
+    from blox.sweep import check_all, finished_outcome, run_name, sweep_csv
+    from blox.toml_text import to_toml
+
+    check_place(out, "runs", "sweep.toml", "sweep.csv", "report.html")
+    grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
+    experiments = grid.experiments()
+    check_all(experiments)
+    write_text(out / "sweep.toml", to_toml(grid.to_table()))
+    tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
+    known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
+    left = [task for task in tasks if task not in known]
+    if known:
+        typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
+    try:
+        outcomes = run_tasks(left, [_name(task.experiment, grid) for task in left], processes, len(known))
+    except KeyboardInterrupt:
+        done = sum(finished_outcome(task) is not None for task in tasks)
+        raise Interrupted(
+            f"interrupted: {done} of {len(tasks)} runs are finished and kept\n"
+            f"  to go on: blox sweep {out / 'sweep.toml'} --out {out}"
+        ) from None
+    ended = {**known, **dict(zip(left, outcomes))}
+    outcomes = [ended[task] for task in tasks]
+    _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
+    failures(outcomes)
+
+
+def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *, csv: str) -> None:
+    """Writes what sums the sweep up, and prints it."""
+    from rich.console import Console
+
+    from blox.report.sweep_page import write_sweep_report
+    from blox.results import write_text
+
+    if not any(outcome.result for outcome in outcomes):
+        return
+    write_text(out / "sweep.csv", csv)
+    console = Console()
+    console.print(_table(grid, outcomes))
+    lines = [f"\nfigures: {out / 'sweep.csv'}"]
+    if report:
+        write_sweep_report(out / "report.html", grid, outcomes)
+        lines.append(f"report:  {out / 'report.html'}")
+    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
+
+
+def _name(experiment: object, grid: Grid) -> str:
+    """A run in the progress display: the settings that vary."""
+    from blox.experiment import Experiment
+    from blox.sweep import setting_of
+
+    assert isinstance(experiment, Experiment)
+    texts = [(name, setting_of(experiment, name)) for name in grid.varying()]
+    words = [
+        str(text) if isinstance(text, str) and name != "load" else f"{name}={text}" for name, text in texts
+    ]
+    return " ".join(word for word in words if word) or experiment.scheduler
+
+
+def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
+    """A row per finished run: the settings that vary, and the main figures."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from blox.report import measures
+    from blox.sweep import setting_of
+
+    rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
+    results = [result for _, result in rows]
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
+    varying = grid.varying()
+    for name in varying or ["scheduler"]:
+        table.add_column(name.removesuffix("_s"), overflow="fold")
+    columns = []
+    for measure in measures.TERMINAL:
+        if measure.key in _FIGURES:
+            unit, texts = measures.column(measure, results, short=True)
+            head = "\n".join(
+                filter(None, (measure.group.replace("responsiveness", "resp."), measure.name, unit))
+            )
+            table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
+            columns.append(texts)
+    for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
+        values = [setting_of(experiment, name) for name in varying]
+        settings = ["–" if value in ("", None) else str(value) for value in values] or [experiment.scheduler]
+        table.add_row(*map(Text, settings), *(texts[position] for texts in columns))
+    if len(rows) > MOST_ROWS:
+        table.caption = f"the first {MOST_ROWS} of {len(rows)} runs; sweep.csv has them all"
+    return table
+
+
+_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
