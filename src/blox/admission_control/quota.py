@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
@@ -32,6 +33,9 @@ class Quota:
     type_jobs: int = 0
     type_gpus: int = 0
     most_gpus: int = 0
+
+    # `blox check` builds it with these: some quota must be set.
+    check_with: ClassVar[str] = "user_jobs=3,tenant_gpus=16,most_gpus=8"
 
     def __post_init__(self) -> None:
         limits = vars(self)

@@ -1,0 +1,24 @@
+"""The contract, executable: what a policy must do, checked before a run and watched during one.
+
+`check("las")` and `check(Mine())` run the conformance suite and return a Report in words; use it in tests
+of your own: `report = check(Mine()); assert report.ok, report`. `guard(kind, policy)` wraps a policy so
+that nonsense stops a run with a BloxError. Built-in policies are checked in our tests and run unguarded.
+"""
+
+from __future__ import annotations
+
+from blox.checks.guard import guard, is_foreign
+from blox.checks.report import Finding, Report
+
+__all__ = ["Finding", "Report", "check", "guard", "is_foreign"]
+
+
+def check(policy: object, kind: str | None = None) -> Report:
+    """Runs the conformance suite over a spec string, a policy class or a policy.
+
+    `kind` (admission, scheduling, placement, termination) is needed only where it is not plain from the
+    name or the class. Raises BloxError if there is no such policy; what is wrong with one is in the Report.
+    """
+    from blox.checks.suite import check as run_suite
+
+    return run_suite(policy, kind)

@@ -1,0 +1,331 @@
+"""What each verb may answer: every rule of the contract about a returned value, in code and in words.
+
+Each function takes an answer and what it was an answer to, and returns it in the form that the loop works
+on, or raises Broken with the rule, what is wrong and how to mend it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from blox.checks.broken import Broken
+from blox.checks.kinds import KINDS, Kind
+from blox.cluster_state import WHOLE, ClusterState
+from blox.job_state import JobState
+from blox.plan import Allocation
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+_COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
+_GRANTS = ("share_milli", "cpu", "memory_gb", "config", "share_group")
+
+
+def accepted(answer: Any, new_jobs: Array, job_state: JobState) -> Array:
+    """Rows of the wait queue, each once."""
+    rows = _rows(answer, KINDS["admission"])
+    _each_once(rows, "accept() returns", job_state)
+    stranger = _first(rows, ~np.isin(rows, new_jobs))
+    if stranger is not None:
+        raise Broken(
+            f"accept() returns {_job(stranger, job_state)}, which is not in the wait queue",
+            fix="return a selection of the rows in new_jobs",
+            rule="rows",
+        )
+    return rows
+
+
+def terminated(answer: Any, job_state: JobState) -> Array:
+    """Rows of active jobs, each once."""
+    rows = _rows(answer, KINDS["termination"])
+    _each_once(rows, "terminate() returns", job_state)
+    _all_active(rows, "terminate() returns", job_state, "return a selection of job_state.active")
+    return rows
+
+
+def scheduled(answer: Any, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+    """Active jobs, each once; columns aligned; keys that can be ordered; grants that can be met."""
+    if not isinstance(answer, Schedule):
+        raise _wrong_type(answer, KINDS["scheduling"])
+    jobs = _whole_numbers(
+        answer.jobs, "the Schedule's jobs", "give the rows of the jobs: job_state.active[...]"
+    )
+    if answer.jobs is not job_state.active:
+        _each_once(jobs, "the Schedule lists", job_state)
+        _all_active(jobs, "the Schedule lists", job_state, "list rows of job_state.active only")
+    if not isinstance(answer.keys, tuple):
+        raise Broken(
+            f"the Schedule's keys are {_kind_of(answer.keys)}, not a tuple of arrays",
+            fix="write by=key, or by=(first_key, second_key)",
+            rule="columns",
+        )
+    for number, key in enumerate(answer.keys):
+        _orderable(key, number, jobs, job_state)
+    for name in _COLUMNS:
+        column = getattr(answer, name)
+        if column is not None:
+            _aligned(column, name, len(jobs))
+    if answer.gpus is not None:
+        _possible_grants(answer.gpus, jobs, job_state, cluster_state)
+    return answer
+
+
+def placed(
+    answer: Any,
+    schedule: Schedule,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    *,
+    one_pool: bool = False,
+) -> Allocation:
+    """Jobs of the schedule, each once and whole, on GPUs that exist, are up and are used once.
+
+    `one_pool`: the policy declares that nodes and types do not matter to it.
+    """
+    if not isinstance(answer, Allocation):
+        raise _wrong_type(answer, KINDS["placement"])
+    advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
+    jobs, counts, gpus = (
+        _whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
+        for name in ("jobs", "counts", "gpus")
+    )
+    if len(jobs) != len(counts) or int(counts.sum()) != len(gpus):
+        raise Broken(
+            f"the Allocation has {len(jobs)} jobs, {len(counts)} counts that add up to {int(counts.sum())}, "
+            f"and {len(gpus)} GPU ids",
+            fix="one count per job, and as many GPU ids as the counts add up to; or use Allocation.from_dict",
+            rule="columns",
+        )
+    _each_once(jobs, "the Allocation holds", job_state)
+    stranger = _first(jobs, ~np.isin(jobs, schedule.jobs))
+    if stranger is not None:
+        raise Broken(
+            f"{_job(stranger, job_state)} gets GPUs, and the schedule does not list it",
+            fix="place jobs of schedule.jobs only; who is not listed gives up its GPUs",
+            rule="rows",
+        )
+    for name in _GRANTS:
+        column = getattr(answer, name)
+        if column is not None:
+            _aligned(column, name, len(jobs), "the Allocation's jobs")
+    _whole_gangs(answer, schedule, job_state)
+    _usable(answer, cluster_state, job_state)
+    if not one_pool:
+        _right_types(answer, schedule, cluster_state, job_state)
+    return answer
+
+
+def stable(answer: Any) -> float:
+    """A time; nothing else."""
+    try:
+        time_s = float(answer)
+    except (TypeError, ValueError):
+        time_s = math.nan
+    if math.isnan(time_s):
+        raise Broken(
+            f"stable_until() returns {answer!r}, not a time",
+            fix="return the time in seconds until which the answer stays the same, or float('inf'); "
+            "leave the method out if you do not know",
+            rule="stable",
+        )
+    return time_s
+
+
+def _rows(answer: Any, kind: Kind) -> Array:
+    if isinstance(answer, (list, tuple)):
+        answer = np.asarray(answer, dtype=np.int64 if not len(answer) else None)
+    if not isinstance(answer, np.ndarray):
+        raise _wrong_type(answer, kind)
+    if answer.dtype == bool:
+        raise Broken(f"{kind.verb}() returns a mask, not rows", fix=kind.example, rule="answer")
+    if answer.ndim != 1 or (len(answer) and answer.dtype.kind not in "iu"):
+        raise Broken(
+            f"{kind.verb}() returns an array of {answer.dtype} with {answer.ndim} dimensions, not rows",
+            fix=kind.example,
+            rule="answer",
+        )
+    return answer.astype(np.int64, copy=False)
+
+
+def _wrong_type(answer: Any, kind: Kind) -> Broken:
+    return Broken(
+        f"{kind.verb}() returns {_kind_of(answer)}, not {kind.gives}", fix=kind.example, rule="answer"
+    )
+
+
+def _kind_of(answer: Any) -> str:
+    return "None" if answer is None else f"{type(answer).__name__} ({str(answer)[:40]})"
+
+
+def _whole_numbers(values: Any, name: str, fix: str) -> Array:
+    if (
+        not isinstance(values, np.ndarray)
+        or values.ndim != 1
+        or (len(values) and values.dtype.kind not in "iu")
+    ):
+        what = "a mask" if isinstance(values, np.ndarray) and values.dtype == bool else _kind_of(values)
+        raise Broken(f"{name} are {what}, not an array of whole numbers", fix=fix, rule="answer")
+    return values
+
+
+def _each_once(rows: Array, verb: str, job_state: JobState) -> None:
+    unknown = _first(rows, (rows < 0) | (rows >= job_state.submitted))
+    if unknown is not None:
+        raise Broken(
+            f"{verb} row {unknown}, and only rows 0 to {job_state.submitted - 1} have been submitted",
+            fix="use the rows you are given (job_state.active, new_jobs), not positions or ids of your own",
+            rule="rows",
+        )
+    found, times = np.unique(rows, return_counts=True)
+    twice = _first(found, times > 1)
+    if twice is not None:
+        raise Broken(
+            f"{verb} {_job(twice, job_state)} more than once", fix="list every job once", rule="rows"
+        )
+
+
+def _all_active(rows: Array, verb: str, job_state: JobState, fix: str) -> None:
+    stranger = _first(rows, ~np.isin(rows, job_state.active))
+    if stranger is not None:
+        raise Broken(
+            f"{verb} {_job(stranger, job_state)}, which is not active (admitted and unfinished)",
+            fix=fix,
+            rule="rows",
+        )
+
+
+def _orderable(key: Any, number: int, jobs: Array, job_state: JobState) -> None:
+    name = f"key {number + 1} of the Schedule"
+    if not isinstance(key, np.ndarray) or key.dtype.kind not in "iufb":
+        what = f"an array of {key.dtype}" if isinstance(key, np.ndarray) else _kind_of(key)
+        raise Broken(
+            f"{name} is {what}", fix="give an array of numbers, one per job; smallest first", rule="columns"
+        )
+    if key.shape != jobs.shape:
+        raise Broken(
+            f"{name} has the shape {key.shape}, for {len(jobs)} jobs",
+            fix="give one number per listed job; accessors such as job_state.gpus are aligned with "
+            "job_state.active, job_state.columns are not",
+            rule="columns",
+        )
+    if key.dtype.kind == "f":
+        nowhere = _first(jobs, np.isnan(key))
+        if nowhere is not None:
+            raise Broken(
+                f"{name} is nan for {_job(nowhere, job_state)}: it has no place in the order",
+                fix="give a number where nothing is known: np.nan_to_num(key, nan=...)",
+                rule="columns",
+            )
+
+
+def _aligned(column: Any, name: str, size: int, whose: str = "the Schedule's jobs") -> None:
+    if not isinstance(column, np.ndarray) or column.shape != (size,):
+        shape = (
+            f"the shape {column.shape}"
+            if isinstance(column, np.ndarray)
+            else f"the type {type(column).__name__}"
+        )
+        raise Broken(
+            f"the column {name!r} has {shape}, and there are {size} jobs",
+            fix=f"give an array aligned with {whose}, or leave it out",
+            rule="columns",
+        )
+
+
+def _possible_grants(gpus: Array, jobs: Array, job_state: JobState, cluster_state: ClusterState) -> None:
+    _whole_numbers(gpus, "the Schedule's gpus", "grant whole GPUs; share_milli says how much of each")
+    least, most = job_state.columns.min_gpus[jobs], job_state.columns.max_gpus[jobs]
+    wrong = (gpus < np.maximum(1, least)) | (gpus > most)
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise Broken(
+            f"{_job(int(jobs[index]), job_state)} is granted {int(gpus[index])} GPUs, and can use "
+            f"{int(least[index])} to {int(most[index])}",
+            fix="grant between min_gpus and max_gpus; leave a job out of the Schedule to give it none",
+            rule="gangs",
+        )
+
+
+def _whole_gangs(wanted: Allocation, schedule: Schedule, job_state: JobState) -> None:
+    if schedule.gpus is None:
+        granted = job_state.columns.gpus[wanted.jobs]
+    else:
+        by_row = np.argsort(schedule.jobs, kind="stable")
+        granted = schedule.gpus[by_row[np.searchsorted(schedule.jobs, wanted.jobs, sorter=by_row)]]
+    wrong = wanted.counts != granted
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise Broken(
+            f"{_job(int(wanted.jobs[index]), job_state)} gets {int(wanted.counts[index])} GPUs, "
+            f"and is granted {int(granted[index])}",
+            fix="give a job all that it is granted (schedule.gpus, or else what it asks for), or nothing",
+            rule="gangs",
+        )
+
+
+def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+    gpus, size = wanted.gpus, len(cluster_state.gpu_node)
+    missing = _first(gpus, (gpus < 0) | (gpus >= size))
+    if missing is not None:
+        raise Broken(
+            f"{_owner(missing, wanted, job_state)} gets GPU {missing}, and there are GPUs 0 to {size - 1}",
+            fix="choose from cluster_state.free_ids()",
+            rule="gpus",
+        )
+    down = _first(gpus, ~cluster_state.node_up[cluster_state.gpu_node[gpus]])
+    if down is not None:
+        node = cluster_state.node_name[int(cluster_state.gpu_node[down])]
+        raise Broken(
+            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is down",
+            fix="choose from cluster_state.free_ids(); cluster_state.node_up says which nodes are up",
+            rule="gpus",
+        )
+    if wanted.share_milli is None:
+        full = np.bincount(gpus, minlength=size) > 1
+    else:
+        held = np.bincount(gpus, weights=np.repeat(wanted.share_milli, wanted.counts), minlength=size)
+        full = held > WHOLE
+    if full.any():
+        gpu = int(np.argmax(full))
+        owners = np.repeat(wanted.jobs, wanted.counts)[gpus == gpu].tolist()
+        raise Broken(
+            f"GPU {gpu} is given to {' and '.join(_job(row, job_state) for row in owners[:2])}",
+            fix="a GPU goes to one job: take those that running jobs keep, and those already chosen, "
+            "out of the free ones",
+            rule="gpus",
+        )
+
+
+def _right_types(
+    wanted: Allocation, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+) -> None:
+    if schedule.gpu_type is None and not job_state.typed:
+        return
+    types = cluster_state.gpu_type[wanted.gpus]
+    pieces = np.split(types, np.cumsum(wanted.counts)[:-1]) if len(wanted.jobs) else []
+    asked = {} if schedule.gpu_type is None else dict(zip(schedule.jobs.tolist(), schedule.gpu_type.tolist()))
+    for row, piece in zip(wanted.jobs.tolist(), pieces):
+        allowed = str(job_state.columns.gpu_types[row])
+        given = {cluster_state.gpu_types[kind] for kind in piece.tolist()}
+        if asked.get(row, -1) >= 0:
+            allowed = cluster_state.gpu_types[asked[row]]
+        if allowed and not given <= set(allowed.split("|")):
+            raise Broken(
+                f"{_job(row, job_state)} gets {' and '.join(sorted(given))} GPUs, and may use {allowed} only",
+                fix="look at schedule.gpu_type and job_state.columns.gpu_types; place_by_node() does it",
+                rule="types",
+            )
+
+
+def _owner(gpu: int, wanted: Allocation, job_state: JobState) -> str:
+    return _job(int(np.repeat(wanted.jobs, wanted.counts)[wanted.gpus == gpu][0]), job_state)
+
+
+def _job(row: int, job_state: JobState) -> str:
+    return f"job {job_state.columns.job_id[row]!r}"
+
+
+def _first(values: Array, wrong: Array) -> int | None:
+    return int(values[int(np.argmax(wrong))]) if wrong.any() else None

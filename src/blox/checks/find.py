@@ -1,0 +1,108 @@
+"""Which policy is meant, and of which kind: from a spec string, a class or a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from blox import registry
+from blox.checks.kinds import KINDS, Kind, kind_named
+from blox.errors import BloxError, suggestion
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be checked. `policy` is None where it cannot be built; `trouble` says why."""
+
+    label: str
+    kind: Kind
+    cls: type
+    policy: Any
+    trouble: BloxError | None = None
+    built_with: str = ""  # options that the class itself names for its check, where its defaults do not do
+
+
+def find(policy: object, kind: str | None = None) -> Subject:
+    """The policy that is meant. Raises BloxError if there is none, or if its kind is not plain."""
+    wanted = None if kind is None else kind_named(kind)
+    if isinstance(policy, str):
+        return _from_spec(policy.strip(), wanted)
+    if isinstance(policy, type):
+        return _built(policy.__name__, _kind_of(policy, wanted, policy.__name__), policy, "")
+    cls = type(policy)
+    label = str(getattr(cls, "blox_name", cls.__name__))
+    return Subject(label, _kind_of(cls, wanted, label), cls, policy)
+
+
+def registered() -> list[tuple[str, str]]:
+    """(kind, name) of every policy that `blox check --all` checks."""
+    return [(kind, name) for kind in KINDS for name in registry.classes(kind)]
+
+
+def _from_spec(spec: str, wanted: Kind | None) -> Subject:
+    if not spec:
+        raise BloxError("an empty policy spec", fix="give a name (las) or a file (./mine.py:Mine)")
+    path, marker, rest = spec.partition(".py:")
+    if marker:
+        class_name, _, options = rest.partition(":")
+        cls = registry.load_class(f"{path}.py", class_name)
+        return _built(spec, _kind_of(cls, wanted, spec), cls, options)
+    if spec.endswith(".py"):
+        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    name, _, options = spec.partition(":")
+    kind = _kind_of_name(name.strip()) if wanted is None else wanted
+    return _built(spec, kind, registry.find(kind.name, name.strip()), options)
+
+
+def _kind_of_name(name: str) -> Kind:
+    holders = [kind for kind in KINDS.values() if name in registry.classes(kind.name)]
+    if not holders:
+        known = [known for kind in KINDS for known in registry.classes(kind)]
+        raise BloxError(
+            f"no policy is called {name!r}", fix=suggestion(name, known) + "; or a file: ./mine.py:Class"
+        )
+    return _one(holders, name, "is the name of policies of several kinds")
+
+
+def _kind_of(cls: type, wanted: Kind | None, label: str) -> Kind:
+    if wanted is not None:
+        return wanted
+    if getattr(cls, "blox_kind", None) in KINDS:
+        return KINDS[cls.blox_kind]  # type: ignore[attr-defined]
+    holders = [kind for kind in KINDS.values() if callable(getattr(cls, kind.verb, None))]
+    if not holders:
+        verbs = ", ".join(f"{kind.verb}() ({kind.name})" for kind in KINDS.values())
+        raise BloxError(
+            f"{cls.__name__} has none of the verbs of a policy", where=label, fix=f"write one of {verbs}"
+        )
+    return _one(holders, label, "has the verbs of several kinds")
+
+
+def _one(kinds: list[Kind], label: str, words: str) -> Kind:
+    if len(kinds) > 1:
+        names = " or ".join(f"--kind {kind.name}" for kind in kinds)
+        raise BloxError(f"{label!r} {words}", where=label, fix=f"say which one is meant: {names}")
+    return kinds[0]
+
+
+def _built(label: str, kind: Kind, cls: type, options: str) -> Subject:
+    """The policy, built. A wrong option is the caller's mistake; defaults that do not do are the policy's."""
+    where = f"{kind.name} policy {label!r}"
+    given = registry.parse_options(options, where=where)
+    suggested = "" if given else str(getattr(cls, "check_with", ""))
+    try:
+        built = _instance(cls, registry.parse_options(suggested, where=where) if suggested else given, where)
+    except BloxError as error:
+        if given:
+            raise
+        return Subject(label, kind, cls, None, error)
+    return Subject(label, kind, cls, built, built_with=suggested)
+
+
+def _instance(cls: type, options: dict[str, str], where: str) -> Any:
+    try:
+        return registry.instantiate(cls, options, where=where)
+    except BloxError:
+        raise
+    except Exception as error:
+        raise BloxError(f"{type(error).__name__}: {error}", where=where, fix="mend its fields") from None

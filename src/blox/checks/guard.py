@@ -1,0 +1,205 @@
+"""guard(): a policy that is watched while it runs, so that nonsense stops the run in words.
+
+For policies that come from outside (`./mine.py:Mine`, installed packages). What it returns is checked
+against the contract, the states are read-only while it thinks, and what it raises is told with the line of
+its own file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+
+from blox.checks import answers
+from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
+from blox.checks.kinds import Kind, kind_named
+from blox.checks.seal import REMEDY, seal
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.plan import Allocation, Plan
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+
+def is_foreign(policy: object) -> bool:
+    """Whether a policy comes from a user's file or an installed package, and so wants a guard."""
+    cls = type(policy)
+    return not isinstance(policy, Guard) and (
+        hasattr(cls, "blox_spec") or cls.__module__.partition(".")[0] != "blox"
+    )
+
+
+def guard(kind: str, policy: Any) -> Any:
+    """`policy`, watched: the same verb, the same `stable_until` if it has one, the same attributes."""
+    return _GUARDS[kind_named(kind).name](kind_named(kind), policy)
+
+
+class Guard:
+    """Passes a verb on to a policy and checks what comes back."""
+
+    def __init__(self, kind: Kind, policy: Any) -> None:
+        self.kind, self.policy = kind, policy
+        if getattr(policy, "stable_until", None) is not None:
+            self.stable_until = self._stable_until
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("kind", "policy", "stable_until") or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.policy, name)
+
+    def __repr__(self) -> str:
+        return repr(self.policy)
+
+    def ask(self, verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:
+        """What the policy's `verb` returns; what it raises or changes becomes Broken."""
+        policy = self.policy
+        try:
+            with seal(job_state, cluster_state):
+                return getattr(policy, verb)(*arguments)
+        except Broken as fault:
+            raise self.placed_fault(fault, verb, job_state) from None
+        except BloxError:
+            raise
+        except Exception as error:
+            line = line_of_error(error, policy) or line_of_verb(policy, verb)
+            raise _told(error, verb).at(self.where(line, job_state)) from None
+
+    def placed_fault(self, fault: Broken, verb: str, job_state: JobState) -> Broken:
+        """The fault with the policy, its line and the simulated time."""
+        what = fault.what if fault.rule != "pure" else f"{verb}() {fault.what}"
+        found = Broken(what, fix=fault.fix, rule=fault.rule)
+        return found.at(self.where(line_of_verb(self.policy, verb), job_state))
+
+    def where(self, line: str, job_state: JobState) -> str:
+        place = f"{line}, " if line else ""
+        return f"{place}{self.kind.name} policy {name_of(self.policy)}, at {job_state.now:g} s"
+
+    def _stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        answer = self.ask("stable_until", job_state, cluster_state, job_state, cluster_state)
+        try:
+            return answers.stable(answer)
+        except Broken as fault:
+            raise self.placed_fault(fault, "stable_until", job_state) from None
+
+
+class GuardedAdmission(Guard):
+    """An admission policy, watched."""
+
+    def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        answer = self.ask("accept", job_state, cluster_state, new_jobs, cluster_state, job_state)
+        try:
+            return answers.accepted(answer, new_jobs, job_state)
+        except Broken as fault:
+            raise self.placed_fault(fault, "accept", job_state) from None
+
+
+class GuardedScheduling(Guard):
+    """A scheduling policy, watched."""
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        answer = self.ask("schedule", job_state, cluster_state, job_state, cluster_state)
+        try:
+            return answers.scheduled(answer, job_state, cluster_state)
+        except Broken as fault:
+            raise self.placed_fault(fault, "schedule", job_state) from None
+
+
+class GuardedPlacement(Guard):
+    """A placement policy, watched."""
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        answer = self.ask("place", job_state, cluster_state, schedule, cluster_state, job_state)
+        one_pool = bool(getattr(self.policy, "ignores_nodes", False))
+        try:
+            wanted = answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
+        except Broken as fault:
+            raise self.placed_fault(fault, "place", job_state) from None
+        return _vouched(wanted, cluster_state.allocation)
+
+
+class GuardedTermination(Guard):
+    """A termination policy, watched."""
+
+    def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
+        answer = self.ask("terminate", job_state, cluster_state, job_state, cluster_state)
+        try:
+            return answers.terminated(answer, job_state)
+        except Broken as fault:
+            raise self.placed_fault(fault, "terminate", job_state) from None
+
+
+_GUARDS: dict[str, type[Guard]] = {
+    "admission": GuardedAdmission,
+    "scheduling": GuardedScheduling,
+    "placement": GuardedPlacement,
+    "termination": GuardedTermination,
+}
+
+
+def _told(error: Exception, verb: str) -> Broken:
+    """An exception out of a policy, in words."""
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return Broken(f"{verb}() changes the state in place: {error}", fix=REMEDY, rule="pure")
+    if isinstance(error, FrozenInstanceError):
+        return Broken(
+            f"{verb}() assigns to a frozen object: {error}",
+            fix="a policy holds parameters only; what it remembers goes into job_state.memory(self, factory)",
+            rule="pure",
+        )
+    return Broken(
+        f"{verb}() raises {type(error).__name__}: {error}",
+        fix="mend that line; `blox check` tries the policy on small cases",
+        rule="runs",
+    )
+
+
+def _vouched(wanted: Allocation, now: Allocation) -> Allocation:
+    """`wanted` if what it says about how it came out of `now` is so, or else without that history."""
+    if wanted is now or wanted.base is not now or _is_the_difference(Plan.diff(now, wanted), now, wanted):
+        return wanted
+    return Allocation(
+        wanted.jobs,
+        wanted.counts,
+        wanted.gpus,
+        wanted.share_milli,
+        wanted.cpu,
+        wanted.memory_gb,
+        wanted.config,
+        wanted.share_group,
+        blocked=wanted.blocked,
+    )
+
+
+def _is_the_difference(plan: Plan, now: Allocation, wanted: Allocation) -> bool:
+    """Whether a plan that was not computed by comparison is the one that comparison would give."""
+    had, have = _holdings(now), _holdings(wanted)
+    both = np.intersect1d(now.jobs, wanted.jobs)
+    moved = np.intersect1d(both, np.setxor1d(had, have) >> _BITS)
+    gone = np.union1d(np.setdiff1d(now.jobs, wanted.jobs), moved)
+    return (
+        not wanted.grants()
+        and not now.grants()
+        and not len(plan.adjust.jobs)
+        and np.array_equal(np.sort(plan.suspend), np.setdiff1d(now.jobs, wanted.jobs))
+        and np.array_equal(np.sort(plan.launch.jobs), np.setdiff1d(wanted.jobs, now.jobs))
+        and np.array_equal(np.sort(plan.move.jobs), moved)
+        and np.array_equal(np.sort(plan.freed), np.sort(now.gpus[np.isin(had >> _BITS, gone)]))
+        and all(_are_part(_holdings(part), have, part.jobs) for part in (plan.launch, plan.move))
+    )
+
+
+_BITS = 32  # GPU ids stay far below
+
+
+def _holdings(allocation: Allocation) -> Array:
+    """One number per (job, GPU), in the order of the allocation's GPUs."""
+    holdings: Array = (np.repeat(allocation.jobs, allocation.counts) << _BITS) | allocation.gpus
+    return holdings
+
+
+def _are_part(some: Array, every: Array, jobs: Array) -> bool:
+    """Whether the holdings in `some` are exactly those in `every` of these jobs."""
+    return np.array_equal(np.sort(some), np.sort(every[np.isin(every >> _BITS, jobs)]))

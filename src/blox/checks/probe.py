@@ -1,0 +1,142 @@
+"""Probe: a guard that asks everything three times, to see whether the answer depends on the state only."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from blox.checks.broken import Broken
+from blox.checks.guard import Guard, guard
+from blox.checks.seal import REMEDY
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.plan import Allocation
+from blox.schedule import Schedule
+
+_GRANTS = ("share_milli", "cpu", "memory_gb", "config", "share_group")
+_SCHEDULE = ("jobs", "gpus", "gpu_type", *_GRANTS)
+_ALLOCATION = ("jobs", "counts", "gpus", *_GRANTS)
+
+
+def probe(kind: str, policy: Any) -> Any:
+    """`policy`, guarded, and asked on two forks of the state before it is asked on the state itself."""
+    watched = guard(kind, policy)
+    ask = watched.ask
+
+    def ask_thrice(verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:
+        parameters = repr(policy)
+        before = _fingerprint(job_state, cluster_state)
+        first = _on_a_fork(watched, ask, verb, job_state, cluster_state, arguments)
+        second = _on_a_fork(watched, ask, verb, job_state, cluster_state, arguments)
+        answer = ask(verb, job_state, cluster_state, *arguments)
+        fault = None
+        if repr(policy) != parameters:
+            fault = Broken(f"{verb}() changes the policy itself: {policy!r}", fix=_STATELESS, rule="pure")
+        elif _fingerprint(job_state, cluster_state) != before:
+            fault = Broken(f"{verb}() changes the state", fix=REMEDY, rule="pure")
+        elif not _same(first, second):
+            fault = Broken(
+                f"{verb}(), asked twice about the same state, gives two answers: "
+                f"{_shown(first)}, then {_shown(second)}",
+                fix=f"take random numbers from job_state.rng(self), order sets before use; {_STATELESS}",
+                rule="deterministic",
+            )
+        elif not _same(second, answer):
+            fault = Broken(
+                f"{verb}() answers {_shown(second)} on a fork of the state, "
+                f"and {_shown(answer)} on the state itself",
+                fix=_STATELESS,
+                rule="fork",
+            )
+        if fault is not None:
+            raise watched.placed_fault(fault, verb, job_state)
+        return answer
+
+    watched.ask = ask_thrice
+    return watched
+
+
+_STATELESS = (
+    "keep nothing in the policy or its module: what it remembers goes into job_state.memory(self, factory), "
+    "which is forked with the state"
+)
+
+
+def _on_a_fork(
+    watched: Guard,
+    ask: Any,
+    verb: str,
+    job_state: JobState,
+    cluster_state: ClusterState,
+    arguments: tuple[Any, ...],
+) -> Any:
+    try:
+        jobs, cluster = job_state.fork(), cluster_state.fork()
+    except Exception as error:
+        fault = Broken(
+            f"the policy's memory cannot be copied: {type(error).__name__}: {error}",
+            fix="keep plain values in job_state.memory(): numbers, lists, dicts, sets, arrays, dataclasses",
+            rule="fork",
+        )
+        raise watched.placed_fault(fault, verb, job_state) from None
+    stand_ins = {id(job_state): jobs, id(cluster_state): cluster}
+    return ask(verb, jobs, cluster, *(_in_the_fork(a, stand_ins, job_state, jobs) for a in arguments))
+
+
+def _in_the_fork(argument: Any, stand_ins: dict[int, Any], job_state: JobState, fork: JobState) -> Any:
+    """The same argument as the loop would have given it with the fork."""
+    if id(argument) in stand_ins:
+        return stand_ins[id(argument)]
+    if argument is job_state.waiting:
+        return fork.waiting
+    if isinstance(argument, Schedule) and argument.jobs is job_state.active:
+        return replace(argument, jobs=fork.active)
+    return argument
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Schedule) and isinstance(other, Schedule):
+        flags = (one.strict, one.preempt, one.pinned) == (other.strict, other.preempt, other.pinned)
+        keys = len(one.keys) == len(other.keys) and all(map(_equal, one.keys, other.keys))
+        return flags and keys and all(_equal(getattr(one, n), getattr(other, n)) for n in _SCHEDULE)
+    if isinstance(one, Allocation) and isinstance(other, Allocation):
+        return all(_equal(getattr(one, n), getattr(other, n)) for n in _ALLOCATION)
+    return type(one) is type(other) and _equal(one, other)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    # nan equals nan here: that a key may not be nan is another rule, with better words.
+    return np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+def _shown(answer: Any) -> str:
+    if isinstance(answer, Schedule):
+        try:
+            return f"the order {answer.jobs[answer.order][:8].tolist()}"
+        except Exception:
+            return "a Schedule that cannot be ordered"
+    if isinstance(answer, Allocation):
+        return f"GPUs {dict(list(answer.as_dict().items())[:4])}"
+    return str(answer)[:60]
+
+
+def _fingerprint(job_state: JobState, cluster_state: ClusterState) -> int:
+    """A number that differs if anything visible in the states does; what policies remember does not count."""
+    found = zlib.crc32(repr((job_state.now, job_state.submitted, cluster_state.free_gpus)).encode())
+    for owner in (job_state, job_state.columns, cluster_state):
+        for name, value in vars(owner).items():
+            if isinstance(value, np.ndarray) and not name.startswith("_"):
+                content = repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
+                found = zlib.crc32(content, zlib.crc32(name.encode(), found))
+    for name in ("jobs", "counts", "gpus"):
+        found = zlib.crc32(getattr(cluster_state.allocation, name).tobytes(), found)
+    for name, values in sorted(job_state._metrics.items()):
+        reported = np.flatnonzero(~np.isnan(values))
+        if len(reported):
+            found = zlib.crc32(values[reported].tobytes(), zlib.crc32(name.encode(), found))
+    return found

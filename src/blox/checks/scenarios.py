@@ -1,0 +1,272 @@
+"""Small cases that every policy is tried on: each a handful of jobs, a cluster, and the other parts.
+
+All are seeded and tiny, so that the whole suite takes about a second. The policy under test takes the
+place of the part of its kind; the others are our own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from blox import metrics
+from blox.admission_control.accept_all import AcceptAll
+from blox.backends.feed import JobFeed
+from blox.backends.simulation import Simulation
+from blox.clock import Rounds
+from blox.cluster_spec import ClusterSpec, Node
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.loop import run as run_loop
+from blox.manager import BloxManager
+from blox.performance.duration import Duration
+from blox.performance.overheads import Overheads
+from blox.performance.table import Table
+from blox.placement.consolidated import Consolidated
+from blox.placement.first_free import FirstFree
+from blox.plan import NO_ROWS
+from blox.schedule import Schedule
+from blox.schedulers.fifo import Fifo
+from blox.schedulers.las import Las
+from blox.schedulers.srtf import Srtf
+from blox.termination.completed import Completed
+from blox.workloads.table import Array, JobTable
+
+ROUND_S = 300.0
+NodeEvent = tuple[float, int, bool]  # (time, node, whether it is up from then on)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A scenario that has been run: the tables of its result, and who did not finish and why."""
+
+    jobs: dict[str, Array]
+    rounds: dict[str, Array]
+    stints: dict[str, Array]
+    starved: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A case. `kinds` are the kinds of policy that it is meant for; empty means all."""
+
+    name: str
+    jobs: JobTable
+    nodes: tuple[Node, ...]
+    scheduler: Any = field(default_factory=Las)
+    placement: Any = field(default_factory=FirstFree)
+    kinds: tuple[str, ...] = ()
+    performance: Any = field(default_factory=Duration)
+    overheads: Overheads = field(default_factory=Overheads)
+    belief_factor: float = 1.0  # even rows are believed so many times as long, odd ones as short
+    node_events: tuple[NodeEvent, ...] = ()
+
+    def run(self, kind: str, policy: Any, *, skip: bool) -> Outcome:
+        """Runs the case with `policy` as the part of that kind."""
+        parts = {
+            "admission": AcceptAll(),
+            "scheduling": self.scheduler,
+            "placement": self.placement,
+            "termination": Completed(),
+            kind: policy,
+        }
+        cluster_state = ClusterState(ClusterSpec(self.nodes))
+        cluster_state.one_pool = bool(getattr(parts["placement"], "ignores_nodes", False))
+        job_state = JobState(seed=1)
+        feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
+        backend = _Simulation(self.node_events, feed, self.performance, self.overheads, round_s=ROUND_S)
+        manager = BloxManager(
+            backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
+        )
+        run_loop(
+            manager,
+            cluster_state,
+            job_state,
+            admission=parts["admission"],
+            scheduler=parts["scheduling"],
+            placement=parts["placement"],
+            skip=skip,
+        )
+        manager.recorder.close(manager.now)
+        return Outcome(
+            metrics.job_columns(job_state, end_s=manager.now, window=None),
+            manager.recorder.rounds(),
+            manager.recorder.stints(manager.now),
+            _starved(job_state),
+        )
+
+    def most_rounds(self) -> int:
+        """Ample for any order of the jobs, even one after another with a restart in every round."""
+        alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
+        return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
+
+    def _believed(self, jobs: JobTable) -> Array:
+        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        believed: Array = jobs.columns["duration_s"] * factor
+        return believed
+
+
+class _Simulation(Simulation):
+    """The simulation, with machines that fail and come back."""
+
+    def __init__(self, events: tuple[NodeEvent, ...], *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._coming = list(events)
+
+    def node_events(self, now: float) -> list[tuple[int, bool]]:
+        due = [(node, up) for time_s, node, up in self._coming if time_s <= now]
+        self._coming = [event for event in self._coming if event[0] > now]
+        return due
+
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        return min([super().next_event(cluster_state, job_state), *(event[0] for event in self._coming)])
+
+
+@dataclass(frozen=True)
+class Elastic:
+    """Grants jobs as much as they can use while few are active, and as little as they can bear after that."""
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        few = job_state.columns.max_gpus[job_state.active].sum() <= cluster_state.total_gpus
+        column = job_state.columns.max_gpus if few else job_state.columns.min_gpus
+        return replace(Schedule.ordered(job_state), gpus=column[job_state.active])
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Lists every other job, the others in the next round: who is not listed must give its GPUs up."""
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        turn = int(job_state.now // ROUND_S) % 2
+        jobs = job_state.active[job_state.active % 2 == turn]
+        return Schedule(jobs if len(jobs) else job_state.active)
+
+
+def scenarios(kind: str) -> list[Scenario]:
+    """The cases for policies of a kind."""
+    return [case for case in _all() if not case.kinds or kind in case.kinds]
+
+
+def _all() -> list[Scenario]:
+    four = _cluster(4, 4, 4)
+    crowd = _random_jobs(24, seed=2, sizes=(1, 1, 2, 4, 8), within_s=3000)
+    uneven = _random_jobs(18, seed=3, sizes=(1, 2, 3, 4, 8, 12, 16), within_s=2000)
+    types = np.array(["v100", "p100", "", "v100|p100"], dtype=object)
+    typed = {
+        **_random_jobs(16, seed=4, sizes=(1, 2, 4, 8), within_s=1500),
+        "gpu_types": types[np.arange(16) % 4],
+    }
+    by_type = (*_cluster(4, 4, kind="v100"), *_cluster(8, kind="p100", first=2))
+    bounds = {"gpus": np.full(10, 4), "min_gpus": np.full(10, 2), "max_gpus": np.full(10, 8)}
+    return [
+        Scenario("one job on an idle cluster", _table(_random_jobs(1, seed=0, sizes=(2,), within_s=1)), four),
+        Scenario(
+            "twelve equal jobs submitted at once",
+            _table(_equal_jobs(12, gpus=2, duration_s=900.0)),
+            _cluster(4, 4),
+        ),
+        Scenario(
+            "jobs that arrive long after all others have finished",
+            _table(
+                {**_equal_jobs(4, gpus=3, duration_s=1000.0), "submit_s": np.array([0.0, 10.0, 9e4, 9e4])}
+            ),
+            _cluster(4, 4),
+            placement=Consolidated(),
+        ),
+        Scenario("twice as many jobs as GPUs", _table(crowd), four, overheads=Overheads(20.0, 40.0)),
+        Scenario(
+            "twice as many jobs as GPUs, strictly in order",
+            _table(crowd),
+            four,
+            Fifo(),
+            Consolidated("spread"),
+        ),
+        Scenario(
+            "nodes of different sizes, and wrong beliefs about durations",
+            _table(uneven),
+            _cluster(8, 4, 4, 2, 1),
+            scheduler=Srtf(),
+            placement=Consolidated("spread"),
+            performance=Table(),
+            belief_factor=3.0,
+        ),
+        Scenario(
+            "a node that fails and comes back",
+            _table(crowd),
+            four,
+            node_events=((1000.0, 1, False), (4000.0, 1, True), (4500.0, 0, False), (9000.0, 0, True)),
+        ),
+        Scenario("jobs that may use some GPU types only", _table(typed), by_type),
+        Scenario(
+            "a schedule that resizes jobs",
+            _table(
+                {**_equal_jobs(10, gpus=4, duration_s=2000.0), **bounds, "submit_s": np.arange(10) * 700.0}
+            ),
+            four,
+            scheduler=Elastic(),
+            kinds=("placement",),
+        ),
+        Scenario(
+            "a schedule that leaves jobs out", _table(crowd), four, scheduler=Turns(), kinds=("placement",)
+        ),
+    ]
+
+
+def _cluster(*gpus: int, kind: str = "gpu", first: int = 0) -> tuple[Node, ...]:
+    return tuple(Node(f"node-{i}", size, kind) for i, size in enumerate(gpus, first))
+
+
+def _equal_jobs(count: int, *, gpus: int, duration_s: float) -> dict[str, Any]:
+    return {
+        "job_id": np.array([f"job-{i}" for i in range(count)], dtype=object),
+        "submit_s": np.zeros(count),
+        "gpus": np.full(count, gpus),
+        "duration_s": np.full(count, duration_s),
+        "user": np.array([f"user-{i % 3}" for i in range(count)], dtype=object),
+    }
+
+
+def _random_jobs(count: int, *, seed: int, sizes: tuple[int, ...], within_s: float) -> dict[str, Any]:
+    """Bursts, ties, a long tail of durations; several users, tenants, models, priorities."""
+    rng = np.random.default_rng(seed)
+    submit = np.sort(np.round(rng.uniform(0, within_s, count), 1))
+    submit[: count // 3] = 0.0
+
+    def words(*choices: str) -> Array:
+        return rng.choice(np.array(choices, dtype=object), count)
+
+    return {
+        "job_id": np.array([f"job-{i}" for i in range(count)], dtype=object),
+        "submit_s": submit,
+        "gpus": rng.choice(sizes, count),
+        "duration_s": np.round(np.exp(rng.normal(6.5, 1.0, count)), 1),
+        "user": words("ann", "bob", "eve"),
+        "tenant": words("red", "blue"),
+        "model": words("LSTM", "Resnet-50", ""),
+        "job_type": words("training", "evaluation"),
+        "priority": rng.integers(0, 3, count),
+    }
+
+
+def _table(columns: dict[str, Any]) -> JobTable:
+    return JobTable.build(columns, source="blox.checks.scenarios")
+
+
+def _starved(job_state: JobState) -> tuple[str, ...]:
+    """Jobs that did not finish although there was time enough, each with what it was waiting for."""
+    found = []
+    columns = job_state.columns
+    for row in (job_state.active if len(job_state.active) else NO_ROWS).tolist():
+        started = not np.isnan(columns.first_start_s[row])
+        times = int(columns.preemptions[row] + columns.moves[row])
+        found.append(
+            f"{columns.job_id[row]!r} ({int(columns.gpus[row])} GPUs) "
+            + (f"was interrupted {times} times and did not finish" if started else "was never started")
+        )
+    found += [f"{columns.job_id[row]!r} was never admitted" for row in job_state.waiting.tolist()]
+    return tuple(found)

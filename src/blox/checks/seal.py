@@ -1,0 +1,70 @@
+"""seal(): makes the two states read-only while a policy looks at them, at no cost that grows with the jobs.
+
+Arrays refuse to be written to, so that the fault is raised on the very line that commits it; what was
+assigned anew is found by comparison afterwards. Names that begin with an underscore are left alone: they
+belong to the states themselves, as does what policies remember.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from blox.checks.broken import Broken
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.workloads.table import Array
+
+REMEDY = (
+    "work on a copy (array.copy()); what a policy remembers between rounds goes into "
+    "job_state.memory(self, factory)"
+)
+
+_ABSENT = object()
+
+
+@contextmanager
+def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
+    """Raises Broken if the states are different afterwards in anything but policy memory."""
+    owners: tuple[tuple[str, Any], ...] = (
+        ("job_state", job_state),
+        ("job_state.columns", job_state.columns),
+        ("cluster_state", cluster_state),
+        ("cluster_state.allocation", cluster_state.allocation),
+    )
+    before = [(name, owner, _attributes(owner)) for name, owner in owners]
+    locked: list[Array] = []
+    for _, _, attributes in before:
+        for attribute, value in attributes.items():
+            if isinstance(value, np.ndarray) and attribute[0] != "_" and value.flags.writeable:
+                value.flags.writeable = False
+                locked.append(value)
+    try:
+        yield
+    finally:
+        # Last locked, first freed: a view can be written to only when its base can.
+        for array in sorted(locked, key=lambda a: a.base is not None):
+            array.flags.writeable = True
+    for name, owner, attributes in before:
+        _compare(name, owner, attributes)
+
+
+def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
+    after = _attributes(owner)
+    for attribute in after.keys() | before.keys():
+        if attribute[0] == "_" or isinstance(getattr(type(owner), attribute, None), cached_property):
+            continue
+        old, new = before.get(attribute, _ABSENT), after.get(attribute, _ABSENT)
+        if old is new:
+            continue
+        if isinstance(old, np.ndarray) or isinstance(new, np.ndarray) or old != new:
+            raise Broken(f"changes the state: {name}.{attribute} was assigned", fix=REMEDY, rule="pure")
+
+
+def _attributes(owner: object) -> dict[str, Any]:
+    slots = getattr(type(owner), "__slots__", None)
+    return dict(vars(owner)) if slots is None else {name: getattr(owner, name, _ABSENT) for name in slots}

@@ -1,0 +1,243 @@
+"""The conformance suite: one finding per rule of the contract, each explained in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from blox.checks.broken import Broken, line_of_verb
+from blox.checks.find import Subject, find
+from blox.checks.guard import guard
+from blox.checks.kinds import Kind
+from blox.checks.probe import probe
+from blox.checks.report import Finding, Report
+from blox.checks.scenarios import Outcome, Scenario, scenarios
+from blox.errors import BloxError
+from blox.workloads.table import Array
+
+_ROWS = {
+    "admission": "accepts jobs of the wait queue, each once",
+    "scheduling": "lists active jobs, each once",
+    "placement": "places jobs of the schedule, each once",
+    "termination": "ends active jobs, each once",
+}
+
+
+def check(policy: object, kind: str | None = None) -> Report:
+    """The findings about a policy; see `blox.checks.check`."""
+    subject = find(policy, kind)
+    faults = _static_faults(subject)
+    tried = subject.policy is not None and "verb" not in faults
+    if tried:
+        faults.update(_faults_in_runs(subject))
+    return Report(subject.label, subject.kind.name, tuple(_findings(subject, faults, tried)))
+
+
+def _claims(kind: Kind) -> dict[str, str]:
+    """Every rule that a policy of a kind is held to, in the order of the report."""
+    claims = {
+        "dataclass": "is a frozen dataclass",
+        "defaults": "can be built from its defaults",
+        "documented": "says in its docstring what it does",
+        "verb": f"has {kind.call}",
+        "runs": "raises nothing",
+        "answer": f"returns {kind.gives}",
+        "rows": _ROWS[kind.name],
+    }
+    if kind.name == "scheduling":
+        claims |= {
+            "columns": "aligns its columns, and every key is a number",
+            "gangs": "grants what a job can use",
+        }
+    if kind.name == "placement":
+        claims |= {
+            "columns": "aligns its columns",
+            "gangs": "gives every job all the GPUs that it is granted, or none",
+            "gpus": "uses no GPU twice, and none that is missing or down",
+            "types": "gives jobs the GPU types that they may use",
+        }
+    return claims | {
+        "pure": "changes nothing but its memory",
+        "deterministic": "same state, same answer",
+        "fork": "a fork of the state takes its memory along",
+        "repeatable": "two equal runs give equal results",
+        "stable": "stable_until() keeps its promise: passing rounds over changes nothing",
+        "finishes": "lets every job finish",
+    }
+
+
+def _findings(subject: Subject, faults: dict[str, Broken], tried: bool) -> Iterator[Finding]:
+    stopped = any(
+        rule in faults for rule in ("runs", "answer", "rows", "columns", "gangs", "gpus", "types", "pure")
+    )
+    for rule, claim in _claims(subject.kind).items():
+        fault = faults.get(rule)
+        if fault is not None:
+            yield Finding(rule, claim, False, fault.what, fault.where, fault.fix)
+        elif rule == "defaults" and subject.built_with:
+            yield Finding(rule, claim, None, f"needs options; checked with {subject.built_with}")
+        elif rule in ("dataclass", "defaults", "documented", "verb"):
+            yield Finding(rule, claim, True)
+        elif not tried:
+            yield Finding(rule, claim, None, "not tried")
+        elif rule == "stable" and not hasattr(subject.policy, "stable_until"):
+            yield Finding(rule, claim, None, "it has none, so it is asked every round: correct, and slower")
+        elif rule in ("repeatable", "stable", "finishes") and stopped:
+            yield Finding(rule, claim, None, "not tried to the end, for the reason above")
+        else:
+            yield Finding(rule, claim, True)
+
+
+def _static_faults(subject: Subject) -> dict[str, Broken]:
+    """What can be seen without running anything."""
+    cls, kind = subject.cls, subject.kind
+    faults: dict[str, Broken] = {}
+    parameters = getattr(cls, "__dataclass_params__", None)
+    if not dataclasses.is_dataclass(cls) or parameters is None or not parameters.frozen:
+        kept = "is not a dataclass" if parameters is None else "can be assigned to"
+        faults["dataclass"] = Broken(
+            f"{cls.__name__} {kept}: its fields are its parameters, its repr is its name in memory",
+            fix="put @dataclass(frozen=True) above the class",
+        )
+    if subject.trouble is not None:
+        faults["defaults"] = Broken(
+            subject.trouble.what,
+            fix="give every field a default that works; or check it with options: "
+            f"blox check {subject.label}:key=value",
+        )
+    words = cls.__doc__ or ""
+    generated = dataclasses.is_dataclass(cls) and words.startswith(f"{cls.__name__}(")
+    if not words.strip() or generated:
+        faults["documented"] = Broken(
+            f"{cls.__name__} has no docstring", fix="say in one line what it does; `blox policies` shows it"
+        )
+    if trouble := _verb_fault(cls, kind):
+        faults["verb"] = trouble
+    return faults
+
+
+def _verb_fault(cls: type, kind: Kind) -> Broken | None:
+    verb = getattr(cls, kind.verb, None)
+    fix = f"write def {kind.call}"
+    if not callable(verb):
+        return Broken(f"{cls.__name__} has no method {kind.verb}()", fix=fix)
+    try:
+        inspect.signature(verb).bind(None, *kind.arguments)
+    except TypeError as error:
+        where = line_of_verb(object.__new__(cls), kind.verb)
+        return Broken(f"{kind.verb}() cannot be called: {error}", where=where, fix=fix)
+    except ValueError:  # no signature to be had: a run will tell
+        return None
+    return None
+
+
+def _faults_in_runs(subject: Subject) -> dict[str, Broken]:
+    """The first fault against each rule, over all scenarios."""
+    faults: dict[str, Broken] = {}
+    for case in scenarios(subject.kind.name):
+        for fault in _faults_in(case, subject.kind.name, subject.policy):
+            faults.setdefault(fault.rule, fault)
+    return faults
+
+
+def _faults_in(case: Scenario, kind: str, policy: Any) -> Iterator[Broken]:
+    scene = f"scenario: {case.name}"
+    outcomes: list[Outcome] = []
+    runs: tuple[tuple[Callable[[str, Any], Any], bool], ...] = (
+        (probe, False),
+        (guard, False),
+        (guard, False),
+    )
+    if hasattr(policy, "stable_until"):
+        runs = (*runs, (guard, True))
+    for watch, skip in runs:
+        try:
+            outcomes.append(case.run(kind, watch(kind, policy), skip=skip))
+        except Broken as fault:
+            yield fault.at(f"{fault.where} ({scene})")
+            if fault.rule not in ("deterministic", "fork"):
+                return
+        except BloxError as error:
+            place = f"{error.where.removeprefix('at ')} ({scene})".strip()
+            yield Broken(error.what, where=place, fix=_TURN[kind], rule="finishes")
+            return
+    if len(outcomes) < len(runs):
+        outcomes = [
+            outcomes[0],
+            *outcomes,
+        ]  # the probe gave up on a policy that answers differently when asked again
+    _, once, again, *skipping = outcomes
+    if once.starved:
+        yield Broken(
+            f"{len(once.starved)} of {len(case.jobs)} jobs starve: job {'; job '.join(once.starved[:3])}",
+            where=scene,
+            fix=_TURN[kind],
+            rule="finishes",
+        )
+    if words := _difference(once, again, "the first time", "the second time"):
+        yield Broken(
+            words,
+            where=scene,
+            fix="keep nothing between runs, in no module or class; no clock, no unseeded random numbers",
+            rule="repeatable",
+        )
+    elif skipping and (
+        words := _difference(once, skipping[0], "with every round executed", "with rounds passed over")
+    ):
+        yield Broken(
+            words,
+            where=f"{line_of_verb(policy, 'stable_until')} ({scene})",
+            fix="return the earliest time at which the answer could change though nothing happens; "
+            "or leave stable_until() out",
+            rule="stable",
+        )
+
+
+_TURN = {
+    "admission": "admit a job at the latest when nothing else is admitted",
+    "scheduling": "list every active job sooner or later, and let none be displaced for ever",
+    "placement": "place any job that fits on the idle cluster when the cluster is idle",
+    "termination": "ending jobs early must not keep others from their GPUs",
+}
+
+
+def _difference(one: Outcome, other: Outcome, first: str, second: str) -> str:
+    """The first job or round that differs between two outcomes, in words; empty if none does."""
+    ids = one.jobs["job_id"]
+    for column in (
+        "admit_s",
+        "first_start_s",
+        "finish_s",
+        "preemptions",
+        "moves",
+        "run_s",
+        "gpu_seconds",
+        "state",
+    ):
+        row = _first_difference(one.jobs[column], other.jobs[column])
+        if row is not None:
+            here, there = (_value(outcome.jobs[column][row]) for outcome in (one, other))
+            return f"{column} of job {ids[row]!r} is {here} {first} and {there} {second}"
+    for table in ("rounds", "stints"):
+        for column, values in getattr(one, table).items():
+            row = _first_difference(values, getattr(other, table)[column])
+            if row is not None:
+                return f"the {table} differ in {column} (row {row}) between {first} and {second}"
+    return ""
+
+
+def _first_difference(one: Array, other: Array) -> int | None:
+    if len(one) != len(other):
+        return min(len(one), len(other))
+    different = one != other
+    if one.dtype.kind == "f":
+        different &= ~(np.isnan(one) & np.isnan(other))
+    return int(np.argmax(different)) if different.any() else None
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
