@@ -49,7 +49,7 @@ class Consolidated:
 
     def _several(self, pool: NodePool, need: int) -> list[Share] | None:
         """The nodes with most free GPUs, the last part on its best fit."""
-        most = -(-need // pool.top) if self.fallback == "wait" else len(pool.free)
+        most = pool.fewest(need) if self.fallback == "wait" else len(pool.free)
         shares: list[Share] = []
         for node in sorted(range(len(pool.free)), key=lambda n: -pool.free[n]):
             free = pool.free[node]

@@ -20,6 +20,7 @@ class NodePool:
         self.free: list[int] = node_free.tolist()
         self.total = int(node_free.sum())
         self.top = int(node_gpus.max())  # size of the largest node
+        self._node_gpus = node_gpus
         by_free = np.argsort(-node_free, kind="stable")[::-1]
         edges = np.searchsorted(node_free[by_free], np.arange(self.top + 2))
         ids = by_free.tolist()
@@ -71,5 +72,8 @@ class NodePool:
 
     def restricted(self, allowed: Array) -> NodePool:
         """The same pool as it looks to a job that may use some nodes only."""
-        free = np.where(allowed, np.array(self.free), 0)
-        return NodePool(free, np.full(len(free), self.top))
+        return NodePool(np.where(allowed, np.array(self.free), 0), np.where(allowed, self._node_gpus, 0))
+
+    def fewest(self, need: int) -> int:
+        """How many nodes `need` GPUs take when all are free; more than there are if they do not fit."""
+        return int(np.searchsorted(np.cumsum(np.sort(self._node_gpus)[::-1]), need)) + 1
