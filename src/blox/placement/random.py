@@ -2,9 +2,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.by_count import place_by_count
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
 from blox.registry import register
 from blox.schedule import Schedule
@@ -17,6 +21,9 @@ class Random:
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        if schedule.gpu_type is not None or job_state.typed:
+            return place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
+
         def shuffled(free: Array, count: int) -> Array:
             return job_state.rng(self).permutation(free)[:count]
 
@@ -24,3 +31,18 @@ class Random:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         return float("inf")
+
+
+@dataclass(frozen=True)
+class _Scatter:
+    """The same for jobs that may use some GPU types only: nodes drawn by their free GPUs."""
+
+    rng: np.random.Generator
+    bulk = False
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        if need > pool.total:
+            return None
+        free = np.repeat(np.arange(len(pool.free)), pool.free)
+        nodes, counts = np.unique(self.rng.permutation(free)[:need], return_counts=True)
+        return list(zip(nodes.tolist(), counts.tolist()))
