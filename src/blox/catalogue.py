@@ -1,0 +1,97 @@
+"""The catalogue: what parts there are and what each takes, read from the classes themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+from blox import registry
+from blox.errors import BloxError, suggestion
+
+# kind -> the option that takes it, and what it is for
+KINDS = {
+    "admission": ("--admission", "who may enter"),
+    "scheduling": ("--scheduler", "who goes first"),
+    "placement": ("--placement", "on which GPUs"),
+    "termination": ("--termination", "when a job ends"),
+    "performance": ("--performance", "how fast jobs run"),
+    "workload": ("--workload", "generators: jobs drawn at random"),
+    "reader": ("--workload FORMAT:PATH", "trace formats: jobs read from files"),
+    "compat": ("--compat", "presets: behave like another system"),
+}
+_OTHER_NAMES = {"scheduler": "scheduling", "policy": "scheduling", "generator": "workload", "trace": "reader"}
+
+
+@dataclass(frozen=True)
+class ParameterEntry:
+    """One parameter as a user writes it; `default` is None where it must be given."""
+
+    name: str
+    type: str
+    default: str | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One part: its name in specs, the first line of its docstring, its parameters."""
+
+    name: str
+    does: str
+    parameters: tuple[ParameterEntry, ...]
+
+
+def catalogue(kind: str) -> list[Entry]:
+    """Every part of a kind by name, installed ones included."""
+    return [entry_of(name, cls) for name, cls in registry.classes(kind).items()]
+
+
+def entry_of(name: str, cls: type) -> Entry:
+    """What a class says about itself."""
+    does = next(iter((inspect.getdoc(cls) or "").splitlines()), "")
+    if dataclasses.is_dataclass(cls) and does.startswith(f"{cls.__name__}("):
+        does = ""  # the signature that dataclasses put where there is no docstring
+    taken = tuple(
+        ParameterEntry(key, type_text(each.type), None if each.required else value_text(each.default))
+        for key, each in registry.parameters(cls).items()
+    )
+    return Entry(name, does, taken)
+
+
+def kind_called(word: str) -> str:
+    """The kind that a word means: also `schedulers`, `scheduler`, `workloads`, ..."""
+    singular = word.lower().removesuffix("s")
+    for candidate in (word.lower(), singular, _OTHER_NAMES.get(singular, "")):
+        if candidate in KINDS:
+            return candidate
+    raise BloxError(f"no kind of part is called {word!r}", where="blox policies", fix=suggestion(word, KINDS))
+
+
+def type_text(wanted: Any) -> str:
+    """A type as the user writes its values: `int`, `by|time`, `text+text`."""
+    origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_text(each) for each in inner)
+    if origin is typing.Literal:
+        return "|".join(map(str, inner))
+    if origin is tuple:
+        return f"{type_text(inner[0])}+..."
+    if wanted is type(None):
+        return "none"
+    return {int: "int", float: "number", str: "text", bool: "true|false"}.get(
+        wanted, getattr(wanted, "__name__", str(wanted))
+    )
+
+
+def value_text(value: Any) -> str:
+    """A value as it stands in a spec."""
+    if isinstance(value, tuple):
+        return "+".join(map(value_text, value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return "none" if value is None else str(value)

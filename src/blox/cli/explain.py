@@ -1,0 +1,164 @@
+"""`blox explain`: why did my job wait?"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from blox.explain import Explanation
+
+STYLES = {
+    "admission": "magenta", "priority": "blue", "capacity": "yellow", "fragmentation": "cyan",
+    "arrival": "dim", "running": "green",
+}  # fmt: skip
+
+
+def explain(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A results directory, as `blox run --out` writes it.")
+    ],
+    job: Annotated[str | None, typer.Option(help="The job, by its id in the trace.", metavar="ID")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Show so many jobs, or intervals of one.", metavar="N")
+    ] = 20,
+) -> None:
+    """Say why jobs waited: admission, priority, capacity or fragmentation.
+
+    Without --job: in all, and the jobs that waited longest. With --job: that one, over time.
+    """
+    from rich.console import Console
+
+    from blox.explain import Explanation
+    from blox.results import Result
+
+    explanation = Explanation(Result.load(directory))
+    console = Console(highlight=False)
+    if job is None:
+        _all_jobs(console, explanation, limit)
+    else:
+        _one_job(console, explanation, explanation.row(job), limit)
+
+
+def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
+    import numpy as np
+    from rich.text import Text
+
+    from blox.explain import WORDS
+    from blox.recorder import CAUSES
+    from blox.report.units import duration
+
+    waits, jobs = explanation.waits(), explanation.result.jobs
+    total = sum(float(seconds.sum()) for seconds in waits.values())
+    count = len(jobs["job_id"])
+    if not total:
+        console.print(f"None of the {count:,} jobs waited longer than until the next round.")
+        return
+    table = _table("cause", "waited", "share", "jobs", left=("cause", "because"))
+    table.add_column("because")
+    for cause in CAUSES:
+        seconds = waits[cause]
+        share = f"{100 * float(seconds.sum()) / total:.1f} %"
+        name = Text(cause, style=STYLES[cause])
+        table.add_row(
+            name, duration(float(seconds.sum())), share, f"{int((seconds > 0).sum()):,}", WORDS[cause]
+        )
+    console.print(
+        f"{explanation.result.label}: {count:,} jobs waited {duration(total / count)} each on average.\n"
+    )
+    console.print(table)
+    waited = np.sum(list(waits.values()), axis=0)
+    longest = np.argsort(-waited, kind="stable")[:limit]
+    table = _table(
+        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "preempted", left=("job", "mostly for")
+    )
+    for row in longest[waited[longest] > 0].tolist():
+        cause = max(CAUSES, key=lambda name: float(waits[name][row]))
+        table.add_row(
+            Text(str(jobs["job_id"][row])),
+            f"{int(jobs['gpus'][row]):,}",
+            clock_time(float(jobs["submit_s"][row])),
+            duration(float(waited[row])),
+            Text(cause, style=STYLES[cause]),
+            duration(float(jobs["jct_s"][row])),
+            f"{int(jobs['preemptions'][row]):,}",
+        )
+    console.print("\nThe jobs that waited longest (--job ID for one of them):\n")
+    console.print(table)
+
+
+def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -> None:
+    from rich.text import Text
+
+    from blox.explain import RUNNING, places, totals_of
+    from blox.report.units import duration
+
+    history = explanation.history(row)
+    console.print(Text(explanation.sentence(row)))
+    console.print()
+    totals = {cause: seconds for cause, seconds in totals_of(history).items() if seconds > 0}
+    if totals:
+        table = _table("cause", "waited", "share", left=("cause",))
+        for cause, seconds in totals.items():
+            share = f"{100 * seconds / sum(totals.values()):.1f} %"
+            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share)
+        console.print(table)
+        console.print()
+    table = _table("from", "for", "", "where", left=("", "where"))
+    shown = history if len(history) <= limit else [*history[: limit - limit // 2], *history[-(limit // 2) :]]
+    hidden = len(history) - len(shown)
+    for position, interval in enumerate(shown):
+        if hidden and position == limit - limit // 2:
+            table.add_row("...", "", Text(f"{hidden:,} more: --limit {len(history)}", style="dim"), "")
+        running = interval.state == RUNNING
+        words = "ran" if running else f"waited: {interval.state}"
+        table.add_row(
+            clock_time(interval.start_s),
+            duration(interval.seconds),
+            Text(words, style=STYLES[interval.state]),
+            Text(places(interval.gpus, explanation.result.experiment) if running else ""),
+        )
+    console.print(table)
+    _preemptions(console, explanation, row)
+
+
+def _preemptions(console: Console, explanation: Explanation, row: int) -> None:
+    from blox.explain import RUNNING
+
+    history = explanation.history(row)
+    finish = float(explanation.result.jobs["finish_s"][row])
+    stops = [
+        this.end_s
+        for this, after in itertools.pairwise(history)
+        if this.state == RUNNING and after.state != RUNNING and this.end_s != finish
+    ]
+    if stops:
+        times = ", ".join(clock_time(stop) for stop in stops[:12])
+        more = f", ... ({len(stops):,} in all)" if len(stops) > 12 else ""
+        console.print(f"\npreempted at {times}{more}")
+
+
+def clock_time(seconds: float) -> str:
+    """A time of the simulation, from its beginning: `3d 04:05:00`."""
+    whole = round(seconds)
+    days, rest = divmod(whole, 86400)
+    text = f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days}d {text}" if days else text
+
+
+def _table(*heads: str, left: tuple[str, ...]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
+    for head in heads:
+        table.add_column(head, justify="left" if head in left else "right", overflow="fold")
+    return table
