@@ -11,7 +11,7 @@ import copy
 import numpy as np
 
 from blox.cluster_spec import ClusterSpec
-from blox.plan import Allocation
+from blox.plan import NO_ROWS, Allocation, Draft
 from blox.workloads.table import Array
 
 WHOLE = 1000  # thousandths of a GPU
@@ -39,60 +39,58 @@ class ClusterState:
         self._some_down = False
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
-        self.free_milli: Array = np.full(len(self.gpu_node), WHOLE, dtype=np.int64)
-        self.node_free: Array = self.node_gpus.copy()  # whole free GPUs per node
-        self.free_gpus: int = int(self.node_gpus.sum())
-        self.total_gpus: int = self.free_gpus  # of the nodes that are up
+        self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
-        self.allocation = Allocation()
+        self._node_free: tuple[object, Array] | None = None
+        self.allocation = Allocation.nothing_of(len(self.gpu_node))
 
     @property
     def nodes(self) -> int:
         return len(self.node_gpus)
 
-    def free_ids(self) -> Array:
-        """Ids of the GPUs that are wholly free, ascending."""
-        return np.flatnonzero(self.free_milli == WHOLE)
+    @property
+    def free_gpus(self) -> int:
+        """How many GPUs are wholly free."""
+        return self.total_gpus - self.allocation.used
 
-    def take(self, gpus: Array) -> None:
-        """GPUs are given out whole."""
-        self.free_milli[gpus] = 0
-        self.free_gpus -= len(gpus)
-        self._count(gpus, -1)
+    @property
+    def free_milli(self) -> Array:
+        """Thousandths of each GPU that are free; 0 where the node is down."""
+        return self.is_free(self.allocation) * WHOLE
 
-    def release(self, gpus: Array) -> None:
-        """GPUs come back whole; those of a node that is down stay unusable."""
-        if self._some_down:
-            gpus = gpus[self.node_up[self.gpu_node[gpus]]]
-        self.free_milli[gpus] = WHOLE
-        self.free_gpus += len(gpus)
-        self._count(gpus, 1)
+    @property
+    def node_free(self) -> Array:
+        """Whole free GPUs per node."""
+        known = self._node_free
+        if known is None or known[0] is not self.allocation:
+            free = self.is_free(self.allocation).view(np.int8)
+            known = self._node_free = (self.allocation, np.add.reduceat(free, self.node_first, dtype=np.int64))
+        return known[1]
 
-    def _count(self, gpus: Array, sign: int) -> None:
-        """Keeps the free GPUs per node in step."""
-        if len(gpus) == 1:
-            self.node_free[self.gpu_node[gpus[0]]] += sign
-        else:
-            np.add.at(self.node_free, self.gpu_node[gpus], sign)
+    def is_free(self, holding: Allocation | Draft) -> Array:
+        """Which GPUs nobody would hold under an allocation, on nodes that are up."""
+        assert holding.owner is not None
+        free: Array = holding.owner < 0
+        return free & self.node_up[self.gpu_node] if self._some_down else free
+
+    def carry_out(self, wanted: Allocation) -> None:
+        """Makes an allocation the present one."""
+        if wanted.owner is None:
+            wanted = wanted.owned(len(self.gpu_node))
+        self.allocation = wanted.forget()
 
     def set_node_up(self, node: int, up: bool) -> Array:
-        """A node comes or goes. Returns the jobs that stood on it: they must be stopped by the caller."""
+        """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""
         if bool(self.node_up[node]) == up:
-            return np.empty(0, dtype=np.int64)
+            return NO_ROWS
         self.node_up[node] = up
         self._some_down = not self.node_up.all()
+        self._node_free = None
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
-        here = np.arange(first, first + count)
-        held = np.isin(self.allocation.gpus, here)
-        owners = np.repeat(self.allocation.jobs, self.allocation.counts)[held]
-        busy = self.allocation.gpus[held]
-        idle = np.setdiff1d(here, busy)
-        sign = 1 if up else -1
-        self.total_gpus += sign * count
-        self.free_gpus += sign * len(idle)
-        self.node_free[node] = len(idle) if up else 0
-        self.free_milli[idle] = WHOLE if up else 0
-        return np.unique(owners)
+        self.total_gpus += count if up else -count
+        assert self.allocation.owner is not None
+        owners = np.unique(self.allocation.owner[first : first + count])
+        return owners[owners >= 0]
 
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as the largest node type allows for their GPU count."""
@@ -114,6 +112,5 @@ class ClusterState:
     def fork(self) -> ClusterState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
-        for name in ("node_up", "free_milli", "node_free"):
-            setattr(twin, name, getattr(self, name).copy())
+        twin.node_up = self.node_up.copy()
         return twin

@@ -14,7 +14,7 @@ from blox.clock import Clock, Events, Rounds
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
-from blox.plan import NO_ROWS, Plan
+from blox.plan import NO_ROWS, Draft, Plan
 from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
 from blox.termination.completed import Completed
@@ -139,15 +139,12 @@ class BloxManager:
             self.backend.suspend(plan.move.jobs, job_state)
             job_state.stop(plan.move.jobs, now)
             columns.moves[plan.move.jobs] += 1
-        if len(plan.freed):
-            cluster_state.release(plan.freed)
         for grants in (plan.move, plan.launch):
             if len(grants.jobs):
-                cluster_state.take(grants.gpus)
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
         if plan.wanted is not cluster_state.allocation:
-            cluster_state.allocation = plan.wanted.forget()
+            cluster_state.carry_out(plan.wanted)
 
     def _retire(self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState) -> None:
         running = job_state.columns.held_gpus[rows] > 0
@@ -165,16 +162,9 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        jobs = cluster_state.allocation.jobs
-        leave = jobs == rows[0]
-        if len(rows) > 8:
-            leave = np.isin(jobs, rows)
-        else:
-            for row in rows[1:]:
-                leave |= jobs == row
-        rest = cluster_state.allocation.without(leave)
-        cluster_state.release(rest.freed)
-        cluster_state.allocation = rest.forget()
+        draft = Draft(cluster_state.allocation, job_state.submitted)
+        draft.remove(rows)
+        cluster_state.carry_out(draft.outcome(blocked=cluster_state.allocation.blocked))
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not len(job_state.active):

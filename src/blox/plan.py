@@ -27,26 +27,28 @@ class Allocation:
     `blocked`: a strict order ended the walk before everybody was placed. `settled`: the placement vouches
     that, asked again at once, it would change nothing.
 
-    Treat it as a value: never change one. (A plain class because several are made every round.)
+    Treat it as a value: never change one. An allocation of whole GPUs that came out of a Draft is kept as
+    `owner`, the row that holds each GPU (-1: nobody); counts and GPU ids are then worked out when asked for.
     """
 
     __slots__ = (
+        "_counts",
+        "_gpus",
         "base",
         "blocked",
         "config",
-        "counts",
         "cpu",
         "freed",
-        "gpus",
         "jobs",
-        "memory_gb",
         "launched",
+        "memory_gb",
         "moved",
-        "plain",
+        "owner",
         "removed",
         "settled",
         "share_group",
         "share_milli",
+        "used",
     )
 
     def __init__(
@@ -60,51 +62,45 @@ class Allocation:
         config: Array | None = None,
         share_group: Array | None = None,
         *,
+        owner: Array | None = None,
+        used: int | None = None,
         blocked: bool = False,
         settled: bool = False,
-        base: Allocation | None = None,
-        removed: Array = NO_ROWS,
-        freed: Array = NO_ROWS,
-        launched: Allocation | None = None,
-        moved: Allocation | None = None,
     ) -> None:
-        self.jobs, self.counts, self.gpus = jobs, counts, gpus
+        self.jobs = jobs
+        self._counts: Array | None = None if owner is not None else counts
+        self._gpus: Array | None = None if owner is not None else gpus
+        self.owner = owner
+        self.used: int = len(gpus) if used is None else used  # GPUs held
         self.share_milli, self.cpu, self.memory_gb = share_milli, cpu, memory_gb
         self.config, self.share_group = config, share_group
-        self.plain = share_milli is cpu is memory_gb is config is share_group is None  # nothing but whole GPUs
         self.blocked, self.settled = blocked, settled
         # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
-        self.base = base
-        self.removed = removed  # jobs of the base that hold nothing any more
-        self.freed = freed  # GPU ids that they, and jobs that moved, gave up
-        self.launched = launched  # jobs that are new,
-        self.moved = moved  # and those that held other GPUs before
+        self.base: Allocation | None = None
+        self.removed: Array = NO_ROWS  # jobs of the base that hold nothing any more
+        self.freed: Array = NO_ROWS  # GPU ids that they, and jobs that moved, gave up
+        self.launched: Allocation | None = None  # jobs that are new
+        self.moved: Allocation | None = None  # jobs that held other GPUs before
 
-    def forget(self) -> Allocation:
-        """The same allocation without its history, so that history does not pile up."""
-        self.base = self.launched = self.moved = None
-        self.removed = self.freed = NO_ROWS
-        return self
+    @property
+    def counts(self) -> Array:
+        """GPUs of each job, aligned with `jobs`."""
+        if self._counts is None:
+            self._group()
+        return self._counts  # type: ignore[return-value]
 
-    def unchanged(self, *, blocked: bool) -> Allocation:
-        """The same allocation as the outcome of another placement."""
-        twin = self._copy(blocked)
-        twin.settled, twin.base = True, self
-        return twin
-
-    def _copy(self, blocked: bool) -> Allocation:
-        twin = Allocation(self.jobs, self.counts, self.gpus, blocked=blocked)
-        twin._adopt(self.grants())
-        return twin
-
-    def _adopt(self, grants: dict[str, Array]) -> None:
-        for name, column in grants.items():
-            setattr(self, name, column)
-            self.plain = False
+    @property
+    def gpus(self) -> Array:
+        """GPU ids, grouped in the order of `jobs`."""
+        if self._gpus is None:
+            self._group()
+        return self._gpus  # type: ignore[return-value]
 
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
-        where = np.flatnonzero(self.jobs == job)
+        if self.owner is not None:
+            return (self.owner == job).nonzero()[0]
+        where = (self.jobs == job).nonzero()[0]
         if not len(where):
             return NO_ROWS
         stop = int(self.counts[: where[0] + 1].sum())
@@ -123,60 +119,32 @@ class Allocation:
         gpus = np.array([g for ids in gpus_of.values() for g in ids], dtype=np.int64)
         return cls(rows, counts, gpus)
 
-    def without(self, leave: Array, *, blocked: bool = False, settled: bool = False) -> Allocation:
-        """The same without the jobs where the mask `leave` (aligned with `jobs`) is true."""
-        leave_gpus = leave if len(self.gpus) == len(self.jobs) else np.repeat(leave, self.counts)
-        stay = (~leave).nonzero()[0]
-        stay_gpus = stay if leave_gpus is leave else (~leave_gpus).nonzero()[0]
-        kept = Allocation(
-            self.jobs.take(stay),
-            self.counts.take(stay),
-            self.gpus.take(stay_gpus),
-            blocked=blocked,
-            settled=settled,
-            base=self,
-            removed=self.jobs[leave],
-            freed=self.gpus[leave_gpus],
-        )
-        kept._adopt({name: column[stay] for name, column in self.grants().items()})
-        return kept
+    @classmethod
+    def nothing_of(cls, gpus: int) -> Allocation:
+        """The allocation of a cluster with so many GPUs in which nobody holds any."""
+        return cls(owner=np.full(gpus, -1, dtype=np.int64), used=0)
 
-    def changed(
-        self,
-        leave: Array | None,
-        jobs: Array,
-        counts: Array,
-        gpus: Array,
-        *,
-        moved: int = 0,
-        blocked: bool = False,
-        settled: bool = False,
-    ) -> Allocation:
-        """Without the jobs of the mask `leave`, and with `jobs` on `gpus` behind them.
+    def owned(self, gpus: int) -> Allocation:
+        """The same whole-GPU allocation kept as `owner`, for a cluster with so many GPUs."""
+        owner = np.full(gpus, -1, dtype=np.int64)
+        owner[self.gpus] = np.repeat(self.jobs, self.counts)
+        return Allocation(self.jobs, owner=owner, used=self.used, blocked=self.blocked, settled=self.settled)
 
-        The last `moved` of `jobs` are among those that leave: they change places. For whole-GPU
-        allocations only.
-        """
-        kept = self if leave is None else self.without(leave)
-        outcome = Allocation(
-            np.concatenate((kept.jobs, jobs)),
-            np.concatenate((kept.counts, counts)),
-            np.concatenate((kept.gpus, gpus)),
-            blocked=blocked,
-            settled=settled,
-            base=self,
-        )
-        if leave is not None:
-            outcome.removed, outcome.freed = kept.removed, kept.freed
-        if not moved:
-            outcome.launched = Allocation(jobs, counts, gpus)
-            return outcome
-        moving = np.zeros(len(jobs), dtype=bool)
-        moving[-moved:] = True
-        new = Allocation(jobs, counts, gpus)
-        outcome.launched, outcome.moved = new.select(~moving), new.select(moving)
-        outcome.removed = outcome.removed[~np.isin(outcome.removed, jobs[-moved:])]
-        return outcome
+    def unchanged(self, *, blocked: bool) -> Allocation:
+        """The same allocation as the outcome of another placement."""
+        if blocked == self.blocked and self.settled:
+            return self
+        twin = Allocation(self.jobs, owner=self.owner, used=self.used, blocked=blocked, settled=True)
+        twin._counts, twin._gpus = self._counts, self._gpus
+        twin._adopt(self.grants())
+        twin.base = self
+        return twin
+
+    def forget(self) -> Allocation:
+        """The same allocation without its history, so that history does not pile up."""
+        self.base = self.launched = self.moved = None
+        self.removed = self.freed = NO_ROWS
+        return self
 
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
@@ -186,10 +154,80 @@ class Allocation:
 
     def grants(self) -> dict[str, Array]:
         """The optional columns that are in use."""
-        if self.plain:
-            return {}
         columns = {name: getattr(self, name) for name in _GRANTS}
         return {name: column for name, column in columns.items() if column is not None}
+
+    def _adopt(self, grants: dict[str, Array]) -> None:
+        for name, column in grants.items():
+            setattr(self, name, column)
+
+    def _group(self) -> None:
+        assert self.owner is not None
+        held = (self.owner >= 0).nonzero()[0]
+        owners = self.owner[held]
+        rank = np.empty(int(self.jobs.max(initial=-1)) + 1, dtype=np.int64)
+        rank[self.jobs] = np.arange(len(self.jobs))
+        place = rank[owners]
+        self._gpus = held[np.argsort(place, kind="stable")]
+        self._counts = np.bincount(place, minlength=len(self.jobs))
+
+
+class Draft:
+    """A new whole-GPU allocation in the making: take jobs off, put jobs on, then ask for the outcome."""
+
+    __slots__ = ("_base", "_freed", "_jobs", "_launched", "_moved", "_removed", "_rows", "_used", "owner")
+
+    def __init__(self, base: Allocation, rows: int) -> None:
+        """`rows` is a bound: every row number is below."""
+        assert base.owner is not None
+        self._base, self._rows = base, rows
+        self.owner: Array = base.owner.copy()
+        self._jobs: Array = base.jobs
+        self._used = base.used
+        self._removed: Array = NO_ROWS
+        self._freed: Array = NO_ROWS
+        self._launched: Allocation | None = None
+        self._moved: Allocation | None = None
+
+    def remove(self, rows: Array) -> Array:
+        """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
+        if len(rows) == 1:
+            row = int(rows[0])
+            freed = (self.owner == row).nonzero()[0]
+            self._jobs = self._jobs[self._jobs != row]
+        else:
+            marked = np.zeros(self._rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+            marked[rows] = True
+            freed = marked.take(self.owner).nonzero()[0]
+            self._jobs = self._jobs[~marked.take(self._jobs)]
+        self.owner[freed] = -1
+        self._used -= len(freed)
+        self._removed, self._freed = rows, freed
+        return freed
+
+    def add(self, jobs: Array, counts: Array, gpus: Array) -> None:
+        """Puts new jobs on GPUs, grouped job by job."""
+        self._launched = Allocation(jobs, counts, gpus)
+        self._put(self._launched)
+
+    def move(self, jobs: Array, counts: Array, gpus: Array) -> None:
+        """Puts jobs that were removed on other GPUs: they change places."""
+        self._moved = Allocation(jobs, counts, gpus)
+        self._removed = self._removed[~np.isin(self._removed, jobs)]
+        self._put(self._moved)
+
+    def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
+        """The new allocation, which knows how it differs from the one it came from."""
+        wanted = Allocation(self._jobs, owner=self.owner, used=self._used, blocked=blocked, settled=settled)
+        wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
+        wanted.launched, wanted.moved = self._launched, self._moved
+        return wanted
+
+    def _put(self, new: Allocation) -> None:
+        single = len(new.gpus) == len(new.jobs)
+        self.owner[new.gpus] = new.jobs if single else np.repeat(new.jobs, new.counts)
+        self._jobs = np.concatenate((self._jobs, new.jobs))
+        self._used += new.used
 
 
 @dataclass(eq=False)

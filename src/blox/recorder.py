@@ -113,7 +113,7 @@ class Recorder:
                 self._queued,
                 len(plan.wanted.jobs),
                 cluster_state.total_gpus,
-                len(plan.wanted.gpus),
+                plan.wanted.used,
                 self._demanded,
                 cluster_state.free_gpus,
                 int(cluster_state.node_free.max()) if cluster_state.free_gpus else 0,

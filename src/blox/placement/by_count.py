@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from blox.cluster_state import WHOLE, ClusterState
+from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.requests import Requests, first_come, front_of_line
-from blox.plan import NO_ROWS, Allocation
+from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -35,48 +35,39 @@ def place_by_count(
         return requests.settled()
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
-    leave = requests.unlisted
+    leaving = NO_ROWS
     if requests.free and int(requests.need.take(pending).sum()) <= requests.free:
         starting = schedule.rank(pending)
     elif not schedule.preempt:
         in_line = schedule.rank(pending)
         starting = in_line[first_come(requests.need[in_line], requests.free, schedule.strict)]
     else:
-        starting, displaced = _displacing(requests)
-        if displaced is not None:
-            leave = displaced if leave is None else leave | displaced
+        starting, leaving = _displacing(requests)
     if not len(starting):
-        return requests.settled(leave)
+        return requests.settled(leaving)
+    draft = requests.draft(leaving)
     need = requests.need.take(starting)
-    free = cluster_state.free_milli == WHOLE
-    if leave is not None:
-        free[requests.allocation.gpus[_by_gpu(leave, requests.allocation)]] = True
-    gpus = assign(free.nonzero()[0], int(need.sum()))
-    blocked = schedule.strict and len(starting) < len(pending)
-    return _with_new(requests, leave, schedule.jobs.take(starting), need, gpus, blocked)
+    gpus = assign(cluster_state.is_free(draft).nonzero()[0], int(need.sum()))
+    _put(draft, requests, schedule.jobs.take(starting), need, gpus)
+    return draft.outcome(
+        blocked=schedule.strict and len(starting) < len(pending), settled=not len(requests.unlisted)
+    )
 
 
-def _displacing(requests: Requests) -> tuple[Array, Array | None]:
-    """Positions that start, in order, and a mask over the allocation of those who make room."""
-    schedule, allocation, pending = requests.schedule, requests.allocation, requests.pending
+def _displacing(requests: Requests) -> tuple[Array, Array]:
+    """Positions that start, in order, and the rows of those who make room."""
+    schedule, pending = requests.schedule, requests.pending
     _, winners, used = front_of_line(requests, requests.capacity)
     starting = winners[pending.take(winners)]
     if not len(starting):
-        return starting, None
+        return starting, NO_ROWS
     if schedule.strict and used < requests.capacity:
         leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
     else:  # the winners use everything, or whoever is left was passed over
         losers = ~pending
         losers[winners] = False
         leaving = losers.nonzero()[0]
-    if not len(leaving):
-        return starting, None
-    rows = schedule.jobs.take(leaving)
-    if len(rows) == 1:
-        return starting, allocation.jobs == rows[0]
-    marked = np.zeros(requests.rows, dtype=bool)
-    marked[rows] = True
-    return starting, marked.take(allocation.jobs)
+    return starting, schedule.jobs.take(leaving)
 
 
 def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
@@ -90,21 +81,13 @@ def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
     return released[~np.isin(released, winners)]
 
 
-def _by_gpu(mask: Array, allocation: Allocation) -> Array:
-    """A mask over jobs as a mask over their GPUs."""
-    return mask if len(mask) == len(allocation.gpus) else np.repeat(mask, allocation.counts)
-
-
-def _with_new(
-    requests: Requests, leave: Array | None, jobs: Array, counts: Array, gpus: Array, blocked: bool
-) -> Allocation:
-    """A job that is resized leaves and comes back: it moves, and moves stand last."""
-    allocation = requests.allocation
-    if requests.unlisted is None:
-        return allocation.changed(leave, jobs, counts, gpus, blocked=blocked, settled=True)
-    again = np.isin(jobs, allocation.jobs[requests.unlisted])
+def _put(draft: Draft, requests: Requests, jobs: Array, counts: Array, gpus: Array) -> None:
+    """A job that is resized was taken off and comes back: it moves."""
+    if not len(requests.unlisted):
+        draft.add(jobs, counts, gpus)
+        return
+    again = np.isin(jobs, requests.unlisted)
+    of_gpus = np.repeat(again, counts)
+    draft.add(jobs[~again], counts[~again], gpus[~of_gpus])
     if again.any():
-        gpus = np.concatenate((gpus[np.repeat(~again, counts)], gpus[np.repeat(again, counts)]))
-        sort = np.argsort(again, kind="stable")
-        jobs, counts = jobs[sort], counts[sort]
-    return allocation.changed(leave, jobs, counts, gpus, moved=int(again.sum()), blocked=blocked)
+        draft.move(jobs[again], counts[again], gpus[of_gpus])

@@ -13,12 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.cluster_state import WHOLE, ClusterState
+from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.requests import Requests, front_of_line
-from blox.plan import Allocation
+from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -66,12 +66,10 @@ class _Walk:
         self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
         self.schedule, self.allocation = requests.schedule, requests.allocation
         node_free = cluster_state.node_free
-        if requests.unlisted is not None:
-            gone = self.allocation.gpus[np.repeat(requests.unlisted, self.allocation.counts)]
-            node_free = node_free + np.bincount(cluster_state.gpu_node[gone], minlength=cluster_state.nodes)
+        if len(requests.unlisted):
+            node_free = node_free + self._per_node(requests.unlisted)
         self.allowed = _allowed_nodes(self.schedule, cluster_state, job_state)
         self.released: set[int] = set()  # positions of running jobs that are off their GPUs at the moment
-        self.restarted: set[int] = set()  # released, and placed anew
         self.placed: list[int] = []  # position, node and count of every new placement, in order
         self.nodes: list[int] = []
         self.counts: list[int] = []
@@ -79,7 +77,7 @@ class _Walk:
         self._line: Array | None = None
         self._place_in_line: Array | None = None
         self._victims: list[int] | None = None
-        self._homes: dict[int, list[Share]] | None = None
+        self._homes: dict[int, list[Share]] = {}
         doomed = self._release_the_doomed() if undo and self.schedule.preempt else None
         if doomed is None:
             queue = self.schedule.rank(np.flatnonzero(requests.pending))
@@ -87,8 +85,7 @@ class _Walk:
             line = self._line
             assert line is not None
             queue = line[requests.pending[line] | doomed[line]]
-            gone = self._gpus_of(doomed)
-            node_free = node_free + np.bincount(cluster_state.gpu_node[gone], minlength=cluster_state.nodes)
+            node_free = node_free + self._per_node(self.schedule.jobs[doomed])
         self.pool = NodePool(node_free, cluster_state.node_gpus)
         self.queue: list[int] = queue.tolist()
 
@@ -145,8 +142,6 @@ class _Walk:
             self.placed.append(job)
             self.nodes.append(node)
             self.counts.append(count)
-        if job in self.released:
-            self.restarted.add(job)
         return True
 
     def _stays(self, job: int) -> bool:
@@ -219,55 +214,45 @@ class _Walk:
         return self._victims
 
     def _home(self, job: int) -> list[Share]:
-        if self._homes is None:
-            self._homes = {}
-            nodes = self.cluster.gpu_node[self.allocation.gpus].tolist()
-            start = 0
-            for row, count in zip(self.allocation.jobs.tolist(), self.allocation.counts.tolist()):
-                self._homes[row] = _shares(nodes[start : start + count])
-                start += count
-        return self._homes[int(self.schedule.jobs[job])]
+        """The nodes on which a running job stands."""
+        row = int(self.schedule.jobs[job])
+        home = self._homes.get(row)
+        if home is None:
+            nodes = self.cluster.gpu_node[self.allocation.gpus_of(row)].tolist()
+            home = self._homes[row] = _shares(nodes)
+        return home
 
-    def _gpus_of(self, which: Array) -> Array:
-        """GPU ids that the running jobs of a mask over positions hold."""
-        return self.allocation.gpus[np.repeat(self._in_allocation(which), self.allocation.counts)]
-
-    def _in_allocation(self, which: Array) -> Array:
-        marked = np.zeros(int(self.allocation.jobs.max(initial=-1)) + 1, dtype=bool)
-        rows = self.schedule.jobs[which]
-        marked[rows[rows < len(marked)]] = True
-        return marked[self.allocation.jobs]
+    def _per_node(self, rows: Array) -> Array:
+        """GPUs that these rows hold, by node."""
+        owner = self.allocation.owner
+        assert owner is not None
+        marked = np.zeros(self.requests.rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+        marked[rows] = True
+        held = marked.take(owner).view(np.int8)
+        return np.add.reduceat(held, self.cluster.node_first, dtype=np.int64)
 
     def _result(self) -> Allocation:
-        requests = self.requests
-        leave = requests.unlisted
-        if self.released:
-            off = np.zeros(len(requests.need), dtype=bool)
-            off[list(self.released)] = True
-            released = self._in_allocation(off)
-            leave = released if leave is None else leave | released
+        leaving = self.schedule.jobs[sorted(self.released)] if self.released else NO_ROWS
         if not self.placed:
-            return requests.settled(leave)
+            return self.requests.settled(leaving)
+        draft = self.requests.draft(leaving)
         placed, nodes, counts = np.array(self.placed), np.array(self.nodes), np.array(self.counts)
-        was_running = self.schedule.jobs[placed]
-        again = np.zeros(len(placed), dtype=bool)
-        if leave is not None:
-            again = np.isin(was_running, self.allocation.jobs[leave])
-        if again.any():
-            sort = np.argsort(again, kind="stable")
-            placed, nodes, counts, again = placed[sort], nodes[sort], counts[sort], again[sort]
-        gpus = self._gpu_ids(nodes, counts, leave)
-        starts = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
+        gpus = self._gpu_ids(draft, nodes, counts)
+        starts = np.concatenate(([True], placed[1:] != placed[:-1])).nonzero()[0]
         jobs = self.schedule.jobs[placed[starts]]
         totals = np.add.reduceat(counts, starts)
-        return self.allocation.changed(leave, jobs, totals, gpus, moved=int(again[starts].sum()), blocked=self.blocked, settled=self.undo and not self.released)
+        again = np.isin(jobs, leaving) | np.isin(jobs, self.requests.unlisted)
+        if again.any():
+            of_gpus = np.repeat(again, totals)
+            draft.add(jobs[~again], totals[~again], gpus[~of_gpus])
+            draft.move(jobs[again], totals[again], gpus[of_gpus])
+        else:
+            draft.add(jobs, totals, gpus)
+        return draft.outcome(blocked=self.blocked, settled=self.undo and not again.any())
 
-    def _gpu_ids(self, nodes: Array, counts: Array, leave: Array | None) -> Array:
+    def _gpu_ids(self, draft: Draft, nodes: Array, counts: Array) -> Array:
         """The lowest free ids on each node, in the order of the walk."""
-        free = self.cluster.free_milli == WHOLE
-        if leave is not None:
-            free[self.allocation.gpus[np.repeat(leave, self.allocation.counts)]] = True
-        ids = np.flatnonzero(free)
+        ids = self.cluster.is_free(draft).nonzero()[0]
         flat = np.repeat(nodes, counts)
         by_node = np.argsort(flat, kind="stable")
         sorted_nodes = flat[by_node]

@@ -6,7 +6,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.plan import Allocation
+from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -15,8 +15,9 @@ class Requests:
     """Arrays aligned with `schedule.jobs`: GPUs needed, GPUs held, who must be placed (`pending`).
 
     A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is
-    placed anew. `unlisted` marks the jobs of the present allocation that hold their GPUs no longer:
-    left out by the schedule, or resized. `free` counts the GPUs left when they are gone.
+    placed anew. `unlisted` are the rows of the present allocation that hold their GPUs no longer: left out
+    by the schedule, or resized. `free` counts the GPUs left when they are gone, `capacity` those that are
+    free or held by somebody in line.
     """
 
     __slots__ = ("allocation", "capacity", "free", "held", "need", "pending", "rows", "schedule", "unlisted")
@@ -28,13 +29,11 @@ class Requests:
         self.held: Array = columns.held_gpus.take(jobs)
         self.need: Array = columns.gpus.take(jobs) if schedule.gpus is None else schedule.gpus
         self.rows: int = job_state.submitted  # every row is below
-        self.unlisted: Array | None = None
-        self.free: int = cluster_state.free_gpus
+        self.unlisted: Array = NO_ROWS
+        self.capacity: int = cluster_state.total_gpus
+        self.free: int = self.capacity - self.allocation.used
         if schedule.gpus is not None or jobs is not job_state.active:
             self._leave_out(job_state)
-        self.capacity: int = self.free + len(self.allocation.gpus)  # free, or held by somebody in line
-        if self.unlisted is not None:
-            self.capacity -= int(self.allocation.counts[self.unlisted].sum())
         self.pending: Array = self.held == 0
 
     def _leave_out(self, job_state: JobState) -> None:
@@ -42,19 +41,33 @@ class Requests:
         same = self.held == self.need
         stays = np.zeros(job_state.submitted, dtype=bool)
         stays[self.schedule.jobs[same]] = True
-        unlisted = ~stays[self.allocation.jobs]
+        running = self.allocation.jobs
+        self.unlisted = running[~stays[running]]
         self.held = np.where(same, self.held, 0)
-        if unlisted.any():
-            self.unlisted = unlisted
-            self.free += int(self.allocation.counts[unlisted].sum())
+        self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
 
-    def settled(self, leave: Array | None = None) -> Allocation:
-        """The allocation when nobody new is placed; `leave` overrides who goes."""
-        leave = self.unlisted if leave is None else leave
-        if leave is not None:
-            return self.allocation.without(leave, blocked=self.schedule.strict)
+    def settled(self, leaving: Array = NO_ROWS) -> Allocation:
+        """The allocation when nobody new is placed; `leaving` are rows that go beside the unlisted."""
+        gone = self._gone(leaving)
         blocked = self.schedule.strict and bool(self.pending.any())
-        return self.allocation.unchanged(blocked=blocked)
+        if not len(gone):
+            return self.allocation.unchanged(blocked=blocked)
+        draft = Draft(self.allocation, self.rows)
+        draft.remove(gone)
+        return draft.outcome(blocked=blocked)
+
+    def draft(self, leaving: Array) -> Draft:
+        """A draft of the new allocation without the unlisted and the `leaving` rows."""
+        draft = Draft(self.allocation, self.rows)
+        gone = self._gone(leaving)
+        if len(gone):
+            draft.remove(gone)
+        return draft
+
+    def _gone(self, leaving: Array) -> Array:
+        if not len(self.unlisted):
+            return leaving
+        return np.union1d(self.unlisted, leaving)
 
     def nobody_behind(self) -> bool:
         """Whether, in an order that needs no sorting, every running job stands before every pending one."""
@@ -111,4 +124,4 @@ def front_of_line(requests: Requests, capacity: int) -> tuple[Array, Array, int]
             used = int(in_line.take(chosen).sum())
             if used == capacity or len(line) == size:
                 return line, line.take(chosen), used
-        wanted = size
+        wanted = min(size, wanted + wanted // 2)
