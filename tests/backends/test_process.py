@@ -119,6 +119,30 @@ def test_progress_is_measured_and_anchored_anew() -> None:
         assert abs(driven.job_state.done_s()[0] - driven.job_state.now) < SPEEDUP / 5
 
 
+def test_a_job_that_finishes_as_it_is_suspended_has_finished() -> None:
+    """Its exact finish is reported in the next round, and a move in the same round starts nothing."""
+    with Driven([30.0, 30.0]) as driven:
+        driven.launch(0)
+        driven.launch(1)
+        driven.job_state.now = 24.0  # the round began before they finished, and its policies took long
+        poll(lambda: not any(alive(child) for child in own_children()))
+        driven.backend.suspend(np.array([0, 1]), driven.job_state)
+        driven.job_state.stop(np.array([0, 1]), 24.0)
+        driven.launch(1)
+        assert not any(alive(child) for child in own_children())
+        driven.wait(60.0)
+        rows, finish_s = driven.completed()
+        assert rows.tolist() == [0, 1]
+        assert finish_s[0] == pytest.approx(30.0) and finish_s[1] > 30.0
+
+
+def test_who_is_late_is_told_the_time_it_is() -> None:
+    with Driven([600.0]) as driven:
+        driven.wait(6.0)
+        time.sleep(0.3)  # a policy that thinks for longer than a round
+        assert driven.backend.wait_until(12.0) >= 6.0 + 0.3 * SPEEDUP
+
+
 def test_a_job_that_ends_early_loses_its_process() -> None:
     with Driven([600.0, 600.0]) as driven:
         driven.launch(0)

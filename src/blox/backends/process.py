@@ -79,17 +79,18 @@ class Processes:
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array | float, Array | float]:
-        """Starts or resumes children; their active time counts from now, or from when that really is."""
-        begin = self._real(job_state.now)
-        if time.monotonic() - begin > _LATE_S:
-            begin = time.monotonic()
+        """Starts or resumes children; a job's time counts from now, or from its real start if late."""
+        anchors = []
         for row in grants.jobs.tolist():
+            begin, instant = self._real(job_state.now), time.monotonic()
+            if instant - begin > _LATE_S:
+                begin = instant
             child = self._children.run(row, float(self._work_s[row]) / self._speedup, begin)
             if child.state == FINISHED:
-                child.at = max(
-                    child.at, begin
-                )  # it finished while it was to move: no stint ends before it begins
-        return 1.0, max(job_state.now, self._simulated(begin))
+                # It finished when it was stopped to move. A stint must not end before it begins.
+                child.at = max(child.at, begin)
+            anchors.append(max(job_state.now, self._simulated(begin)))
+        return 1.0, np.array(anchors)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """Stops children and banks the progress that they measured."""
@@ -127,7 +128,7 @@ class Processes:
         self._work_s = np.concatenate((self._work_s, jobs.columns["duration_s"]))
 
     def _real(self, time_s: float) -> float:
-        """When it is `time_s`, on the monotonic clock; the first time that is asked for is now."""
+        """When it is `time_s`, on the monotonic clock. Time starts when this is first asked."""
         if self._origin is None:
             self._origin = time.monotonic()
         return self._origin + time_s / self._speedup
