@@ -67,6 +67,10 @@ class ClusterState:
             known = self._node_free = (self.allocation, np.add.reduceat(free, self.node_first, dtype=np.int64))
         return known[1]
 
+    def free_ids(self) -> Array:
+        """Ids of the GPUs that are wholly free, ascending."""
+        return self.is_free(self.allocation).nonzero()[0]
+
     def is_free(self, holding: Allocation | Draft) -> Array:
         """Which GPUs nobody would hold under an allocation, on nodes that are up."""
         assert holding.owner is not None
