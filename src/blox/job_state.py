@@ -173,25 +173,27 @@ class JobState:
         c.anchor[rows] = anchor
         c.held_gpus[rows] = gpus_held
         c.held_since[rows] = self.now
-        first = c.first_start_s[rows]
-        fresh = first != first
-        c.first_start_s[rows[fresh]] = self.now
+        first = c.first_start_s.take(rows)
+        c.first_start_s[rows[first != first]] = self.now
 
     def stop(self, rows: Array, at: Array | float) -> None:
         """Jobs end their stint at `at` (now, or the exact time of their finish); progress is banked."""
         c = self.columns
-        where = index_of(rows)
-        if where is not rows and isinstance(at, np.ndarray):
-            at = at[0]
-        ran, worked = at - c.held_since[where], at - c.anchor[where]
-        worked = np.maximum(0.0, worked) if where is rows else max(0.0, worked)
-        c.run0[where] += ran
-        c.held0[where] += ran * c.held_gpus[where]
-        c.done0[where] += c.rate[where] * worked
-        c.rate[where] = 0.0
-        c.held_gpus[where] = 0
-        c.held_since[where] = at
-        c.status[where] = QUEUED
+        if len(rows) == 1:  # plain numbers are much faster than arrays of one
+            row, end = int(rows[0]), float(at[0] if isinstance(at, np.ndarray) else at)
+            ran = end - c.held_since.item(row)
+            c.run0[row] += ran
+            c.held0[row] += ran * c.held_gpus.item(row)
+            c.done0[row] += c.rate.item(row) * max(0.0, end - c.anchor.item(row))
+        else:
+            ran = at - c.held_since.take(rows)
+            c.run0[rows] += ran
+            c.held0[rows] += ran * c.held_gpus.take(rows)
+            c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, at - c.anchor.take(rows))
+        c.rate[rows] = 0.0
+        c.held_gpus[rows] = 0
+        c.held_since[rows] = at
+        c.status[rows] = QUEUED
 
     def finish(self, rows: Array, at: Array) -> None:
         """Jobs that have stopped leave the active set for good."""
@@ -309,11 +311,6 @@ class JobState:
             old = getattr(self.columns, name)
             grown[: self._staged] = old[: self._staged]
             setattr(self.columns, name, grown)
-
-
-def index_of(rows: Array) -> Any:
-    """What to index columns with: a single row as a plain number, which numpy handles much faster."""
-    return int(rows[0]) if len(rows) == 1 else rows
 
 
 def _policy_key(policy: object) -> str:

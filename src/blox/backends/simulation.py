@@ -73,7 +73,7 @@ class Simulation:
         rows = grants.jobs
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
-        self._finish_s[rows] = begin + (self._work_s[rows] - job_state.columns.done0[rows]) / rate
+        self._finish_s[rows] = begin + (self._work_s.take(rows) - job_state.columns.done0.take(rows)) / rate
         return rate, begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:

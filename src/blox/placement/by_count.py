@@ -57,7 +57,7 @@ def place_by_count(
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
-    _, winners, used = front_of_line(requests, requests.capacity)
+    _, winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
         return starting, NO_ROWS

@@ -187,7 +187,7 @@ class _Walk:
             return None
         if int(requests.need.sum()) <= requests.capacity:
             return None
-        self._line, chosen, _ = front_of_line(requests, requests.capacity)
+        self._line, chosen, _ = front_of_line(requests)
         doomed = ~requests.pending
         doomed[chosen] = False
         self.released.update(np.flatnonzero(doomed).tolist())

@@ -102,26 +102,21 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     return np.concatenate(chosen)
 
 
-def front_of_line(requests: Requests, capacity: int) -> tuple[Array, Array, int]:
+def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
     """The jobs that first_come() chooses out of all: (positions in order, the chosen ones, their GPUs).
 
     Only as much of the order as matters is sorted.
     """
-    schedule, need = requests.schedule, requests.need
-    size = wanted = len(need)
-    if size > 1024:
-        wanted = min(size, int(1.2 * capacity * size / max(1, int(need.sum()))) + 64)
+    schedule, need, capacity = requests.schedule, requests.need, requests.capacity
+    line = schedule.front(need, capacity)
     while True:
-        line = schedule.head(wanted)
         in_line = need.take(line)
         if schedule.strict:
             total = in_line.cumsum()
             fits = int(total.searchsorted(capacity, side="right"))
-            if fits < len(line) or len(line) == size:
-                return line, line[:fits], int(total[fits - 1]) if fits else 0
-        else:
-            chosen = first_come(in_line, capacity, strict=False)
-            used = int(in_line.take(chosen).sum())
-            if used == capacity or len(line) == size:
-                return line, line.take(chosen), used
-        wanted = min(size, wanted + wanted // 2)
+            return line, line[:fits], int(total[fits - 1]) if fits else 0
+        chosen = first_come(in_line, capacity, strict=False)
+        used = int(in_line.take(chosen).sum())
+        if used == capacity or len(line) == len(need):
+            return line, line.take(chosen), used
+        line = schedule.order
