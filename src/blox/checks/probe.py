@@ -131,7 +131,8 @@ def _fingerprint(job_state: JobState, cluster_state: ClusterState) -> int:
     for owner in (job_state, job_state.columns, cluster_state):
         for name, value in vars(owner).items():
             if isinstance(value, np.ndarray) and not name.startswith("_"):
-                content = repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
+                seen = value[: job_state.submitted] if owner is job_state.columns else value
+                content = repr(seen.tolist()).encode() if value.dtype == object else seen.tobytes()
                 found = zlib.crc32(content, zlib.crc32(name.encode(), found))
     for name in ("jobs", "counts", "gpus"):
         found = zlib.crc32(getattr(cluster_state.allocation, name).tobytes(), found)

@@ -173,7 +173,7 @@ def _all() -> list[Scenario]:
         Scenario(
             "jobs that arrive long after all others have finished",
             _table(
-                {**_equal_jobs(4, gpus=3, duration_s=1000.0), "submit_s": np.array([0.0, 10.0, 9e4, 9e4])}
+                {**_equal_jobs(4, gpus=3, duration_s=1000.0), "submit_s": np.array([0.0, 10.0, 2e4, 2e4])}
             ),
             _cluster(4, 4),
             placement=Consolidated(),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -37,24 +38,29 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         ("cluster_state.allocation", cluster_state.allocation),
     )
     before = [(name, owner, _attributes(owner)) for name, owner in owners]
-    locked: list[Array] = []
-    for _, _, attributes in before:
-        for attribute, value in attributes.items():
-            if isinstance(value, np.ndarray) and attribute[0] != "_" and value.flags.writeable:
-                value.flags.writeable = False
-                locked.append(value)
+    arrays: list[Array] = [
+        value
+        for _, _, attributes in before
+        for attribute, value in attributes.items()
+        if isinstance(value, np.ndarray) and attribute[0] != "_"
+    ]
+    locked = [array for array in arrays if array.flags.writeable]
+    for array in locked:
+        array.setflags(write=False)
     try:
         yield
     finally:
-        # Last locked, first freed: a view can be written to only when its base can.
-        for array in sorted(locked, key=lambda a: a.base is not None):
-            array.flags.writeable = True
+        locked.sort(key=_is_view)  # a view can be written to only when its base can
+        for array in locked:
+            array.setflags(write=True)
     for name, owner, attributes in before:
         _compare(name, owner, attributes)
 
 
 def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
     after = _attributes(owner)
+    if len(after) == len(before) and all(map(is_, after.values(), before.values())):
+        return
     for attribute in after.keys() | before.keys():
         if attribute[0] == "_" or isinstance(getattr(type(owner), attribute, None), cached_property):
             continue
@@ -63,6 +69,10 @@ def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
             continue
         if isinstance(old, np.ndarray) or isinstance(new, np.ndarray) or old != new:
             raise Broken(f"changes the state: {name}.{attribute} was assigned", fix=REMEDY, rule="pure")
+
+
+def _is_view(array: Array) -> bool:
+    return array.base is not None
 
 
 def _attributes(owner: object) -> dict[str, Any]:

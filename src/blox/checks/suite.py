@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -146,47 +146,54 @@ def _faults_in_runs(subject: Subject) -> dict[str, Broken]:
 
 def _faults_in(case: Scenario, kind: str, policy: Any) -> Iterator[Broken]:
     scene = f"scenario: {case.name}"
-    outcomes: list[Outcome] = []
-    runs: tuple[tuple[Callable[[str, Any], Any], bool], ...] = (
-        (probe, False),
-        (guard, False),
-        (guard, False),
-    )
-    if hasattr(policy, "stable_until"):
-        runs = (*runs, (guard, True))
-    for watch, skip in runs:
+    probed = executed = passed_over = None
+    try:
         try:
-            outcomes.append(case.run(kind, watch(kind, policy), skip=skip))
+            probed = case.run(kind, probe(kind, policy), skip=False)
         except Broken as fault:
             yield fault.at(f"{fault.where} ({scene})")
             if fault.rule not in ("deterministic", "fork"):
                 return
-        except BloxError as error:
-            place = f"{error.where.removeprefix('at ')} ({scene})".strip()
-            yield Broken(error.what, where=place, fix=_TURN[kind], rule="finishes")
-            return
-    if len(outcomes) < len(runs):
-        outcomes = [
-            outcomes[0],
-            *outcomes,
-        ]  # the probe gave up on a policy that answers differently when asked again
-    _, once, again, *skipping = outcomes
-    if once.starved:
+        executed = case.run(kind, guard(kind, policy), skip=False)
+        if hasattr(policy, "stable_until"):
+            passed_over = case.run(kind, guard(kind, policy), skip=True)
+    except Broken as fault:
+        yield fault.at(f"{fault.where} ({scene})")
+    except BloxError as error:
+        place = f"{error.where.removeprefix('at ')} ({scene})".strip()
+        yield Broken(error.what, where=place, fix=_TURN[kind], rule="finishes")
+        return
+    if executed is not None:
+        yield from _faults_between(case, kind, policy, probed, executed, passed_over)
+
+
+def _faults_between(
+    case: Scenario,
+    kind: str,
+    policy: Any,
+    probed: Outcome | None,
+    executed: Outcome,
+    passed_over: Outcome | None,
+) -> Iterator[Broken]:
+    """What the outcomes of runs that should be equal say when they are not."""
+    scene = f"scenario: {case.name}"
+    if executed.starved:
         yield Broken(
-            f"{len(once.starved)} of {len(case.jobs)} jobs starve: job {'; job '.join(once.starved[:3])}",
+            f"{len(executed.starved)} of {len(case.jobs)} jobs starve: "
+            f"job {'; job '.join(executed.starved[:3])}",
             where=scene,
             fix=_TURN[kind],
             rule="finishes",
         )
-    if words := _difference(once, again, "the first time", "the second time"):
+    if probed and (words := _difference(probed, executed, "the first time", "the second time")):
         yield Broken(
             words,
             where=scene,
             fix="keep nothing between runs, in no module or class; no clock, no unseeded random numbers",
             rule="repeatable",
         )
-    elif skipping and (
-        words := _difference(once, skipping[0], "with every round executed", "with rounds passed over")
+    elif passed_over and (
+        words := _difference(executed, passed_over, "with every round executed", "with rounds passed over")
     ):
         yield Broken(
             words,
