@@ -239,12 +239,18 @@ class JobState:
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
         c, a = self.columns, self.active
-        return c.held0.take(a) + c.held_gpus.take(a) * (self.now - c.held_since.take(a))
+        received = self.now - c.held_since.take(a)
+        received *= c.held_gpus.take(a)
+        received += c.held0.take(a)
+        return received
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
         c, a = self.columns, self.active
-        return c.run0.take(a) + np.where(c.held_gpus.take(a) > 0, self.now - c.held_since.take(a), 0.0)
+        received = self.now - c.held_since.take(a)
+        received *= c.held_gpus.take(a) > 0
+        received += c.run0.take(a)
+        return received
 
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""

@@ -70,22 +70,21 @@ class Schedule:
         found = stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
         return found if which is None else which.take(found)
 
-    def front(self, need: Array, capacity: int) -> Array:
+    def front(self, need: Array, capacity: int, guess: int) -> Array:
         """The first positions, in order, that need at least `capacity` GPUs together; or all.
 
-        The rest is not sorted. A tie across the cut brings all who are tied.
+        The rest is not sorted: `guess` says how many there might be. A tie across the cut brings all who
+        are tied.
         """
-        size = len(self.jobs)
-        if not self.keys or self._order is not None or size <= 1024:
+        if not self.keys or self._order is not None or len(self.jobs) <= 1024:
             return self.order
-        count = int(1.3 * capacity * size / max(1, int(need.sum()))) + 64
-        while count < size:
-            first = self.keys[0]
-            cut = np.partition(first, count - 1)[count - 1]
+        first = self.keys[0]
+        while guess < len(first):
+            cut = np.partition(first, guess)[guess]
             inside = (first <= cut).nonzero()[0]
             if int(need.take(inside).sum()) >= capacity:
                 return self.rank(inside)
-            count += count // 2
+            guess += guess // 2
         return self.order
 
 

@@ -36,7 +36,7 @@ def place_by_count(
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
     leaving = NO_ROWS
-    if requests.free and int(requests.need.take(pending).sum()) <= requests.free:
+    if len(pending) <= requests.free and int(requests.need.take(pending).sum()) <= requests.free:
         starting = schedule.rank(pending)
     elif not schedule.preempt:
         in_line = schedule.rank(pending)

@@ -108,7 +108,8 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
     Only as much of the order as matters is sorted.
     """
     schedule, need, capacity = requests.schedule, requests.need, requests.capacity
-    line = schedule.front(need, capacity)
+    guess = len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64  # about as many as run now
+    line = schedule.front(need, capacity, guess)
     while True:
         in_line = need.take(line)
         if schedule.strict:
@@ -119,4 +120,4 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
         used = int(in_line.take(chosen).sum())
         if used == capacity or len(line) == len(need):
             return line, line.take(chosen), used
-        line = schedule.order
+        line = schedule.front(need, 2 * int(in_line.sum()), 2 * len(line))
