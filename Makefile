@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP) ## compare schedulers on the built-in workload; results and report in results/demo
 	@$(BIN)/blox compare examples/compare.toml --out results/demo
-	@echo "report: $(CURDIR)/results/demo/report.html (opens in any browser, needs no network)"
+	@echo "open it in any browser (no network needed): file://$(CURDIR)/results/demo/report.html"
 
 test: lint types unit ## style, types and every test that is not slow
 
