@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from blox.errors import BloxError
 from blox.experiment import Experiment
+from blox.foreign import user_fault
 from blox.results import Result, label_of
 
 _EVERY_S = 0.1  # how often a run reports its progress
@@ -113,6 +114,8 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     except BloxError as error:
         return Outcome(task, error=error)
     except Exception as error:
+        if (fault := user_fault(error)) is not None:
+            return Outcome(task, error=fault)
         what = f"{type(error).__name__}: {error}"
         where = f"run {label_of(task.experiment.to_table())}"
         return Outcome(task, error=BloxError(what, where=where), trace=traceback.format_exc())

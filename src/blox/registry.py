@@ -38,6 +38,8 @@ PACKAGES = {
     "compat": "blox.compat",
 }
 
+USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
+
 _classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
 _scanned: set[str] = set()
 
@@ -192,7 +194,7 @@ def load_class(path: str, class_name: str) -> type:
     file = Path(path)
     if not file.is_file():
         raise BloxError("no such file", where=path, fix="give the path of a Python file: ./mine.py:Class")
-    name = f"blox_user_{zlib.crc32(str(file.resolve()).encode()):08x}"
+    name = f"{USER_MODULE}{zlib.crc32(str(file.resolve()).encode()):08x}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

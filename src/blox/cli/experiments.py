@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from blox.experiment import Experiment, Prepared, read_toml
 from blox.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
@@ -36,3 +38,12 @@ def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[
         return
     kept = {key: value for key, value in recorded.items() if setting_of(key) not in replaced}
     check_unchanged(kept, experiment.to_table(), workload_from_spec(experiment.workload), where=where)
+
+
+def note_other_jobs(file: Path, now: Mapping[str, Any]) -> None:
+    """Says so if a generator gave other jobs than when the experiment of the file was run."""
+    recorded = read_toml(file).get("provenance", {})
+    before, after = (table.get("workload_sha256") for table in (recorded, now["provenance"]))
+    if before is not None and before != after:
+        version = recorded.get("blox_version", "another version")
+        typer.echo(f"note: the jobs are not those of {file}, which blox {version} has drawn", err=True)

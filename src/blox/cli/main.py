@@ -70,6 +70,12 @@ def answer(arguments: Sequence[str]) -> int:
         return _fail(
             f"{error.filename}: {error.strerror}\n  fix: check the path, its permissions and the disk"
         )
+    except Exception as error:
+        from blox.foreign import user_fault
+
+        if (fault := user_fault(error)) is None:
+            raise
+        return _fail(fault.text())
     if code == 130:
         _say("interrupted")
     return code

@@ -41,7 +41,7 @@ def run(
         "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "backend": backend,
         "speedup": speedup, "label": label,
     }  # fmt: skip
-    from blox.cli.experiments import experiment_from
+    from blox.cli.experiments import experiment_from, note_other_jobs
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
@@ -55,6 +55,8 @@ def run(
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
     show_runs([result])
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
     if out is not None:
         result.save(out)
         if report:

@@ -1,0 +1,19 @@
+"""What a user's own file raised, in words: policies are guarded, workloads and speed models come through here."""
+
+from __future__ import annotations
+
+from blox.errors import BloxError
+from blox.registry import USER_MODULE
+
+
+def user_fault(error: BaseException) -> BloxError | None:
+    """The error as a BloxError with the file's line, if it came out of a user's file; None otherwise."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if str(frame.f_globals.get("__name__", "")).startswith(USER_MODULE):
+            place = f"{frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    if not place:
+        return None
+    return BloxError(f"{type(error).__name__}: {error}", where=place, fix="mend that line of your file")
