@@ -305,7 +305,16 @@ def _part(kind: str, spec: str, verb: str) -> Any:
             where=f"{kind} {spec!r}",
             fix=f"a {kind} part needs {verb}(); see docs/writing-a-policy.md",
         )
-    return part
+    return _guarded(kind, part)
+
+
+def _guarded(kind: str, part: Any) -> Any:
+    """A policy from outside the package is watched, so that its mistakes are told in words."""
+    if kind == "performance" or type(part).__module__.startswith("blox."):
+        return part
+    from blox.checks import guard
+
+    return guard(kind, part)
 
 
 def _clock(experiment: Experiment) -> Clock:
@@ -328,6 +337,15 @@ def _check_numbers(experiment: Experiment) -> None:
             where="backend",
             fix=suggestion(experiment.backend, BACKENDS),
         )
+    if experiment.backend == "process":
+        default = Experiment()
+        for name in ("compat", "overheads", "performance"):
+            if getattr(experiment, name) != getattr(default, name):
+                raise BloxError(
+                    f"{name}={getattr(experiment, name)!r} with the process backend",
+                    where=name,
+                    fix="leave it out: real processes take the time that they take",
+                )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
     for name in ("jobs", "max_rounds"):
@@ -359,14 +377,15 @@ def _hashed(batches: Iterator[JobTable], digest: Any) -> Iterator[JobTable]:
 def _reporter(
     progress: Progress, window: tuple[int, int] | None, expected: int
 ) -> Callable[[BloxManager, JobState], None]:
-    """Calls `progress` now and then, not every round."""
-    calls = 0
+    """Calls `progress` a few times per second, not every round."""
+    last_call = 0.0
 
     def report(manager: BloxManager, job_state: JobState) -> None:
-        nonlocal calls
-        calls += 1
-        if calls % 256 and not manager.terminate:
+        nonlocal last_call
+        moment = time.monotonic()
+        if moment - last_call < 0.2 and not manager.terminate:
             return
+        last_call = moment
         first, last = window or (0, max(expected, job_state.submitted) - 1)
         finish = job_state.columns.finish_s[first : min(last + 1, job_state.submitted)]
         progress(int((finish == finish).sum()), last - first + 1)

@@ -123,6 +123,9 @@ class BloxManager:
                 self.terminate = self.truncated = True
                 return
         self.now = self.backend.wait_until(wake)
+        while self.now > wake and not self.event_driven:  # overran: go on at the next boundary
+            wake = self.clock.next_wake(self.now, event, -math.inf)
+            self.now = self.backend.wait_until(wake)
 
     def _last_wake(self) -> float:
         """Where a truncated run ends: at the boundary that is not executed any more."""

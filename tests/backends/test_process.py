@@ -240,7 +240,7 @@ def test_no_process_is_left_when_a_policy_raises(tmp_path: Path) -> None:
         "        return Schedule.ordered(job_state)\n"
     )
     trace = write_trace(tmp_path, [(0, 1, 3600)] * 3)
-    with pytest.raises(RuntimeError, match="the policy is broken"):
+    with pytest.raises(BloxError, match="the policy is broken"):
         run_processes(trace, "1x2", scheduler=f"{policy}:Broken", round_s=30.0)
     assert own_children() == []
 
