@@ -12,6 +12,9 @@ from typing import Protocol
 
 from blox.errors import BloxError
 
+# A promise is the result of arithmetic: of a boundary it may miss by a rounding error, it says nothing.
+_GRAIN = 1e-9
+
 
 class Clock(Protocol):
     """Gives the next wake-up after `now`.
@@ -38,6 +41,8 @@ class Rounds:
             raise BloxError(f"the round is {self.round_s!r} s", fix="give a number of seconds above 0")
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
+        if stable < math.inf:
+            stable -= _GRAIN * abs(stable)
         target = event if event < stable else stable
         following = math.floor(now / self.round_s) + 1
         if following * self.round_s <= now:
