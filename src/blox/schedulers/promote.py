@@ -22,8 +22,8 @@ class Promote:
     """Wraps another policy: a job that has waited for `after_s` goes to the front for good.
 
     Waiting counts from when the job last held GPUs, or was admitted. `policy` is the other policy's spec
-    with `;` for `,`, as in `promote:policy=las;by=time,after_s=86400`. `lag_s` starts the count later for
-    jobs that were preempted (the original Blox: one round).
+    with `;` for `,`, as in `promote:policy=las:by=time;strict=true,after_s=86400`. `lag_s` starts the count
+    later for jobs that were preempted (the original Blox: one round).
     """
 
     policy: str = "las"
@@ -33,7 +33,8 @@ class Promote:
     def __post_init__(self) -> None:
         if not 0 < self.after_s < math.inf or self.lag_s < 0:
             raise BloxError(
-                f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}", fix="after_s must be above 0, lag_s 0 or more"
+                f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}",
+                fix="after_s must be above 0, lag_s 0 or more",
             )
         _inner(self.policy)
 
