@@ -31,7 +31,7 @@ def run(kind, policy, *, skip=True):
 def test_nonsense_after_a_while_is_told_with_the_simulated_time(policy_file):
     spec = policy_file(
         SCHEDULE
-        + "        late = job_state.now > 1000\n        return None if late else Schedule.ordered(job_state)\n"
+        + "        end = job_state.now > 1000\n        return None if end else Schedule.ordered(job_state)\n"
     )
     with pytest.raises(BloxError) as stop:
         run("scheduling", guard("scheduling", registry.build("scheduling", spec)))
