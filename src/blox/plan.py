@@ -213,7 +213,9 @@ class Draft:
     def move(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts jobs that were removed on other GPUs: they change places."""
         self._moved = Allocation(jobs, counts, gpus)
-        self._removed = self._removed[~np.isin(self._removed, jobs)]
+        marked = np.zeros(self._rows, dtype=bool)
+        marked[jobs] = True
+        self._removed = self._removed[~marked.take(self._removed)]
         self._put(self._moved)
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:

@@ -8,7 +8,7 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from typing import Protocol
 
 import numpy as np
@@ -65,11 +65,7 @@ class _Walk:
     ) -> None:
         self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
         self.schedule, self.allocation = requests.schedule, requests.allocation
-        node_free = cluster_state.node_free
-        if len(requests.unlisted):
-            node_free = node_free + self._per_node(requests.unlisted)
         self.allowed = _allowed_nodes(self.schedule, cluster_state, job_state)
-        self.released: set[int] = set()  # positions of running jobs that are off their GPUs at the moment
         self.placed: list[int] = []  # position, node and count of every new placement, in order
         self.nodes: list[int] = []
         self.counts: list[int] = []
@@ -78,59 +74,59 @@ class _Walk:
         self._place_in_line: Array | None = None
         self._victims: list[int] | None = None
         self._homes: dict[int, list[Share]] = {}
-        doomed = self._release_the_doomed() if undo and self.schedule.preempt else None
+        node_free = cluster_state.node_free
+        if len(requests.unlisted):
+            node_free = node_free + self._per_node(requests.unlisted)
+        doomed = self._doomed() if undo and self.schedule.preempt else None
         if doomed is None:
             queue = self.schedule.rank(np.flatnonzero(requests.pending))
+            self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
         else:
             line = self._line
             assert line is not None
             queue = line[requests.pending[line] | doomed[line]]
             node_free = node_free + self._per_node(self.schedule.jobs[doomed])
+            self.released = bytearray(doomed.tobytes())
         self.pool = NodePool(node_free, cluster_state.node_gpus)
         self.queue: list[int] = queue.tolist()
+        self.needs: list[int] = requests.need.take(queue).tolist()
 
     def run(self) -> Allocation:
-        need: list[int] = self.requests.need[self.queue].tolist() if self._in_bulk() else []
         preempt, at = self.schedule.preempt, 0
-        if need:
-            at = self._fill(need)
+        below = self.requests.capacity + 1  # who needs as much cannot be placed any more
+        bulk = self.rule.bulk and self.allowed is None
         while at < len(self.queue):
-            job = self.queue[at]
+            if bulk:
+                at = self._fill(at, below)
+                if at == len(self.queue):
+                    break
+            job, need = self.queue[at], self.needs[at]
             at += 1
+            if need >= below:
+                continue
             if not self.pool.total and not (preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
                 break
-            if self._stays(job) or self._place(job) or (preempt and self._displace(job, at)):
+            if self._stays(job) or self._place(job, need) or (preempt and self._displace(job, need, at)):
                 continue
             if self.schedule.strict:
                 self.blocked = True
                 break
             if self.allowed is None:
-                limit = int(self.requests.need[job])
-                rest = np.array(self.queue[at:], dtype=np.int64)
-                self.queue[at:] = rest[self.requests.need[rest] < limit].tolist()
+                below = need
+                if below == 1:
+                    break
         return self._result()
 
-    def _in_bulk(self) -> bool:
-        """Nothing but best-fit on single nodes: the whole queue can be filled in without looking up."""
-        return (
-            self.rule.bulk
-            and self.allowed is None
-            and len(self.queue) > 32
-            and not self.released.intersection(self.queue)
-        )
-
-    def _fill(self, need: list[int]) -> int:
-        stop = next((i for i, n in enumerate(need) if n > self.pool.top), len(need))
-        nodes = self.pool.fill_best_fit(need[:stop])
-        count = len(nodes)
-        self.placed += self.queue[:count]
+    def _fill(self, at: int, below: int) -> int:
+        """Places one job after another on its best fit, as long as nothing needs a second look."""
+        indices, nodes, stop = self.pool.fill(self.queue, self.needs, at, below, self.released)
+        self.placed += [self.queue[i] for i in indices]
         self.nodes += nodes
-        self.counts += need[:count]
-        return count
+        self.counts += [self.needs[i] for i in indices]
+        return stop
 
-    def _place(self, job: int) -> bool:
-        need = int(self.requests.need[job])
+    def _place(self, job: int, need: int) -> bool:
         if need > self.pool.total:
             return False
         pool = self.pool if self.allowed is None else self.pool.restricted(self.allowed[job])
@@ -146,42 +142,45 @@ class _Walk:
 
     def _stays(self, job: int) -> bool:
         """A released job that is reached goes back where it was, if that is still free."""
-        if not self.undo or job not in self.released:
+        if not self.undo or not self.released[job]:
             return False
         home = self._home(job)
         if any(self.pool.free[node] < count for node, count in home):
             return False
         for node, count in home:
             self.pool.take(node, count)
-        self.released.discard(job)
+        self.released[job] = False
         return True
 
-    def _displace(self, job: int, at: int) -> bool:
+    def _displace(self, job: int, need: int, at: int) -> bool:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
         victims = self._victims_in_line()
         place = self._places()
+        my_place = int(place[job])
         mine: list[int] = []
         fits = False
-        while not fits and victims and place[victims[-1]] > place[job]:
+        while not fits and victims and place[victims[-1]] > my_place:
             victim = victims.pop()
             mine.append(victim)
-            self.released.add(victim)
+            self.released[victim] = True
             for node, count in self._home(victim):
                 self.pool.give(node, count)
-            fits = self._place(job)
+            fits = self._place(job, need)
         if fits or not self.undo:
             for victim in mine:
-                insort(self.queue, victim, lo=at, key=place.__getitem__)
+                where = bisect(self.queue, place[victim], lo=at, key=place.__getitem__)
+                self.queue.insert(where, victim)
+                self.needs.insert(where, int(self.requests.need[victim]))
             return fits
         for victim in reversed(mine):
             victims.append(victim)
-            self.released.discard(victim)
+            self.released[victim] = False
             for node, count in self._home(victim):
                 self.pool.take(node, count)
         return False
 
-    def _release_the_doomed(self) -> Array | None:
-        """Running jobs that could not stay even if GPUs were merely counted are released together."""
+    def _doomed(self) -> Array | None:
+        """Running jobs that could not stay even if GPUs were merely counted: they are released together."""
         requests = self.requests
         if self.schedule.strict:  # the walk ends at the first misfit: who stands behind it stays
             return None
@@ -190,7 +189,6 @@ class _Walk:
         self._line, chosen, _ = front_of_line(requests)
         doomed = ~requests.pending
         doomed[chosen] = False
-        self.released.update(np.flatnonzero(doomed).tolist())
         return doomed
 
     def _has_victim(self, job: int) -> bool:
@@ -209,39 +207,54 @@ class _Walk:
         """Running jobs that may still be released, the last in line at the end."""
         if self._victims is None:
             line = self._line if self._line is not None else self.schedule.order
-            running = line[~self.requests.pending[line]].tolist()
-            self._victims = [job for job in running if job not in self.released]
+            off = np.frombuffer(self.released, dtype=bool)
+            self._victims = line[~(self.requests.pending | off)[line]].tolist()
         return self._victims
 
     def _home(self, job: int) -> list[Share]:
         """The nodes on which a running job stands."""
-        row = int(self.schedule.jobs[job])
-        home = self._homes.get(row)
-        if home is None:
-            nodes = self.cluster.gpu_node[self.allocation.gpus_of(row)].tolist()
-            home = self._homes[row] = _shares(nodes)
-        return home
+        if job not in self._homes:  # look up those that are likely to be asked for next as well
+            likely = {job, *(j for j in self.queue if self.released[j])}
+            if self._victims:
+                likely.update(self._victims[-16 - len(self._homes) // 2 :])
+            self._look_up(np.array([j for j in likely if j not in self._homes]))
+        return self._homes[job]
+
+    def _look_up(self, jobs: Array) -> None:
+        rows = self.schedule.jobs[jobs]
+        held = self._marked(rows).nonzero()[0]
+        assert self.allocation.owner is not None
+        nodes: dict[int, dict[int, int]] = {row: {} for row in rows.tolist()}
+        for row, node in zip(self.allocation.owner[held].tolist(), self.cluster.gpu_node[held].tolist()):
+            nodes[row][node] = nodes[row].get(node, 0) + 1
+        for job, row in zip(jobs.tolist(), rows.tolist()):
+            self._homes[job] = list(nodes[row].items())
+
+    def _marked(self, rows: Array) -> Array:
+        """Which GPUs these rows hold."""
+        assert self.allocation.owner is not None
+        marked = np.zeros(self.requests.rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+        marked[rows] = True
+        return marked.take(self.allocation.owner)
 
     def _per_node(self, rows: Array) -> Array:
         """GPUs that these rows hold, by node."""
-        owner = self.allocation.owner
-        assert owner is not None
-        marked = np.zeros(self.requests.rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-        marked[rows] = True
-        held = marked.take(owner).view(np.int8)
-        return np.add.reduceat(held, self.cluster.node_first, dtype=np.int64)
+        return np.add.reduceat(self._marked(rows).view(np.int8), self.cluster.node_first, dtype=np.int64)
 
     def _result(self) -> Allocation:
-        leaving = self.schedule.jobs[sorted(self.released)] if self.released else NO_ROWS
+        off = np.frombuffer(self.released, dtype=bool).nonzero()[0]
+        leaving = self.schedule.jobs.take(off)
         if not self.placed:
             return self.requests.settled(leaving)
         draft = self.requests.draft(leaving)
         placed, nodes, counts = np.array(self.placed), np.array(self.nodes), np.array(self.counts)
         gpus = self._gpu_ids(draft, nodes, counts)
         starts = np.concatenate(([True], placed[1:] != placed[:-1])).nonzero()[0]
-        jobs = self.schedule.jobs[placed[starts]]
-        totals = np.add.reduceat(counts, starts)
-        again = np.isin(jobs, leaving) | np.isin(jobs, self.requests.unlisted)
+        placed = placed[starts]
+        jobs, totals = self.schedule.jobs.take(placed), np.add.reduceat(counts, starts)
+        again = np.frombuffer(self.released, dtype=bool)[placed]
+        if len(self.requests.unlisted):
+            again = again | np.isin(jobs, self.requests.unlisted)
         if again.any():
             of_gpus = np.repeat(again, totals)
             draft.add(jobs[~again], totals[~again], gpus[~of_gpus])
@@ -260,15 +273,6 @@ class _Walk:
         gpus = np.empty(len(flat), dtype=np.int64)
         gpus[by_node] = ids[np.searchsorted(self.cluster.gpu_node[ids], sorted_nodes) + rank]
         return gpus
-
-
-def _shares(nodes: list[int]) -> list[Share]:
-    if len(nodes) == 1:
-        return [(nodes[0], 1)]
-    counted: dict[int, int] = {}
-    for node in nodes:
-        counted[node] = counted.get(node, 0) + 1
-    return list(counted.items())
 
 
 def _allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:

@@ -46,29 +46,46 @@ class NodePool:
                 bucket.pop()
         return -1
 
-    def fill_best_fit(self, needs: list[int]) -> list[int]:
-        """Best-fit nodes for one job after another, taken as they are found; ends before the first misfit."""
+    def fill(
+        self, queue: list[int], needs: list[int], start: int, below: int, stop_at: bytearray
+    ) -> tuple[list[int], list[int], int]:
+        """Takes the best fit for one job of the queue after another: (their indices, their nodes, the next index).
+
+        Begins at `start`, passes over jobs that need `below` or more, and ends before the first job that
+        does not fit on a node or is marked in `stop_at`.
+        """
         free, buckets, sizes = self.free, self.buckets, self.top + 1
+        indices: list[int] = []
         nodes: list[int] = []
-        for need in needs:
-            for count in range(need, sizes):
+        for index in range(start, len(queue)):
+            count = need = needs[index]
+            if need >= below:
+                continue
+            if stop_at[queue[index]]:
+                break
+            while count < sizes:
                 bucket = buckets[count]
                 while bucket:
                     node = bucket.pop()
                     if free[node] == count:
                         break
                 else:
+                    count += 1
                     continue
                 break
             else:
                 break
-            left = count - need
-            free[node] = left
-            if left:
+            if count > need:
+                free[node] = left = count - need
                 buckets[left].append(node)
+            else:
+                free[node] = 0
+            indices.append(index)
             nodes.append(node)
-        self.total -= sum(needs[: len(nodes)])
-        return nodes
+        else:
+            index = len(queue)
+        self.total -= sum([needs[i] for i in indices])
+        return indices, nodes, index
 
     def restricted(self, allowed: Array) -> NodePool:
         """The same pool as it looks to a job that may use some nodes only."""
