@@ -1,6 +1,7 @@
-"""What several folders of tests need: where the shared folder of goldens and traces is."""
+"""What several folders of tests need: where the shared folder is, and the command line."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,27 @@ def shared():
 def project() -> Path:
     """The project's root."""
     return ROOT
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """A function that runs the command line as a user types it, in this process, 100 columns wide."""
+    from blox.cli.main import answer
+
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words: object) -> Answer:
+        capsys.readouterr()
+        code = answer([str(word) for word in words])
+        return Answer(code, *capsys.readouterr())
+
+    return run

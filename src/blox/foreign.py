@@ -1,4 +1,4 @@
-"""What a user's own file raised, in words: policies are guarded, workloads and speed models come through here."""
+"""What a user's own file raised, in words. Policies have a guard; workloads and speed models have this."""
 
 from __future__ import annotations
 

@@ -131,7 +131,8 @@ def with_load(workload: str, load: float) -> str:
         class_name, _, options = options.partition(":")
         name = f"{name}:{class_name}"
     pieces = [piece.strip() for piece in options.split(",") if piece.strip()]
-    if any("=" not in piece for piece in pieces) or "?" in name or (not python and re.search(r"[./]", name)):
+    is_trace = not all(re.match(r"[A-Za-z_][\w-]*\s*=", piece) for piece in pieces)
+    if is_trace or (not python and re.search(r"[./?]", name)):
         raise BloxError(
             f"the load of {workload!r} cannot be changed: its arrivals are written in the trace",
             where="load",

@@ -1,0 +1,129 @@
+"""`blox compare`: several schedulers, one table, one report."""
+
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import psutil
+import pytest
+
+from blox.results import Result
+
+SMALL = ["--workload", "gavel:multi=true,load=12", "--cluster", "4x4", "--jobs", 40]
+
+
+def test_several_schedulers_in_one_table_and_one_report(command, tmp_path):
+    answer = command(
+        "compare", *SMALL, "--scheduler", "fifo,las", "--scheduler", "srtf", "--out", tmp_path / "c"
+    )
+    assert (answer.code, answer.err) == (0, "")
+    for name in ("fifo", "las", "srtf"):
+        assert name in answer.out
+        assert Result.load(tmp_path / "c" / name).experiment["scheduler"] == name
+    assert (tmp_path / "c" / "report.html").is_file()
+
+
+def test_each_run_has_the_bytes_of_a_run_alone(command, tmp_path):
+    command("compare", *SMALL, "--scheduler", "fifo,las", "--out", tmp_path / "c", "--no-report")
+    command("run", *SMALL, "--scheduler", "las", "--out", tmp_path / "alone")
+    for name in ("experiment.toml", "jobs.csv", "summary.json"):
+        assert (tmp_path / "c" / "las" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+
+
+def test_policies_are_crossed_and_presets_stand_beside_them(command, tmp_path):
+    words = [
+        "--scheduler",
+        "fifo,las",
+        "--placement",
+        "first-free,consolidated",
+        "--compat",
+        "blox:policy=Las",
+    ]
+    answer = command("compare", *SMALL, *words, "--processes", 1, "--out", tmp_path / "c", "--no-report")
+    assert answer.code == 0, answer.err
+    runs = sorted(path.name for path in (tmp_path / "c").iterdir() if path.is_dir())
+    assert runs == [
+        "blox-policy=Las",
+        "fifo-consolidated",
+        "fifo-first-free",
+        "las-consolidated",
+        "las-first-free",
+    ]
+
+
+def test_lists_in_a_file_and_the_file_it_writes(command, tmp_path):
+    (tmp_path / "c.toml").write_text(
+        'workload = "constant"\ncluster = "2x2"\njobs = 9\nscheduler = ["fifo", "las"]\n'
+    )
+    assert command("compare", tmp_path / "c.toml", "--out", tmp_path / "c").code == 0
+    kept = tomllib.loads((tmp_path / "c" / "compare.toml").read_text())
+    assert kept["sweep"] == {"scheduler": ["fifo", "las"]}
+    again = command("compare", tmp_path / "c" / "compare.toml", "--out", tmp_path / "d")
+    assert (again.code, again.err) == (0, "")
+    assert (tmp_path / "d" / "las" / "jobs.csv").read_bytes() == (
+        tmp_path / "c" / "las" / "jobs.csv"
+    ).read_bytes()
+
+
+def test_a_mistake_in_the_last_one_is_told_before_the_first_runs(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("blox.experiment.Prepared.run", lambda *_: pytest.fail("it ran"))
+    answer = command("compare", *SMALL, "--scheduler", "fifo,lass", "--out", tmp_path / "c", "--processes", 1)
+    assert answer.code == 2
+    assert "did you mean 'las'?" in answer.err
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_run_that_fails_leaves_the_others(command, tmp_path):
+    policy = tmp_path / "bad.py"
+    policy.write_text("class Bad:\n    def schedule(self, job_state, cluster_state):\n        return 1 / 0\n")
+    words = ["--scheduler", f"las,{policy}:Bad", "--processes", 2]
+    answer = command("compare", *SMALL, *words, "--out", tmp_path / "c", "--no-report")
+    assert answer.code == 2
+    assert "las" in answer.out
+    assert "ZeroDivisionError" in answer.err and "bad.py:3" in answer.err and "Traceback" not in answer.err
+    assert "1 of 2 runs failed" in answer.err
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["compare.toml", "las"]
+
+
+def test_a_directory_with_something_else_in_it_is_refused(command, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    answer = command("compare", *SMALL, "--scheduler", "fifo", "--out", tmp_path)
+    assert answer.code == 2
+    assert "notes.txt" in answer.err
+
+
+def test_a_process_that_is_killed_is_told_and_the_rest_goes_on(command, tmp_path):
+    policy = tmp_path / "dies.py"
+    policy.write_text(
+        "import os, signal\n\n\nclass Dies:\n    def schedule(self, job_state, cluster_state):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    words = ["--scheduler", f"{policy}:Dies,las,fifo", "--processes", 2]
+    answer = command("compare", *SMALL, *words)
+    assert answer.code == 2
+    assert f"killed by signal {int(signal.SIGKILL)}" in answer.err
+    assert "las" in answer.out and "fifo" in answer.out
+
+
+def test_workers_are_gone_after_the_parent_was_ended(tmp_path):
+    words = [sys.executable, "-m", "blox.cli.main", "compare", "--workload", "gavel:load=100", "--window"]
+    words += ["9000-90000", "--scheduler", "las,fifo", "--processes", "2"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True) as process:
+        children = _children_of(process.pid, 3)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=20)
+    assert process.returncode == 143
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert [child for child in alive if child.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def _children_of(pid, count):
+    """The processes that a process has started, once there are so many."""
+    for _ in range(200):
+        children = psutil.Process(pid).children(recursive=True)
+        if len(children) >= count:
+            return children
+        time.sleep(0.05)
+    pytest.fail("its workers have not started")

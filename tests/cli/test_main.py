@@ -1,0 +1,108 @@
+"""The command line as a whole: help, version, exit codes, and what goes wrong in words."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from blox.cli.main import COMMANDS
+from blox.version import VERSION
+
+BLOX = [sys.executable, "-m", "blox.cli.main"]
+
+
+def test_version(command):
+    answer = command("--version")
+    assert (answer.code, answer.out) == (0, f"blox {VERSION}\n")
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_help_lists_every_command(command, words):
+    answer = command(*words)
+    assert answer.code == 0
+    for name in COMMANDS:
+        assert name in answer.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(command, name):
+    answer = command(name, "--help")
+    assert answer.code == 0
+    assert "Usage: blox" in answer.out
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys; from blox.cli.main import answer; answer(['--help']);"
+        "print([m for m in ('duckdb', 'plotly', 'blox.cli.run', 'blox.report') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["rum"], "No such command 'rum'. Did you mean 'run'?"),
+        (["run", "--shceduler", "las"], "--scheduler"),
+        (["run", "--jobs", "many"], "--jobs"),
+        (["explain"], "DIR"),
+        (["workload", "describ"], "describe"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_right_one(command, words, expected):
+    answer = command(*words)
+    assert answer.code == 2
+    assert expected in answer.err
+    assert "--help" in answer.err
+    assert answer.out == ""
+
+
+def test_an_interruption_is_one_line_and_130(command, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("blox.experiment.Prepared.run", interrupted)
+    answer = command("run")
+    assert (answer.code, answer.out, answer.err) == (130, "", "interrupted\n")
+
+
+def test_an_interrupted_run_leaves_nothing_behind(tmp_path):
+    started = [*BLOX, "run", "--workload", "gavel:load=100", "--window", "9000-90000", "--scheduler", "las"]
+    with subprocess.Popen(
+        [*started, "--out", "x"], cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:  # fmt: skip
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err) == ("", "interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_pipe_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run([*BLOX, "policies"], stdout=pipe, stderr=subprocess.PIPE, text=True)
+    assert done.stderr == ""
+
+
+def test_no_permission_is_told_without_a_trace(command, monkeypatch, tmp_path):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied", "/nowhere")
+
+    monkeypatch.setattr("blox.results.Result.save", refused)
+    answer = command("run", "--jobs", 5, "--out", tmp_path / "x")
+    assert answer.code == 2
+    assert answer.err.startswith("error: /nowhere: Permission denied")
+
+
+def test_a_fault_of_our_own_keeps_its_trace(command, monkeypatch):
+    monkeypatch.setattr("blox.experiment.Prepared.run", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        command("run")

@@ -1,0 +1,104 @@
+"""`blox policies` and `blox compat`: the catalogue, generated from the classes."""
+
+import json
+import sys
+
+import pytest
+
+from blox import registry
+from blox.catalogue import KINDS
+
+
+def test_every_part_of_every_kind_is_listed_with_its_first_line(command):
+    answer = command("policies")
+    assert (answer.code, answer.err) == (0, "")
+    flat = " ".join(answer.out.split())
+    for kind in KINDS:
+        for name, cls in registry.classes(kind).items():
+            assert name in answer.out
+            assert (cls.__doc__ or "").splitlines()[0][:40] in flat, name
+
+
+def test_parameters_and_defaults_come_from_the_fields(command):
+    answer = command("policies", "admission")
+    assert "factor=1.2 (number)" in answer.out
+    assert "las" not in answer.out
+
+
+@pytest.mark.parametrize("word", ["scheduling", "scheduler", "schedulers"])
+def test_kinds_have_the_names_that_one_tries(command, word):
+    assert "Jobs run in the order of their submission" in command("policies", word).out
+
+
+def test_json_for_programs(command):
+    table = json.loads(command("policies", "--json").out)
+    assert set(table) == set(KINDS)
+    las = next(entry for entry in table["scheduling"] if entry["name"] == "las")
+    assert {parameter["name"] for parameter in las["parameters"]} == set(
+        registry.parameters(registry.find("scheduling", "las"))
+    )
+
+
+def test_an_unknown_kind_is_answered(command):
+    answer = command("policies", "plaecment")
+    assert answer.code == 2
+    assert "did you mean 'placement'?" in answer.err
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package of somebody else's that provides two schedulers, one of which cannot be imported."""
+    (tmp_path / "theirs.py").write_text(
+        "from dataclasses import dataclass\nfrom blox import Schedule\n\n\n"
+        '@dataclass(frozen=True)\nclass Theirs:\n    """Jobs as somebody else likes them."""\n\n'
+        "    taste: float = 0.5\n\n    def schedule(self, job_state, cluster_state):\n"
+        "        return Schedule.ordered(job_state)\n"
+    )
+    (tmp_path / "other.py").write_text("raise RuntimeError('must not be imported')\n")
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[blox.scheduling]\ntheirs = theirs:Theirs\nother = other:Other\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield info / "entry_points.txt"
+    registry._classes["scheduling"].pop("theirs", None)
+    for name in ("theirs", "other"):
+        sys.modules.pop(name, None)
+
+
+def test_an_installed_policy_is_found_by_name_and_nothing_else_is_imported(command, installed):
+    assert command("run", "--jobs", 5, "--scheduler", "las").code == 0
+    assert "theirs" not in sys.modules
+    answer = command("run", "--jobs", 5, "--scheduler", "theirs:taste=0.7")
+    assert answer.code == 0, answer.err
+    assert "other" not in sys.modules
+
+
+def test_an_installed_policy_is_listed(command, installed):
+    installed.write_text("[blox.scheduling]\ntheirs = theirs:Theirs\n")
+    answer = command("policies", "scheduling")
+    assert "Jobs as somebody else likes them." in answer.out
+    assert "taste=0.5 (number)" in answer.out
+
+
+def test_an_installed_policy_that_cannot_be_imported_is_told(command, installed):
+    answer = command("run", "--scheduler", "other")
+    assert answer.code == 2
+    assert "'other' cannot be loaded: RuntimeError: must not be imported" in answer.err
+
+
+def test_presets_say_what_they_change(command):
+    answer = command("compat")
+    assert answer.code == 0
+    flat = " ".join(answer.out.split())
+    for cls in registry.classes("compat").values():
+        for key, words in cls.changes.items():
+            assert key in flat and words[:30] in flat
+    assert "simulation options" in flat and "whole_round_credit" in flat
+
+
+def test_one_preset(command):
+    answer = command("compat", "blox")
+    assert "policy=Fifo (Fifo|Las|Srtf|Tiresias|Optimus)" in answer.out
+    assert "simulation options" not in answer.out
+    assert "did you mean 'blox'?" in command("compat", "bloxx").err
