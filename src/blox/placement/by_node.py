@@ -93,16 +93,18 @@ class _Walk:
 
     def run(self) -> Allocation:
         preempt, at = self.schedule.preempt, 0
-        below = self.requests.capacity + 1  # who needs as much cannot be placed any more
+        # Who needs as much on as many nodes as a job that found no place finds none either.
+        below = {1: self.requests.capacity + 1}  # number of nodes -> GPUs
         bulk = self.rule.bulk and self.allowed is None
         while at < len(self.queue):
             if bulk:
-                at = self._fill(at, below)
+                at = self._fill(at, below[1])
                 if at == len(self.queue):
                     break
             job, need = self.queue[at], self.needs[at]
             at += 1
-            if need >= below:
+            nodes = 1 if need <= self.pool.top else self.pool.fewest(need)
+            if need >= below.get(nodes, need + 1) and not self.released[job]:
                 continue
             if not self.pool.total and not (preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
@@ -113,8 +115,8 @@ class _Walk:
                 self.blocked = True
                 break
             if self.allowed is None:
-                below = need
-                if below == 1:
+                below[nodes] = min(need, below.get(nodes, need))
+                if need == 1:
                     break
         return self._result()
 

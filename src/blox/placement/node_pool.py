@@ -51,18 +51,18 @@ class NodePool:
     ) -> tuple[list[int], list[int], int]:
         """Takes the best fit for one job of the queue after another: (their indices, their nodes, the next index).
 
-        Begins at `start`, passes over jobs that need `below` or more, and ends before the first job that
-        does not fit on a node or is marked in `stop_at`.
+        Begins at `start`, passes over jobs that need `below` or more of one node, and ends before the first
+        job that does not fit on a node or is marked in `stop_at`.
         """
         free, buckets, sizes = self.free, self.buckets, self.top + 1
         indices: list[int] = []
         nodes: list[int] = []
         for index in range(start, len(queue)):
             count = need = needs[index]
-            if need >= below:
-                continue
             if stop_at[queue[index]]:
                 break
+            if below <= need < sizes:
+                continue
             while count < sizes:
                 bucket = buckets[count]
                 while bucket:
