@@ -14,6 +14,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from blox.performance.overheads import overheads_from_spec
 from blox.protocols import Backend
 from blox.provenance import provenance
 from blox.recorder import Recorder
-from blox.results import Result, label_of
+from blox.results import LazyTable, Result, label_of
 from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 
@@ -203,7 +204,8 @@ class Prepared:
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         table = self.experiment.to_table()
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        return Result(label_of(table), table, summary, jobs, rounds, recorder.stints(end_s), timing or {})
+        stints = LazyTable(partial(recorder.stints, end_s))
+        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

@@ -14,8 +14,9 @@ import os
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,29 @@ _WHOLE = ("gpus", "preemptions", "moves", "in_window")
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
 
 
+class LazyTable(Mapping[str, Array]):
+    """Columns that are worked out when first asked for: long to make, and not always wanted."""
+
+    def __init__(self, make: Callable[[], dict[str, Array]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (dict, (self._columns,))
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """One run: its experiment, its figures, its tables as columns."""
@@ -39,7 +63,7 @@ class Result:
     summary: dict[str, Any]
     jobs: dict[str, Array]
     rounds: dict[str, Array]
-    stints: dict[str, Array]
+    stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
 
     def save(self, directory: str | Path) -> Path:
