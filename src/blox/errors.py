@@ -32,6 +32,7 @@ def _rebuild(cls: type[BloxError], what: str, where: str, fix: str) -> BloxError
 def suggestion(word: str, valid: Iterable[str]) -> str:
     """Lists the valid words, the nearest one first as a question."""
     names = sorted(valid)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    question = f"did you mean {near[0]!r}? " if near else ""
+    small = {name.lower(): name for name in reversed(names)}
+    near = difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)
+    question = f"did you mean {small[near[0]]!r}? " if near else ""
     return f"{question}valid: {', '.join(names) if names else '(none)'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from blox.errors import BloxError
 from blox.registry import USER_MODULE
 
@@ -12,7 +14,9 @@ def user_fault(error: BaseException) -> BloxError | None:
     while trace is not None:
         frame = trace.tb_frame
         if str(frame.f_globals.get("__name__", "")).startswith(USER_MODULE):
-            place = f"{frame.f_code.co_filename}:{trace.tb_lineno}"
+            file = Path(frame.f_code.co_filename)
+            here = Path.cwd()
+            place = f"{file.relative_to(here) if file.is_relative_to(here) else file}:{trace.tb_lineno}"
         trace = trace.tb_next
     if not place:
         return None

@@ -92,7 +92,7 @@ def classes(kind: str) -> dict[str, type]:
     return dict(sorted(_classes[kind].items()))
 
 
-def find(kind: str, name: str) -> type:
+def find(kind: str, name: str, *, where: str = "") -> type:
     """The class registered under `name`, importing as little as possible."""
     known = _classes[kind]
     if name not in known:
@@ -104,6 +104,7 @@ def find(kind: str, name: str) -> type:
     if name not in known:
         raise BloxError(
             f"no {kind} part is called {name!r}",
+            where=where,
             fix=suggestion(name, [*known, *_entry_points(kind)]) + "; or a file: ./mine.py:Class",
         )
     return known[name]
@@ -243,7 +244,7 @@ def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
     if spec.endswith(".py"):
         raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
     name, _, options = spec.partition(":")
-    return find(kind, name.strip()), options
+    return find(kind, name.strip(), where=f"{kind} spec {spec!r}"), options
 
 
 def _convert(text: str, wanted: Any, *, where: str) -> Any:
@@ -330,7 +331,7 @@ def _line_in(error: BaseException, file: Path) -> str:
         return f":{error.lineno}"
     trace, line = error.__traceback__, ""
     while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == file:
+        if Path(trace.tb_frame.f_code.co_filename).resolve() == file.resolve():
             line = f":{trace.tb_lineno}"
         trace = trace.tb_next
     return line

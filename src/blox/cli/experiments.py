@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from blox.errors import BloxError
 from blox.experiment import Experiment, Prepared, read_toml
 from blox.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
@@ -24,6 +25,13 @@ def experiment_from(
     """
     given = {name: value for name, value in options.items() if value is not None}
     table = {} if file is None else read_toml(file)
+    several = [name for name, value in table.items() if isinstance(value, list) or name == "sweep"]
+    if several:
+        raise BloxError(
+            f"{several[0]} gives several values, and this is one run",
+            where=str(file),
+            fix="use `blox compare` or `blox sweep` with this file",
+        )
     experiment = replace(Experiment.from_table(table, where=str(file)), **given)
     prepared = experiment.prepare()
     if not ignore_checksum:
