@@ -7,7 +7,7 @@ from worlds import gpus_by_job, worlds
 SETTINGS = settings(
     derandomize=True,
     deadline=None,
-    max_examples=150,
+    max_examples=400,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

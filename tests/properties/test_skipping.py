@@ -9,7 +9,7 @@ from worlds import worlds
 SETTINGS = settings(
     derandomize=True,
     deadline=None,
-    max_examples=150,
+    max_examples=400,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -1,0 +1,193 @@
+"""The fast placements choose the jobs that the walk of the contract chooses."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference_walk import first_free, per_node, walk
+from worlds import CLUSTERS
+
+from blox.cluster_spec import ClusterSpec, Node
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_count import place_by_count
+from blox.placement.by_node import place_by_node
+from blox.placement.consolidated import Consolidated
+from blox.placement.first_free import FirstFree
+from blox.placement.node_pool import NodePool
+from blox.plan import Allocation
+from blox.schedule import Schedule
+from blox.workloads.table import JobTable
+
+SETTINGS = settings(
+    derandomize=True, deadline=None, max_examples=250, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@dataclass(frozen=True)
+class Round:
+    """The two states in the middle of a run, and a schedule for them."""
+
+    job_state: JobState
+    cluster_state: ClusterState
+    schedule: Schedule
+
+
+@st.composite
+def rounds(draw, resized=True):
+    nodes = draw(st.sampled_from(CLUSTERS))
+    sizes = draw(st.lists(st.integers(1, min(8, sum(nodes))), min_size=1, max_size=12))
+    count = len(sizes)
+    job_state = JobState()
+    columns = {
+        "job_id": [f"job-{i}" for i in range(count)],
+        "submit_s": np.zeros(count),
+        "gpus": np.array(sizes),
+        "duration_s": np.ones(count),
+        "min_gpus": np.ones(count, dtype=int),
+        "max_gpus": np.full(count, 8),
+    }
+    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
+    job_state.submit(count)
+    job_state.add_new_jobs(job_state.waiting)
+    cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", gpus) for i, gpus in enumerate(nodes))))
+    free = draw(st.permutations(range(sum(nodes))))
+    held = {}
+    for row in draw(st.permutations(range(count))):
+        if sizes[row] <= len(free) and draw(st.booleans()):
+            held[row], free = tuple(sorted(free[: sizes[row]])), free[sizes[row] :]
+    now = Allocation.from_dict(held)
+    if held:
+        job_state.start(now.jobs, now.counts, 1.0, 0.0)
+    cluster_state.carry_out(now)
+    schedule = Schedule.ordered(
+        job_state,
+        by=np.array(draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))),
+        strict=draw(st.booleans()),
+        preempt=draw(st.booleans()),
+    )
+    if draw(st.booleans()):
+        listed = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), dtype=bool)
+        schedule = replace(schedule, jobs=schedule.jobs[listed], keys=(schedule.keys[0][listed],))
+    if resized and draw(st.integers(0, 3)) == 0:
+        grants = draw(st.lists(st.integers(1, 4), min_size=len(schedule.jobs), max_size=len(schedule.jobs)))
+        schedule = replace(schedule, gpus=np.minimum(np.array(grants, dtype=np.int64), sum(nodes)))
+    return Round(job_state, cluster_state, schedule)
+
+
+def chosen(wanted):
+    return sorted(wanted.as_dict())
+
+
+@SETTINGS
+@given(rounds())
+def test_counting_chooses_the_same_jobs_as_walking(case):
+    states = case.schedule, case.cluster_state, case.job_state
+    walked = sorted(walk(*states, first_free))
+    assert chosen(place_by_count(*states)) == walked
+    assert chosen(place_by_node(*states, FirstFree())) == walked
+
+
+@SETTINGS
+@given(rounds())
+def test_first_free_takes_the_lowest_ids_and_leaves_running_jobs_alone(case):
+    wanted = place_by_count(case.schedule, case.cluster_state, case.job_state).as_dict()
+    before = case.cluster_state.allocation.as_dict()
+    new = {row for row, gpus in wanted.items() if before.get(row) != gpus}
+    assert not {row for row in new & before.keys() if len(before[row]) == len(wanted[row])}
+    kept = {gpu for row, gpus in wanted.items() if row not in new for gpu in gpus}
+    free = [gpu for gpu in range(len(case.cluster_state.gpu_node)) if gpu not in kept]
+    taken = sorted(gpu for row in new for gpu in wanted[row])
+    assert taken == free[: len(taken)]
+
+
+def consolidated(fallback, case):
+    rule = Consolidated(fallback)
+    sizes = case.cluster_state.node_gpus
+
+    def choose(free, need):
+        shares = rule.choose(NodePool(np.array(free), sizes), need)
+        return None if shares is None else dict(shares)
+
+    return rule, choose
+
+
+@SETTINGS
+@given(rounds(), st.sampled_from(["wait", "spread"]))
+def test_consolidated_places_on_no_more_nodes_than_allowed(case, fallback):
+    rule, _ = consolidated(fallback, case)
+    cluster_state = case.cluster_state
+    before = cluster_state.allocation.as_dict()
+    wanted = rule.place(case.schedule, cluster_state, case.job_state).as_dict()
+    pool = NodePool(cluster_state.node_gpus, cluster_state.node_gpus)
+    for row, gpus in wanted.items():
+        if fallback == "wait" and before.get(row) != gpus:
+            assert len(per_node(cluster_state, gpus)) <= pool.fewest(len(gpus))
+
+
+@SETTINGS
+@given(rounds(), st.sampled_from(["wait", "spread"]))
+def test_consolidated_chooses_the_jobs_of_the_walk(case, fallback):
+    """Where nobody is released beforehand: a walk that may preempt and pass over releases the doomed."""
+    if case.schedule.preempt and not case.schedule.strict:
+        case = replace(case, schedule=replace(case.schedule, preempt=False))
+    rule, choose = consolidated(fallback, case)
+    states = case.schedule, case.cluster_state, case.job_state
+    assert chosen(rule.place(*states)) == sorted(walk(*states, choose))
+
+
+def middle_of_a_run(nodes, gpus, held, keys):
+    """Jobs by their GPUs, some of which hold some, in the order of their keys."""
+    count = len(gpus)
+    job_state = JobState()
+    columns = {
+        "job_id": [f"job-{i}" for i in range(count)],
+        "submit_s": np.zeros(count),
+        "gpus": np.array(gpus),
+        "duration_s": np.ones(count),
+    }
+    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
+    job_state.submit(count)
+    job_state.add_new_jobs(job_state.waiting)
+    cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", size) for i, size in enumerate(nodes))))
+    now = Allocation.from_dict(held)
+    job_state.start(now.jobs, now.counts, 1.0, 0.0)
+    cluster_state.carry_out(now)
+    return Round(job_state, cluster_state, Schedule.ordered(job_state, by=np.array(keys)))
+
+
+def test_a_job_of_two_nodes_is_tried_after_one_that_found_no_node_to_itself():
+    """3 GPUs are free on each of two nodes: a job of 4 needs one node, a job of 6 takes two."""
+    case = middle_of_a_run((4, 4), [1, 1, 4, 6], {0: (0,), 1: (4,)}, [0, 0, 1, 2])
+    wanted = Consolidated().place(case.schedule, case.cluster_state, case.job_state)
+    assert wanted.as_dict() == {0: (0,), 1: (4,), 3: (1, 2, 3, 5, 6, 7)}
+
+
+def test_a_job_is_not_stopped_for_one_that_finds_no_place_all_the_same():
+    held = {0: (0,), 1: (4,), 3: (1, 2, 3, 5, 6, 7)}
+    case = middle_of_a_run((4, 4), [1, 1, 4, 6], held, [0, 0, 1, 2])
+    wanted = Consolidated().place(case.schedule, case.cluster_state, case.job_state)
+    assert wanted.as_dict() == held
+
+
+@SETTINGS
+@given(rounds(), st.sampled_from(["first-free", "wait", "spread"]))
+def test_no_running_job_is_stopped_or_moved_for_nothing(case, name):
+    """Whoever is displaced makes room for a job that is ahead of it in the order."""
+    placement = FirstFree() if name == "first-free" else Consolidated(name)
+    before = case.cluster_state.allocation.as_dict()
+    wanted = placement.place(case.schedule, case.cluster_state, case.job_state).as_dict()
+    order = case.schedule.jobs[case.schedule.order].tolist()
+    new = [place for place, row in enumerate(order) if row in wanted and before.get(row) != wanted[row]]
+    grants = (
+        case.schedule.gpus
+        if case.schedule.gpus is not None
+        else case.job_state.columns.gpus[case.schedule.jobs]
+    )
+    need = dict(zip(case.schedule.jobs.tolist(), grants.tolist()))
+    for place, row in enumerate(order):
+        unchanged = row in before and len(before[row]) == need[row]
+        if unchanged and wanted.get(row) != before[row]:
+            assert case.schedule.preempt
+            assert any(other < place for other in new)
