@@ -106,6 +106,7 @@ class JobState:
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
+        self._ones: Array = np.ones(256, dtype=np.int64)
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
@@ -167,43 +168,49 @@ class JobState:
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
-        c = self.columns
-        c.status[rows] = RUNNING
-        c.rate[rows] = rate
-        c.anchor[rows] = anchor
-        c.held_gpus[rows] = gpus_held
-        c.held_since[rows] = self.now
+        c, at = self.columns, one_or_all(rows)
+        c.status[at] = RUNNING
+        c.rate[at] = rate if at is rows else _single(rate)
+        c.anchor[at] = anchor if at is rows else _single(anchor)
+        c.held_gpus[at] = gpus_held if at is rows else gpus_held[0]
+        c.held_since[at] = self.now
         first = c.first_start_s.take(rows)
         c.first_start_s[rows[first != first]] = self.now
 
-    def stop(self, rows: Array, at: Array | float) -> None:
-        """Jobs end their stint at `at` (now, or the exact time of their finish); progress is banked."""
-        c = self.columns
-        if len(rows) == 1:  # plain numbers are much faster than arrays of one
-            row, end = int(rows[0]), float(at[0] if isinstance(at, np.ndarray) else at)
-            ran = end - c.held_since.item(row)
-            c.run0[row] += ran
-            c.held0[row] += ran * c.held_gpus.item(row)
-            c.done0[row] += c.rate.item(row) * max(0.0, end - c.anchor.item(row))
+    def stop(self, rows: Array, end: Array | float) -> None:
+        """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
+        c, at = self.columns, one_or_all(rows)
+        if at is not rows:  # plain numbers are much faster than arrays of one
+            end = _single(end)
+            ran = end - c.held_since.item(at)
+            c.run0[at] += ran
+            c.held0[at] += ran * c.held_gpus.item(at)
+            c.done0[at] += c.rate.item(at) * max(0.0, end - c.anchor.item(at))
         else:
-            ran = at - c.held_since.take(rows)
+            ran = end - c.held_since.take(rows)
             c.run0[rows] += ran
             c.held0[rows] += ran * c.held_gpus.take(rows)
-            c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, at - c.anchor.take(rows))
-        c.rate[rows] = 0.0
-        c.held_gpus[rows] = 0
-        c.held_since[rows] = at
-        c.status[rows] = QUEUED
+            c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
+        c.rate[at] = 0.0
+        c.held_gpus[at] = 0
+        c.held_since[at] = end
+        c.status[at] = QUEUED
 
-    def finish(self, rows: Array, at: Array) -> None:
+    def finish(self, rows: Array, end: Array) -> None:
         """Jobs that have stopped leave the active set for good."""
         self.columns.status[rows] = FINISHED
-        self.columns.finish_s[rows] = at
+        self.columns.finish_s[rows] = end
         if len(rows) == 1:
             gone = int(self.active.searchsorted(rows[0]))
             self.active = np.concatenate((self.active[:gone], self.active[gone + 1 :]))
         else:
-            self.active = self.active[self.columns.status[self.active] != FINISHED]
+            self.active = self.active[self.columns.status.take(self.active) != FINISHED]
+
+    def ones(self, count: int) -> Array:
+        """So many ones: what single-GPU jobs ask for. Do not change it."""
+        if len(self._ones) < count:
+            self._ones = np.ones(2 * count, dtype=np.int64)
+        return self._ones[:count]
 
     # -- accessors, aligned with `active` ----------------------------------------------------------
 
@@ -317,6 +324,15 @@ class JobState:
             old = getattr(self.columns, name)
             grown[: self._staged] = old[: self._staged]
             setattr(self.columns, name, grown)
+
+
+def one_or_all(rows: Array) -> Any:
+    """What to index columns with: one row as a plain number, which numpy handles several times faster."""
+    return rows.item() if len(rows) == 1 else rows
+
+
+def _single(value: Array | float) -> float:
+    return float(value[0]) if isinstance(value, np.ndarray) else value
 
 
 def _policy_key(policy: object) -> str:

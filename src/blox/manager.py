@@ -76,11 +76,12 @@ class BloxManager:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
-            self._retire(rows, at, cluster_state, job_state)
+            self._retire(rows, at, cluster_state, job_state, running=None)
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.backend.suspend(ended, job_state)
-            self._retire(ended, np.full(len(ended), self.now), cluster_state, job_state)
+            running = job_state.columns.held_gpus[ended] > 0
+            self._retire(ended, np.full(len(ended), self.now), cluster_state, job_state, running)
 
     def pop_wait_queue(self) -> Array:
         """Every submitted job that is not admitted yet, those held earlier first."""
@@ -149,8 +150,10 @@ class BloxManager:
         if plan.wanted is not cluster_state.allocation:
             cluster_state.carry_out(plan.wanted)
 
-    def _retire(self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState) -> None:
-        running = job_state.columns.held_gpus[rows] > 0
+    def _retire(
+        self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState, running: Array | None
+    ) -> None:
+        """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
         self._take_off(rows, at, cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, job_state, running)

@@ -54,16 +54,15 @@ class Recorder:
         self._causes = dict.fromkeys(CAUSES, 0)
         self._since = 0.0
 
-    def finished(self, rows: Array, at: Array, job_state: JobState, was_running: Array) -> None:
-        """Jobs have finished; those in `was_running` were on GPUs until then."""
-        gpus = job_state.columns.gpus[rows]
-        self._demanded -= int(gpus.sum())
+    def finished(self, rows: Array, at: Array, job_state: JobState, was_running: Array | None) -> None:
+        """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         self._finished += len(rows)
-        if was_running.all():
+        self._demanded -= len(rows) if job_state.single_gpu else int(job_state.columns.gpus[rows].sum())
+        if was_running is None:
             self._ends.append((at, rows))
         else:
             self._ends.append((at[was_running], rows[was_running]))
-            self._requeue(gpus[~was_running], -1)
+            self._requeue(job_state.columns.gpus[rows[~was_running]], -1)
 
     def admitted(self, rows: Array, job_state: JobState) -> None:
         self._requeue(job_state.columns.gpus[rows], 1)
@@ -83,7 +82,8 @@ class Recorder:
         columns, now = job_state.columns, job_state.now
         self._account(now)
         if fresh:
-            self._demanded += int(columns.gpus[self._seen : job_state.submitted].sum())
+            fresh_gpus = columns.gpus[self._seen : job_state.submitted]
+            self._demanded += len(fresh_gpus) if job_state.single_gpu else int(fresh_gpus.sum())
             self._seen = job_state.submitted
         if suspended:
             self._ends.append((now, plan.suspend))

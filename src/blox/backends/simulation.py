@@ -64,7 +64,7 @@ class Simulation:
         running = cluster_state.allocation.jobs
         rows = running[self._finish_s.take(running) <= job_state.now]
         if self._options.finish_at_boundary:
-            return rows, np.full(len(rows), job_state.now)
+            return rows, np.array([job_state.now]).repeat(len(rows))
         return rows, self._finish_s[rows]
 
     def launch(
@@ -73,7 +73,12 @@ class Simulation:
         rows = grants.jobs
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
-        self._finish_s[rows] = begin + (self._work_s.take(rows) - job_state.columns.done0.take(rows)) / rate
+        left = self._work_s.take(rows)
+        left -= job_state.columns.done0.take(rows)
+        if isinstance(rate, np.ndarray) or rate != 1.0:
+            left /= rate
+        left += begin
+        self._finish_s[rows] = left
         return rate, begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
@@ -81,7 +86,7 @@ class Simulation:
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         running = cluster_state.allocation.jobs
-        self._earliest = float(self._finish_s.take(running).min()) if len(running) else np.inf
+        self._earliest = float(np.minimum.reduce(self._finish_s.take(running))) if len(running) else np.inf
         return min(self._feed.next_submission(job_state), self._earliest)
 
     def wait_until(self, time_s: float) -> float:

@@ -36,7 +36,7 @@ def place_by_count(
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
     leaving = NO_ROWS
-    if len(pending) <= requests.free and int(requests.need.take(pending).sum()) <= requests.free:
+    if len(pending) <= requests.free and _total(requests, pending) <= requests.free:
         starting = schedule.rank(pending)
     elif not schedule.preempt:
         in_line = schedule.rank(pending)
@@ -47,11 +47,16 @@ def place_by_count(
         return requests.settled(leaving)
     draft = requests.draft(leaving)
     need = requests.need.take(starting)
-    gpus = assign(cluster_state.is_free(draft).nonzero()[0], int(need.sum()))
+    gpus = assign(cluster_state.is_free(draft).nonzero()[0], _total(requests, starting))
     _put(draft, requests, schedule.jobs.take(starting), need, gpus)
     return draft.outcome(
         blocked=schedule.strict and len(starting) < len(pending), settled=not len(requests.unlisted)
     )
+
+
+def _total(requests: Requests, positions: Array) -> int:
+    """GPUs that these jobs need together."""
+    return len(positions) if requests.single else int(requests.need.take(positions).sum())
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:

@@ -20,14 +20,18 @@ class Requests:
     free or held by somebody in line.
     """
 
-    __slots__ = ("allocation", "capacity", "free", "held", "need", "pending", "rows", "schedule", "unlisted")
+    __slots__ = ("allocation", "capacity", "free", "held", "need", "pending", "rows", "schedule", "single", "unlisted")
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         columns, jobs = job_state.columns, schedule.jobs
         self.schedule = schedule
         self.allocation: Allocation = cluster_state.allocation
         self.held: Array = columns.held_gpus.take(jobs)
-        self.need: Array = columns.gpus.take(jobs) if schedule.gpus is None else schedule.gpus
+        self.single: bool = schedule.gpus is None and job_state.single_gpu  # everybody needs one GPU
+        if schedule.gpus is not None:
+            self.need: Array = schedule.gpus
+        else:
+            self.need = job_state.ones(len(jobs)) if self.single else columns.gpus.take(jobs)
         self.rows: int = job_state.submitted  # every row is below
         self.unlisted: Array = NO_ROWS
         self.capacity: int = cluster_state.total_gpus
@@ -108,6 +112,9 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
     Only as much of the order as matters is sorted.
     """
     schedule, need, capacity = requests.schedule, requests.need, requests.capacity
+    if requests.single and len(need) <= 1024:
+        line = schedule.order
+        return line, line[:capacity], min(capacity, len(line))
     guess = len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64  # about as many as run now
     line = schedule.front(need, capacity, guess)
     while True:
