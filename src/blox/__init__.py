@@ -8,16 +8,23 @@ policies on a cluster.
     print(result.summary["avg_jct_s"])
 """
 
-from blox.cluster_state import ClusterState
-from blox.errors import BloxError
-from blox.experiment import Experiment
-from blox.job_state import JobState
-from blox.manager import BloxManager
-from blox.plan import Allocation, Plan
-from blox.registry import register
-from blox.results import Result
-from blox.schedule import Schedule
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from blox.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from blox.cluster_state import ClusterState
+    from blox.errors import BloxError
+    from blox.experiment import Experiment
+    from blox.job_state import JobState
+    from blox.manager import BloxManager
+    from blox.plan import Allocation, Plan
+    from blox.registry import register
+    from blox.results import Result
+    from blox.schedule import Schedule
 
 __all__ = [
     "Allocation",
@@ -32,3 +39,29 @@ __all__ = [
     "__version__",
     "register",
 ]
+
+# Names are fetched when they are first used, so that `blox --help` need not wait for numpy.
+_HOMES = {
+    "Allocation": "plan",
+    "BloxError": "errors",
+    "BloxManager": "manager",
+    "ClusterState": "cluster_state",
+    "Experiment": "experiment",
+    "JobState": "job_state",
+    "Plan": "plan",
+    "Result": "results",
+    "Schedule": "schedule",
+    "register": "registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"blox.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
