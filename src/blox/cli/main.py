@@ -7,6 +7,7 @@ Exit codes: 0 done, 2 a mistake in the input, 130 interrupted.
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -126,7 +127,14 @@ def _mount(app: typer.Typer, name: str, words: str) -> None:
     if isinstance(group, typer.Typer):
         app.add_typer(group, name=name, short_help=words)
     else:
-        app.command(name, short_help=words)(getattr(module, name))
+        function = getattr(module, name)
+        app.command(name, short_help=words, help=_flowing(inspect.getdoc(function) or words))(function)
+
+
+def _flowing(text: str) -> str:
+    """Text whose paragraphs are one line each and whose brackets are no markup."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n\n".join(paragraphs).replace("[", r"\[")
 
 
 def _usage(error: Exception) -> int:

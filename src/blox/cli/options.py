@@ -94,6 +94,6 @@ IgnoreChecksum = Annotated[
 Processes = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Run so many at once.  [default: all cores]", rich_help_panel=_OUTPUT, metavar="N"
+        min=1, help="Run so many at once; all cores by default.", rich_help_panel=_OUTPUT, metavar="N"
     ),
 ]
