@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
+import copy
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -9,7 +9,8 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
+from blox.job_state import FINISHED, JobState
+from blox.plan import NO_ROWS
 from blox.protocols import SchedulingPolicy, stable_until
 from blox.registry import build, register
 from blox.schedule import Schedule
@@ -41,18 +42,22 @@ class Promote:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         schedule = _inner(self.policy).schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)
-        promoted, jobs = memory.rows, schedule.jobs
+        jobs = schedule.jobs
         if job_state.now >= memory.look_again_s:
             due = self._due(job_state, jobs)
             late = due <= job_state.now
-            promoted.update(jobs[late].tolist())
+            memory.rows = np.union1d(memory.rows, jobs[late])
             # Whoever begins to wait from now on is not due before now + after_s.
             memory.look_again_s = float(due[~late].min(initial=job_state.now + self.after_s))
-        if not promoted:
+        if len(memory.rows):
+            memory.rows = memory.rows[job_state.columns.status.take(memory.rows) != FINISHED]
+        if not len(memory.rows):
             return schedule
-        last = np.ones(len(jobs), dtype=np.int8)
-        last[np.isin(jobs, np.fromiter(promoted, dtype=np.int64))] = 0
-        return dataclasses.replace(schedule, keys=(last, *schedule.keys))
+        behind = np.ones(job_state.submitted, dtype=bool)
+        behind[memory.rows] = False
+        promoted = copy.copy(schedule)
+        promoted.keys = (behind.take(jobs), *schedule.keys)
+        return promoted
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
@@ -70,7 +75,7 @@ class Promote:
 
 @dataclass
 class _Promoted:
-    rows: set[int] = field(default_factory=set)
+    rows: Array = field(default_factory=lambda: NO_ROWS)
     look_again_s: float = -math.inf
 
 
