@@ -18,7 +18,7 @@ ROUND_S = 300.0  # a preset is composed for some round; which one does not chang
 
 def compat(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One preset.", show_default=False)
+        str | None, typer.Argument(metavar="NAME", help="One preset.", show_default=False)
     ] = None,
 ) -> None:
     """List the presets that behave like another system, and what each changes.

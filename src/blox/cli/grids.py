@@ -42,7 +42,8 @@ def check_place(out: Path, *own: str) -> None:
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
-        if entry.name not in own and not (entry / "experiment.toml").is_file():
+        draft = entry.name.startswith(".")  # of a run that was killed
+        if not draft and entry.name not in own and not (entry / "experiment.toml").is_file():
             raise BloxError(
                 f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
                 where=str(out),

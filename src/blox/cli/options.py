@@ -38,7 +38,7 @@ SPEEDUP = "How much faster than real time the process backend runs."
 
 Settings = Annotated[
     Path | None,
-    typer.Argument(metavar="[EXPERIMENT.toml]", help="Settings; options override them.", show_default=False),
+    typer.Argument(metavar="EXPERIMENT.toml", help="Settings; options override them.", show_default=False),
 ]
 Workload = Annotated[str | None, _text(WORKLOAD)]
 Cluster = Annotated[str | None, _text(CLUSTER)]

@@ -18,7 +18,7 @@ def policies(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="[KIND]",
+            metavar="KIND",
             help="admission, scheduling, placement, termination, performance, workload, reader or compat.",
             show_default=False,
         ),
