@@ -1,33 +1,33 @@
-"""The same experiment gives the same bytes: again, and in whichever process."""
+"""The same experiment gives the same bytes: again, and with any number of processes."""
 
-import multiprocessing
+from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from worlds import worlds
+
+from blox.parallel import Task, run_all
 
 SETTINGS = settings(
     derandomize=True,
     deadline=None,
-    max_examples=12,
+    max_examples=6,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+FILES = ("jobs.csv", "summary.json", "experiment.toml")
 
 
-def saved(work):
-    """Runs a world, saves it, and returns the bytes of the files that must not differ."""
-    world, directory = work
-    folder = world.run().save(directory)
-    return (folder / "jobs.csv").read_bytes(), (folder / "summary.json").read_bytes()
+@SETTINGS
+@given(several=st.lists(worlds(), min_size=3, max_size=5))
+def test_same_seed_same_bytes_with_one_or_two_processes(tmp_path, several):
+    alone = saved(several, tmp_path / "one", processes=1)
+    assert alone == saved(several, tmp_path / "again", processes=1)
+    assert alone == saved(several, tmp_path / "two", processes=2)
 
 
-def test_same_seed_same_bytes_with_one_or_two_processes(tmp_path):
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-
-        @SETTINGS
-        @given(worlds())
-        def check(world):
-            here = saved((world, tmp_path / "here"))
-            there = pool.map(saved, [(world, tmp_path / "one"), (world, tmp_path / "two")])
-            assert there == [here, here]
-
-        check()
+def saved(several, folder: Path, processes):
+    """Runs worlds and returns the bytes of the files that must not differ."""
+    tasks = [Task(world.experiment(), folder / str(number)) for number, world in enumerate(several)]
+    for outcome in run_all(tasks, processes):
+        assert outcome.error is None, outcome.error
+    return [[(task.directory / name).read_bytes() for name in FILES] for task in tasks]
