@@ -6,6 +6,8 @@ count against what was free and what was handed out, so a histogram of the queue
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,9 @@ CAUSES = ("admission", "priority", "capacity", "fragmentation")
 class Recorder:
     """Collects during a run; `rounds()`, `stints()` and `waits()` give the columns afterwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, round_end: Callable[[float], float] = lambda now: math.inf) -> None:
+        """`round_end` gives the end of the round that begins at a time; inf where there are no rounds."""
+        self._round_end = round_end
         self._rows: list[tuple[Any, ...]] = []
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
@@ -48,7 +52,9 @@ class Recorder:
         self._seen = 0  # rows of JobState whose demand is counted
         self._demanded = 0
         self._finished = 0
-        self._handed_out = 0
+        self._handed_out = 0  # GPUs given out in the round that is running
+        self._handed_out_until = math.inf
+        self._passed_over = 0  # waiting jobs for which they would have been enough
         self._held = 0
         self._wait = dict.fromkeys(CAUSES, 0.0)
         self._causes = dict.fromkeys(CAUSES, 0)
@@ -80,6 +86,7 @@ class Recorder:
         if not (launched or suspended or moved or fresh or self._finished or held != self._held):
             return
         columns, now = job_state.columns, job_state.now
+        self._expire(now)
         self._account(now)
         if fresh:
             fresh_gpus = columns.gpus[self._seen : job_state.submitted]
@@ -102,8 +109,8 @@ class Recorder:
                 self._queue[1] -= launched
             else:
                 self._requeue(columns.gpus[plan.launch.jobs], -1)
-        if launched or moved:
-            self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
+        self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
+        self._handed_out_until = self._round_end(now)
         self._held = held
         self._classify(cluster_state, plan.wanted.blocked)
         self._rows.append(
@@ -130,6 +137,7 @@ class Recorder:
 
     def close(self, end_s: float) -> None:
         """The run is over."""
+        self._expire(end_s)
         self._account(end_s)
 
     def rounds(self) -> dict[str, Array]:
@@ -183,15 +191,29 @@ class Recorder:
                 self._queue += [0] * (asked + 1 - len(self._queue))
             self._queue[asked] += sign * count
 
+    def _expire(self, now: float) -> None:
+        """What was handed out in a round is no reason to wait in the next one: then the cluster is just full."""
+        if not self._handed_out or now <= self._handed_out_until:
+            return
+        self._account(self._handed_out_until)
+        self._handed_out = 0
+        last = dict(zip(ROUND_COLUMNS, self._rows[-1]))
+        quiet = {"launched": 0, "suspended": 0, "moved": 0, "finished": 0, "handed_out": 0}
+        self._rows.append(tuple({**last, **quiet, "time_s": self._handed_out_until}.values()))
+        self._causes["priority"] -= self._passed_over
+        self._causes["capacity"] += self._passed_over
+        self._passed_over = 0
+
     def _classify(self, cluster_state: ClusterState, blocked: bool) -> None:
         causes = self._causes
+        self._passed_over = 0
         causes["admission"] = self._held
         if not self._queued:
             causes["priority"] = causes["capacity"] = causes["fragmentation"] = 0
             return
         free = cluster_state.free_gpus
         room = sum(self._queue[: free + 1])
-        passed_over = sum(self._queue[free + 1 : free + self._handed_out + 1])
+        self._passed_over = passed_over = sum(self._queue[free + 1 : free + self._handed_out + 1])
         causes["fragmentation"] = 0 if blocked else room
         causes["priority"] = passed_over + (room if blocked else 0)
         causes["capacity"] = self._queued - room - passed_over
@@ -209,7 +231,7 @@ def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Arr
     """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
 
     fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
-    were free or had just been handed out, to jobs ahead of it. capacity: not even those would have done.
+    were free or handed out in that very round, to jobs ahead of it. capacity: not enough came free.
     """
     room = gpus <= free
     passed_over = gpus <= free + handed_out

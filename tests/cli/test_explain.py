@@ -99,9 +99,8 @@ def test_a_sentence_sums_a_job_up(tmp_path):
     trace.write_text("job_id,submit_s,gpus,duration_s\nfirst,0,4,3600\nsecond,100,4,600\n")
     result = Experiment(workload=str(trace), cluster="1x4", scheduler="fifo").run()
     assert Explanation(result).sentence(1) == (
-        "Job second (4 GPUs) waited 58.3 min of its 68.3 min: 55 min because the GPUs it could have had "
-        "went to jobs ahead of it; 3.33 min because it had come between two rounds; it was never preempted "
-        "and finished."
+        "Job second (4 GPUs) waited 58.3 min of its 68.3 min: 55 min because too few GPUs were free or came "
+        "free; 3.33 min because it had come between two rounds; it was never preempted and finished."
     )
 
 

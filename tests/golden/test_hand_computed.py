@@ -598,10 +598,11 @@ def test_a_job_stopped_while_it_is_launched_has_done_nothing(run):
 def test_waiting_is_accounted_for(run):
     """Strict FIFO, as in the first case: who waited for what, from the boundary that first saw the job.
 
-    100 to 200: nothing is free; C and D could have had what A and B were handed at 0. 200 to 300: D and E
-    would fit, but the order is blocked; C could have had the 2 free GPUs and A's. 300 to 500: D and E could
-    have had what C was handed. All of it is waiting for those ahead: C 200 s, D 400 s, E 300 s.
+    100 to 200: nothing is free and nothing is handed out: C and D wait for capacity. 200 to 300: 2 GPUs are
+    free; D and E would fit, but the order is blocked (priority); C, which needs more, waits for capacity.
+    300 to 400: D and E could have had what C is handed at 300 (priority); 400 to 500: nothing is handed out
+    any more (capacity). Capacity: C 100 + 100, D 100 + 100, E 100; priority: D 200, E 200.
     """
     result = run(scheduler="fifo")
     causes = ("admission", "priority", "capacity", "fragmentation")
-    assert [result.summary[f"wait_{cause}_s"] for cause in causes] == [0, 200 + 400 + 300, 0, 0]
+    assert [result.summary[f"wait_{cause}_s"] for cause in causes] == [0, 200 + 200, 200 + 200 + 100, 0]
