@@ -86,7 +86,9 @@ class Board:
     def __init__(self) -> None:
         self.missed: list[str] = []
 
-    def line(self, name: str, figure: float, unit: str, limit: float, *, at_least: bool = False, note: str = "") -> None:
+    def line(
+        self, name: str, figure: float, unit: str, limit: float, *, at_least: bool = False, note: str = ""
+    ) -> None:
         verdict = ""
         if limit:
             met = figure >= limit if at_least else figure <= limit
@@ -97,7 +99,9 @@ class Board:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--tries", type=int, default=3, help="tries per short case; the best counts")
     options = parser.parse_args()

@@ -25,7 +25,9 @@ def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Be
     where = f"belief {spec!r}"
     name, _, text = spec.strip().partition(":")
     if name not in ("oracle", "noisy"):
-        raise BloxError(f"no belief is called {name!r}", where=where, fix=suggestion(name, ("oracle", "noisy")))
+        raise BloxError(
+            f"no belief is called {name!r}", where=where, fix=suggestion(name, ("oracle", "noisy"))
+        )
     options = parse_options(text, where=where)
     sigma = 0.0
     if name == "noisy":
@@ -36,7 +38,9 @@ def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Be
         if not 0 <= sigma < 10:
             raise BloxError("sigma is not a number from 0 to 10", where=where, fix="write noisy:sigma=0.5")
     if options:
-        raise BloxError(f"no option is called {min(options)!r}", where=where, fix="oracle, or noisy:sigma=0.5")
+        raise BloxError(
+            f"no option is called {min(options)!r}", where=where, fix="oracle, or noisy:sigma=0.5"
+        )
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xBE11EF,)))
 
     def believed(jobs: JobTable) -> Array:

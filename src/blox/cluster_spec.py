@@ -68,8 +68,8 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
             raise BloxError(
                 f"{group.strip()!r} does not describe nodes",
                 where=where,
-                fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind a colon "
-                "(16x8:cpu=24,memory_gb=500), or the path of a .toml file",
+                fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind "
+                "a colon (16x8:cpu=24,memory_gb=500), or the path of a .toml file",
             )
         count, gpus = int(match["nodes"]), int(match["gpus"])
         _positive(count, gpus, where)
@@ -91,12 +91,16 @@ def _options(text: str, where: str) -> dict[str, float]:
     for piece in filter(None, text.split(",")):
         key, equals, value = (p.strip() for p in piece.partition("="))
         if not equals:
-            raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(_OPTIONS)}")
+            raise BloxError(
+                f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(_OPTIONS)}"
+            )
         if key not in _OPTIONS:
             raise BloxError(f"no option is called {key!r}", where=where, fix=suggestion(key, _OPTIONS))
         values[key] = _number(value, key, where)
     if values["racks"] < 1 or values["racks"] != int(values["racks"]):
-        raise BloxError(f"racks is {values['racks']:g}", where=where, fix="racks must be a whole number, 1 or more")
+        raise BloxError(
+            f"racks is {values['racks']:g}", where=where, fix="racks must be a whole number, 1 or more"
+        )
     return values
 
 
@@ -114,13 +118,17 @@ def _positive(nodes: int, gpus: int, where: str) -> None:
     if nodes < 1 or gpus < 1:
         raise BloxError(f"{nodes} nodes of {gpus} GPUs", where=where, fix="both must be 1 or more")
     if nodes * gpus > MOST_GPUS:
-        raise BloxError(f"{nodes * gpus:,} GPUs", where=where, fix=f"at most {MOST_GPUS:,} GPUs can be simulated")
+        raise BloxError(
+            f"{nodes * gpus:,} GPUs", where=where, fix=f"at most {MOST_GPUS:,} GPUs can be simulated"
+        )
 
 
 def _unique_names(nodes: tuple[Node, ...], where: str) -> None:
     if len({node.name for node in nodes}) < len(nodes):
         raise BloxError(
-            "two groups of nodes have the same GPU type", where=where, fix="join them, or use a TOML file with names"
+            "two groups of nodes have the same GPU type",
+            where=where,
+            fix="join them, or use a TOML file with names",
         )
 
 
@@ -133,9 +141,13 @@ def _from_toml(path: Path) -> ClusterSpec:
     try:
         table = tomllib.loads(path.read_text())
     except FileNotFoundError:
-        raise BloxError("no such file", where=where, fix="give the path of a cluster TOML file, or e.g. 32x4") from None
+        raise BloxError(
+            "no such file", where=where, fix="give the path of a cluster TOML file, or e.g. 32x4"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BloxError(f"not TOML: {error}", where=where, fix="see docs/semantics.md for an example") from None
+        raise BloxError(
+            f"not TOML: {error}", where=where, fix="see docs/semantics.md for an example"
+        ) from None
     for key in table:
         if key not in _TOP_KEYS:
             raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, _TOP_KEYS))
@@ -177,10 +189,18 @@ def _matrix(kind: str, rows: Any, nodes: list[Node], where: str) -> tuple[tuple[
     size = max((n.gpus for n in nodes if n.gpu_type == kind), default=0)
     where = f"{where}, links.{kind}"
     if not size:
-        raise BloxError(f"no node has GPUs of type {kind!r}", where=where, fix="name a gpu_type of the nodes above")
-    square = isinstance(rows, list) and len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
+        raise BloxError(
+            f"no node has GPUs of type {kind!r}", where=where, fix="name a gpu_type of the nodes above"
+        )
+    square = (
+        isinstance(rows, list)
+        and len(rows) == size
+        and all(isinstance(r, list) and len(r) == size for r in rows)
+    )
     if not square:
         raise BloxError(
-            f"not a matrix of {size} x {size}", where=where, fix="one row and one column per GPU of the node, Gb/s"
+            f"not a matrix of {size} x {size}",
+            where=where,
+            fix="one row and one column per GPU of the node, Gb/s",
         )
     return tuple(tuple(_number(value, "bandwidth", where) for value in row) for row in rows)

@@ -64,7 +64,10 @@ class ClusterState:
         known = self._node_free
         if known is None or known[0] is not self.allocation:
             free = self.is_free(self.allocation).view(np.int8)
-            known = self._node_free = (self.allocation, np.add.reduceat(free, self.node_first, dtype=np.int64))
+            known = self._node_free = (
+                self.allocation,
+                np.add.reduceat(free, self.node_first, dtype=np.int64),
+            )
         return known[1]
 
     def free_ids(self) -> Array:
@@ -107,7 +110,7 @@ class ClusterState:
         return np.asarray(spans <= -(-allocation.counts // int(self.node_gpus.max())))
 
     def fragmentation(self) -> float:
-        """Share of the free GPUs that are on partly used nodes: 0 when whole nodes are free, or nothing is."""
+        """Share of the free GPUs that are on partly used nodes; 0 when whole nodes are free, or nothing."""
         if not self.free_gpus:
             return 0.0
         partly = self.node_free[self.node_free < self.node_gpus].sum()

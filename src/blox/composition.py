@@ -1,4 +1,4 @@
-"""Composition: the parts of a scheduler, built and ready, as an experiment or a compat preset puts them together."""
+"""Composition: the parts of a scheduler, built and ready, as an experiment or a preset puts them together."""
 
 from __future__ import annotations
 

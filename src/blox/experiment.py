@@ -41,6 +41,7 @@ from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
+PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
 BACKENDS = ("simulation", "process")
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
 
@@ -151,6 +152,7 @@ class Prepared:
             termination=self.composition.termination,
             window=self.window,
             max_rounds=self.experiment.max_rounds,
+            most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:

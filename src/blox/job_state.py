@@ -85,7 +85,9 @@ class Columns:
     run0: Array
 
 
-_SUBMISSION = {name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"}
+_SUBMISSION = {
+    name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"
+}
 _ALL_COLUMNS = {**_SUBMISSION, **_OWN_COLUMNS}
 
 
@@ -262,11 +264,13 @@ class JobState:
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""
         c, a = self.columns, self.active
-        return c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
+        done: Array = c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
+        return done
 
     def remaining_s(self) -> Array:
         """Believed isolated run time still to go, never below 0."""
-        return np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
+        left: Array = np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
+        return left
 
     def metric(self, name: str) -> Array:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""

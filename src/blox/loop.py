@@ -29,7 +29,9 @@ def run(
     on_round: Callable[[BloxManager, JobState], None] | None = None,
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
-    promises = [getattr(part, "stable_until", None) for part in (admission, scheduler, placement, manager.termination)]
+    promises = [
+        getattr(part, "stable_until", None) for part in (admission, scheduler, placement, manager.termination)
+    ]
     skip = skip and None not in promises  # a part that says nothing is asked every round
     worth_asking = True
     while not manager.terminate:

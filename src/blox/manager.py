@@ -26,7 +26,8 @@ _IDLE_ROUNDS = 10_000  # how long a policy may leave everything idle with nothin
 class BloxManager:
     """Runs until the window has finished, or every job has, or `max_rounds` rounds have been begun.
 
-    `window`: first and last position, in order of submission, of the jobs that are measured.
+    `window`: first and last position, in order of submission, of the jobs that are measured. Where an
+    order starves some of them for ever, the run is cut off when `most_submitted` jobs have come.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class BloxManager:
         termination: TerminationPolicy | None = None,
         window: tuple[int, int] | None = None,
         max_rounds: int | None = None,
+        most_submitted: float = math.inf,
         recorder: Recorder | None = None,
     ) -> None:
         self.backend = backend
@@ -46,8 +48,9 @@ class BloxManager:
         self.recorder = recorder or Recorder(self._round_end)
         self.window = window
         self.max_rounds = max_rounds
+        self.most_submitted = most_submitted
         self.terminate = False
-        self.truncated = False  # ended by max_rounds
+        self.truncated = False  # ended by max_rounds or most_submitted
         self.now = 0.0
         self.rounds = 0  # rounds that were executed, not passed over
         self._job_state: JobState | None = None
@@ -55,7 +58,7 @@ class BloxManager:
         self._idle = 0
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
-        """Takes in the machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
+        """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
         for node, up in self.backend.node_events(self.now):
             lost = cluster_state.set_node_up(node, up)
             job_state = self._job_state
@@ -89,6 +92,8 @@ class BloxManager:
         if job_state is None:
             return NO_ROWS
         self.backend.submit(job_state)
+        if job_state.submitted > self.most_submitted:
+            self.terminate = self.truncated = True
         if not len(job_state.waiting):
             self._stop_if_all_done(job_state)
         return job_state.waiting
@@ -102,7 +107,9 @@ class BloxManager:
         self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
 
-    def next_round(self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf) -> None:
+    def next_round(
+        self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf
+    ) -> None:
         """Waits for the next wake-up: jumps in simulation, sleeps on a cluster.
 
         `stable_until` is the parts' promise that nothing will change by itself before then.

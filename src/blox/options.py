@@ -14,14 +14,18 @@ class SimulationOptions:
         metadata={"does": "a running job is credited with whole rounds, added up as the original adds them"},
     )
     credit_factor: float = field(
-        default=1.0, metadata={"does": "a round is credited as so many (the original's Optimus, by cluster load)"}
+        default=1.0,
+        metadata={"does": "a round is credited as so many (the original's Optimus, by cluster load)"},
     )
     finish_at_boundary: bool = field(
-        default=False, metadata={"does": "a completion counts from the end of its round, not from its exact time"}
+        default=False,
+        metadata={"does": "a completion counts from the end of its round, not from its exact time"},
     )
     responsiveness_late: bool = field(
-        default=False, metadata={"does": "responsiveness is logged when a job is first credited, a round late"}
+        default=False,
+        metadata={"does": "responsiveness is logged when a job is first credited, a round late"},
     )
     moves_are_preemptions: bool = field(
-        default=False, metadata={"does": "a job suspended and launched again in one round counts as preempted"}
+        default=False,
+        metadata={"does": "a job suspended and launched again in one round counts as preempted"},
     )

@@ -16,7 +16,13 @@ import numpy as np
 from blox.workloads.table import Array
 
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
-_GRANTS = {"share_milli": 1000.0, "cpu": -1.0, "memory_gb": -1.0, "config": -1.0, "share_group": -1.0}  # defaults
+_GRANTS = {
+    "share_milli": 1000.0,
+    "cpu": -1.0,
+    "memory_gb": -1.0,
+    "config": -1.0,
+    "share_group": -1.0,
+}  # defaults
 
 
 class Allocation:
@@ -99,7 +105,8 @@ class Allocation:
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
         if self.owner is not None:
-            return (self.owner == job).nonzero()[0]
+            held: Array = (self.owner == job).nonzero()[0]
+            return held
         where = (self.jobs == job).nonzero()[0]
         if not len(where):
             return NO_ROWS
@@ -193,7 +200,7 @@ class Draft:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
         if len(rows) == 1:
             row = int(rows[0])
-            freed = (self.owner == row).nonzero()[0]
+            freed: Array = (self.owner == row).nonzero()[0]
             self._jobs = self._jobs[self._jobs != row]
         else:
             marked = np.zeros(self._rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
@@ -256,7 +263,9 @@ class Plan:
 
     @property
     def empty(self) -> bool:
-        return not (len(self.launch.jobs) or len(self.suspend) or len(self.move.jobs) or len(self.adjust.jobs))
+        return not (
+            len(self.launch.jobs) or len(self.suspend) or len(self.move.jobs) or len(self.adjust.jobs)
+        )
 
     def __iter__(self) -> Iterator[Any]:
         """Unpacks into the paper's pair (to_launch, to_suspend); a job that moves is in both."""
@@ -298,4 +307,6 @@ def _compare(now: Allocation, wanted: Allocation) -> Plan:
 
 def _grant(allocation: Allocation, index: int) -> tuple[float, ...]:
     columns = allocation.grants()
-    return tuple(float(columns[name][index]) if name in columns else default for name, default in _GRANTS.items())
+    return tuple(
+        float(columns[name][index]) if name in columns else default for name, default in _GRANTS.items()
+    )

@@ -159,7 +159,8 @@ class Recorder:
         gpu = np.concatenate([g for *_, g in self._starts])
         ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
         ended = np.concatenate(
-            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends] or [np.empty(0)]
+            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
+            or [np.empty(0)]
         )
         # A job's k-th end closes its k-th start: sort both by job, stably, and pair them up.
         by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
@@ -192,7 +193,7 @@ class Recorder:
             self._queue[asked] += sign * count
 
     def _expire(self, now: float) -> None:
-        """What was handed out in a round is no reason to wait in the next one: then the cluster is just full."""
+        """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         if not self._handed_out or now <= self._handed_out_until:
             return
         self._account(self._handed_out_until)

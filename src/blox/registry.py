@@ -16,6 +16,7 @@ import pkgutil
 import sys
 import types
 import typing
+import warnings
 import zlib
 from collections.abc import Callable
 from importlib import metadata
@@ -88,7 +89,10 @@ def classes(kind: str) -> dict[str, type]:
     _scan(kind)
     for name, entry in _entry_points(kind).items():
         if name not in _classes[kind]:
-            _load_entry_point(kind, name, entry)
+            try:
+                _load_entry_point(kind, name, entry)
+            except BloxError as error:  # one broken package must not hide all the others
+                warnings.warn(str(error), stacklevel=2)
     return dict(sorted(_classes[kind].items()))
 
 
@@ -183,7 +187,9 @@ def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, s
     for piece in filter(None, (p.strip() for p in text.split(separator))):
         key, equals, value = piece.partition("=")
         if not equals or not key.strip():
-            raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"write key=value{separator}key=value")
+            raise BloxError(
+                f"{piece!r} is not key=value", where=where, fix=f"write key=value{separator}key=value"
+            )
         if key.strip() in options:
             raise BloxError(f"{key.strip()!r} is given twice", where=where, fix="give it once")
         options[key.strip()] = value.strip()
@@ -262,11 +268,22 @@ def _convert(text: str, wanted: Any, *, where: str) -> Any:
     if origin is typing.Literal:
         if text in arguments:
             return text
-        raise BloxError(f"{text!r} is not one of the choices", where=where, fix=suggestion(text, map(str, arguments)))
+        raise BloxError(
+            f"{text!r} is not one of the choices", where=where, fix=suggestion(text, map(str, arguments))
+        )
     if origin is tuple:
         return tuple(_convert(piece, arguments[0], where=where) for piece in text.split("+") if piece)
     if wanted is bool:
-        truth = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+        truth = {
+            "true": True,
+            "yes": True,
+            "1": True,
+            "on": True,
+            "false": False,
+            "no": False,
+            "0": False,
+            "off": False,
+        }
         if text.lower() not in truth:
             raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
         return truth[text.lower()]

@@ -106,7 +106,9 @@ class Result:
             timing = json.loads((folder / "timing.json").read_text())
             jobs = _read_jobs(folder / "jobs.csv")
         except (ValueError, KeyError) as error:
-            raise BloxError(f"cannot be read: {error}", where=str(folder), fix="run the experiment again") from None
+            raise BloxError(
+                f"cannot be read: {error}", where=str(folder), fix="run the experiment again"
+            ) from None
         rounds, stints = (_read_parquet(folder / f"{name}.parquet") for name in ("rounds", "stints"))
         return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing)
 
@@ -180,7 +182,7 @@ def _write_parquet(path: Path, table: Mapping[str, Array]) -> None:
 
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
-        columns = dict(table)  # duckdb finds the local variable by its name
+        columns = dict(table)  # noqa: F841 - duckdb finds the variable by its name
         connection.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(path)}' (FORMAT parquet)")
 
 

@@ -57,7 +57,7 @@ def test_all_of_a_kind(check):
         ((), "no policy is given"),
         (("laz",), "did you mean 'las'?"),
         (("las:byy=time",), "no parameter is called 'byy'"),
-        (("las:by=luck",), "by must be gpu-time or time"),
+        (("las:by=luck",), "valid: gpu-time, time"),
         (("las", "--kind", "schedulng"), "did you mean 'scheduling'?"),
         (("las", "--kind", "placement"), "no placement part is called 'las'"),
         (("./absent.py:Mine",), "no such file"),

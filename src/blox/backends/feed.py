@@ -16,7 +16,9 @@ Belief = Callable[[JobTable], Array]
 class JobFeed:
     """Draws batches as they are needed and keeps at least one job ahead, to know the next submission."""
 
-    def __init__(self, batches: Iterator[JobTable], largest: int, belief: Belief, most_jobs: int | None = None):
+    def __init__(
+        self, batches: Iterator[JobTable], largest: int, belief: Belief, most_jobs: int | None = None
+    ):
         self._batches, self._largest, self._belief = batches, largest, belief
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row

@@ -25,8 +25,8 @@ class Table:
 
     `path` is a CSV with the columns model,gpu_type,gpus,consolidated,rate: the rate is relative to the
     job's duration (1.0 = as in isolation), consolidated is 1 or 0, and `*` in model, gpu_type or gpus
-    matches anything; the most specific row counts, model before type before GPUs. A job that matches no row runs
-    at 1.0. A job whose GPUs are of several types runs at the slowest one's rate. Without a path the
+    matches anything; the most specific row counts, model before type before GPUs. A job that matches no
+    row runs at 1.0. A job whose GPUs are of several types runs at the slowest one's rate. Without a path the
     project's own table is used: spreading costs as in `profiles/spread.csv`.
     """
 
@@ -64,7 +64,9 @@ def _load(path: str) -> dict[Key, float]:
     try:
         lines = file.read_text().splitlines()
     except OSError as error:
-        raise BloxError(f"cannot be read: {error.strerror}", where=str(file), fix="give a CSV of rates") from None
+        raise BloxError(
+            f"cannot be read: {error.strerror}", where=str(file), fix="give a CSV of rates"
+        ) from None
     numbered = [(n, line) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     if not numbered or tuple(numbered[0][1].split(",")) != COLUMNS:
         raise BloxError("the header is not right", where=f"{file}:1", fix=f"first line: {','.join(COLUMNS)}")
@@ -76,7 +78,9 @@ def _load(path: str) -> dict[Key, float]:
             key = (model, kind, 0 if gpus == "*" else int(gpus), bool(int(consolidated)))
             rates[key] = float(rate)
         except ValueError:
-            raise BloxError(f"{cells!r} is not a row of rates", where=where, fix=f"write {','.join(COLUMNS)}") from None
+            raise BloxError(
+                f"{cells!r} is not a row of rates", where=where, fix=f"write {','.join(COLUMNS)}"
+            ) from None
         if not 0 < rates[key] < float("inf"):
             raise BloxError(f"the rate is {rate}", where=where, fix="a rate must be above 0")
     return rates

@@ -18,7 +18,7 @@ from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.requests import Requests, front_of_line
-from blox.plan import NO_ROWS, Allocation, Draft
+from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -80,7 +80,9 @@ class _Walk:
         doomed = self._doomed() if undo and self.schedule.preempt else None
         if doomed is None:
             queue = self.schedule.rank(np.flatnonzero(requests.pending))
-            self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
+            self.released = bytearray(
+                len(requests.need)
+            )  # running jobs that are off their GPUs at the moment
         else:
             line = self._line
             assert line is not None

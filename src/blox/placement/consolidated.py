@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
@@ -22,7 +23,7 @@ class Consolidated:
     one with the fewest free GPUs; ties go to the node touched last in this round, then the lowest id.
     """
 
-    fallback: str = "wait"
+    fallback: Literal["wait", "spread"] = "wait"
 
     def __post_init__(self) -> None:
         if self.fallback not in ("wait", "spread"):

@@ -49,7 +49,7 @@ class NodePool:
     def fill(
         self, queue: list[int], needs: list[int], start: int, below: int, stop_at: bytearray
     ) -> tuple[list[int], list[int], int]:
-        """Takes the best fit for one job of the queue after another: (their indices, their nodes, the next index).
+        """Takes the best fit for one job of the queue after another: (indices, their nodes, the next index).
 
         Begins at `start`, passes over jobs that need `below` or more of one node, and ends before the first
         job that does not fit on a node or is marked in `stop_at`.

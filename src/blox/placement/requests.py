@@ -20,7 +20,18 @@ class Requests:
     free or held by somebody in line.
     """
 
-    __slots__ = ("allocation", "capacity", "free", "held", "need", "pending", "rows", "schedule", "single", "unlisted")
+    __slots__ = (
+        "allocation",
+        "capacity",
+        "free",
+        "held",
+        "need",
+        "pending",
+        "rows",
+        "schedule",
+        "single",
+        "unlisted",
+    )
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         columns, jobs = job_state.columns, schedule.jobs
@@ -115,7 +126,9 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
     if requests.single and len(need) <= 1024:
         line = schedule.order
         return line, line[:capacity], min(capacity, len(line))
-    guess = len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64  # about as many as run now
+    guess = (
+        len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64
+    )  # about as many as run now
     line = schedule.front(need, capacity, guess)
     while True:
         in_line = need.take(line)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Las:
     `by=gpu-time` counts GPUs x time (Tiresias' 2D-LAS), `by=time` time alone (the original Blox).
     """
 
-    by: str = "gpu-time"
+    by: Literal["gpu-time", "time"] = "gpu-time"
     strict: bool = False
     preempt: bool = True
 

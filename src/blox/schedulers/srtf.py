@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
@@ -19,7 +20,7 @@ class Srtf:
     costs nothing and every job runs at full speed).
     """
 
-    by: str = "time"
+    by: Literal["time", "gpu-time", "wall"] = "time"
     strict: bool = False
     preempt: bool = True
 

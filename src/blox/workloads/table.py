@@ -41,7 +41,9 @@ COLUMNS: dict[str, Column] = {
     column.name: column
     for column in (
         Column("job_id", object, None, "the job's name, unique in the trace"),
-        Column("submit_s", np.float64, None, "seconds from the start of the trace at which it is submitted, >= 0"),
+        Column(
+            "submit_s", np.float64, None, "seconds from the start of the trace at which it is submitted, >= 0"
+        ),
         Column("gpus", np.int64, None, "GPUs it asks for, all or nothing, >= 1"),
         Column("duration_s", np.float64, None, "seconds it runs in isolation on what it asks for, > 0"),
         Column("user", object, "", "who submitted it"),
@@ -50,13 +52,17 @@ COLUMNS: dict[str, Column] = {
         Column("model", object, "", "the neural network it trains"),
         Column("job_type", object, "", "what kind of job it is: training, evaluation, ..."),
         Column("priority", np.int64, 0, "larger is more urgent"),
-        Column("deadline_s", np.float64, NAN, "seconds from the start of the trace by which it should finish"),
+        Column(
+            "deadline_s", np.float64, NAN, "seconds from the start of the trace by which it should finish"
+        ),
         Column("min_gpus", np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)"),
         Column("max_gpus", np.int64, 0, "most GPUs it can use (0: as many as it asks for)"),
         Column("share_milli", np.int64, 1000, "thousandths of each GPU that it needs"),
         Column("gpu_types", object, "", "the GPU types it may use, joined with | (empty: any)"),
         Column("cpu", np.float64, NAN, "CPU cores it asks for in all (empty: its share of the node)"),
-        Column("memory_gb", np.float64, NAN, "host memory it asks for in all, GB (empty: its share of the node)"),
+        Column(
+            "memory_gb", np.float64, NAN, "host memory it asks for in all, GB (empty: its share of the node)"
+        ),
         Column("batch_size", np.int64, 0, "samples per step (0: not known)"),
         Column("iterations", np.float64, NAN, "steps that it takes in all"),
         Column("iteration_s", np.float64, NAN, "seconds per step in isolation"),
@@ -92,15 +98,21 @@ class JobTable:
         """
         unknown = set(columns) - set(COLUMNS)
         if unknown:
-            raise BloxError(f"no column is called {min(unknown)!r}", where=source, fix=f"valid: {', '.join(COLUMNS)}")
+            raise BloxError(
+                f"no column is called {min(unknown)!r}", where=source, fix=f"valid: {', '.join(COLUMNS)}"
+            )
         missing = [c.name for c in COLUMNS.values() if c.required and c.name not in columns]
         if missing:
             raise BloxError(
-                f"the column {missing[0]!r} is missing", where=source, fix="give job_id, submit_s, gpus and duration_s"
+                f"the column {missing[0]!r} is missing",
+                where=source,
+                fix="give job_id, submit_s, gpus and duration_s",
             )
         arrays = {name: _as_column(COLUMNS[name], values, source, lines) for name, values in columns.items()}
         if len({len(a) for a in arrays.values()}) > 1:
-            raise BloxError("the columns differ in length", where=source, fix="give one value per job in each column")
+            raise BloxError(
+                "the columns differ in length", where=source, fix="give one value per job in each column"
+            )
         numbers = None if lines is None else np.asarray(lines)
         table = cls(arrays, source, numbers, tuple(notes))
         table.validate()
@@ -135,7 +147,11 @@ class JobTable:
         c = self.columns
         checks = [
             ("gpus", c["gpus"] < 1, "must be a whole number of GPUs, 1 or more"),
-            ("duration_s", ~(np.isfinite(c["duration_s"]) & (c["duration_s"] > 0)), "must be a number above 0"),
+            (
+                "duration_s",
+                ~(np.isfinite(c["duration_s"]) & (c["duration_s"] > 0)),
+                "must be a number above 0",
+            ),
             ("submit_s", ~(np.isfinite(c["submit_s"]) & (c["submit_s"] >= 0)), "must be a number, 0 or more"),
         ]
         if "share_milli" in c:
@@ -159,7 +175,9 @@ class JobTable:
             for row, job_id in enumerate(ids.tolist()):
                 if job_id in seen:
                     raise BloxError(
-                        f"the job_id {job_id!r} is used twice", where=self.place(row), fix="give every job its own id"
+                        f"the job_id {job_id!r} is used twice",
+                        where=self.place(row),
+                        fix="give every job its own id",
                     )
                 seen.add(job_id)
 
@@ -190,6 +208,8 @@ def _as_column(column: Column, values: Any, source: str, lines: Any) -> Array:
             row = int(np.argmax(bad))
             where = source if lines is None else f"{source}:{int(lines[row])}"
             raise BloxError(
-                f"{column.name} is {array[row].item()!r}", where=where, fix=f"{column.name} must be a whole number"
+                f"{column.name} is {array[row].item()!r}",
+                where=where,
+                fix=f"{column.name} must be a whole number",
             )
     return array.astype(column.dtype)
