@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from worlds import worlds
 
@@ -12,6 +12,7 @@ SETTINGS = settings(
     derandomize=True,
     deadline=None,
     max_examples=6,
+    phases=[Phase.generate],  # shrinking starts processes by the hundred
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 FILES = ("jobs.csv", "summary.json", "experiment.toml")
