@@ -98,8 +98,11 @@ class World:
         return JobTable.build(columns, source="world")
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="blox-worlds-")  # goes when the tests end
+
+
 def _file(suffix, text):
-    path = Path(tempfile.gettempdir()) / f"blox-{hashlib.sha1(text.encode()).hexdigest()[:16]}.{suffix}"
+    path = Path(_FOLDER.name) / f"{hashlib.sha1(text.encode()).hexdigest()[:16]}.{suffix}"
     if not path.exists():
         path.write_text(text)
     return path
