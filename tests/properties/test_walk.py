@@ -16,7 +16,7 @@ from blox.placement.by_node import place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
 from blox.placement.node_pool import NodePool
-from blox.plan import Allocation
+from blox.plan import Allocation, Plan
 from blox.schedule import Schedule
 from blox.workloads.table import JobTable
 
@@ -128,13 +128,35 @@ def test_consolidated_places_on_no_more_nodes_than_allowed(case, fallback):
 
 @SETTINGS
 @given(rounds(), st.sampled_from(["wait", "spread"]))
-def test_consolidated_chooses_the_jobs_of_the_walk(case, fallback):
-    """Where nobody is released beforehand: a walk that may preempt and pass over releases the doomed."""
-    if case.schedule.preempt and not case.schedule.strict:
-        case = replace(case, schedule=replace(case.schedule, preempt=False))
+def test_consolidated_is_the_walk_node_by_node(case, fallback):
     rule, choose = consolidated(fallback, case)
     states = case.schedule, case.cluster_state, case.job_state
-    assert chosen(rule.place(*states)) == sorted(walk(*states, choose))
+    wanted = rule.place(*states).as_dict()
+    found = {row: per_node(case.cluster_state, gpus) for row, gpus in wanted.items()}
+    assert found == walk(*states, choose)
+
+
+def test_a_long_queue_is_walked_like_a_short_one():
+    """Longer than the part of the order that is sorted at first; many rounds, each from the last one's outcome."""
+    rng = np.random.default_rng(7)
+    sizes = rng.choice([1, 2, 3, 4, 8, 16], p=[0.5, 0.1, 0.1, 0.15, 0.1, 0.05], size=1500)
+    case = middle_of_a_run((8,) * 40, sizes, {0: tuple(range(sizes[0]))}, np.zeros(1500))
+    for step in range(12):
+        case.job_state.now += 300.0
+        schedule = Schedule.ordered(case.job_state, by=case.job_state.gpu_seconds() + rng.integers(0, 3, 1500))
+        rule, choose = consolidated("wait", case)
+        expected = walk(schedule, case.cluster_state, case.job_state, choose)
+        wanted = rule.place(schedule, case.cluster_state, case.job_state)
+        found = {row: per_node(case.cluster_state, gpus) for row, gpus in wanted.as_dict().items()}
+        assert found == expected, f"round {step}"
+        plan = Plan.diff(case.cluster_state.allocation, wanted)
+        for stopped in (plan.suspend, plan.move.jobs):
+            if len(stopped):
+                case.job_state.stop(stopped, case.job_state.now)
+        for grants in (plan.launch, plan.move):
+            if len(grants.jobs):
+                case.job_state.start(grants.jobs, grants.counts, 1.0, 0.0)
+        case.cluster_state.carry_out(wanted)
 
 
 def middle_of_a_run(nodes, gpus, held, keys):

@@ -9,6 +9,7 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 from __future__ import annotations
 
 from bisect import bisect
+from heapq import heappop, heappush
 from typing import Protocol
 
 import numpy as np
@@ -57,6 +58,43 @@ def place_by_node(
     return _Walk(requests, cluster_state, job_state, rule, undo).run()
 
 
+class _Victims:
+    """Running jobs that may be released, the last in line at the end: position, node, GPUs, place in line.
+
+    The node is -1 for a job on several nodes.
+    """
+
+    __slots__ = ("counts", "nodes", "places", "positions")
+
+    def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
+        running = requests.schedule.rank((~requests.pending).nonzero()[0])
+        owner = requests.allocation.owner
+        assert owner is not None
+        held = (owner >= 0).nonzero()[0]
+        first, last = np.empty((2, requests.rows), dtype=np.int64)  # GPU of each row
+        last[owner[held]] = held  # GPUs come in ascending order: the last one stays,
+        first[owner[held][::-1]] = held[::-1]  # or here the first
+        rows = requests.schedule.jobs.take(running)
+        node = cluster_state.gpu_node[first[rows]]
+        several = node != cluster_state.gpu_node[last[rows]]
+        self.positions: list[int] = running.tolist()
+        self.nodes: list[int] = np.where(several, -1, node).tolist()
+        self.counts: list[int] = requests.held[running].tolist()
+        self.places: list[int] = place[running].tolist()
+
+    def pop(self) -> tuple[int, int, int]:
+        """The last in line: position, node, GPUs."""
+        self.places.pop()
+        return self.positions.pop(), self.nodes.pop(), self.counts.pop()
+
+    def push(self, position: int, node: int, count: int, place: int) -> None:
+        """Puts one back that was released for nothing."""
+        self.positions.append(position)
+        self.nodes.append(node)
+        self.counts.append(count)
+        self.places.append(place)
+
+
 class _Walk:
     """One walk. Jobs are positions in `schedule.jobs`; the queue is ordered, first in line first."""
 
@@ -70,67 +108,147 @@ class _Walk:
         self.nodes: list[int] = []
         self.counts: list[int] = []
         self.blocked = False
-        self._line: Array | None = None
-        self._place_in_line: Array | None = None
-        self._victims: list[int] | None = None
-        self._homes: dict[int, list[Share]] = {}
+        self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
+        self._homes: dict[int, list[Share]] = {}  # where released jobs stood
+        self._place: Array | None = None
+        self._victims: _Victims | None = None
         node_free = cluster_state.node_free
         if len(requests.unlisted):
             node_free = node_free + self._per_node(requests.unlisted)
-        doomed = self._doomed() if undo and self.schedule.preempt else None
-        if doomed is None:
-            queue = self.schedule.rank(np.flatnonzero(requests.pending))
-            self.released = bytearray(
-                len(requests.need)
-            )  # running jobs that are off their GPUs at the moment
-        else:
-            line = self._line
-            assert line is not None
-            queue = line[requests.pending[line] | doomed[line]]
-            node_free = node_free + self._per_node(self.schedule.jobs[doomed])
-            self.released = bytearray(doomed.tobytes())
         self.pool = NodePool(node_free, cluster_state.node_gpus)
+        self._line = self._front()
+        if self._line is None:
+            queue = self.schedule.rank(requests.pending.nonzero()[0])
+        else:
+            queue = self._line[requests.pending[self._line]]
         self.queue: list[int] = queue.tolist()
         self.needs: list[int] = requests.need.take(queue).tolist()
 
     def run(self) -> Allocation:
         preempt, at = self.schedule.preempt, 0
-        # Who needs as much on as many nodes as a job that found no place finds none either.
-        below = {1: self.requests.capacity + 1}  # number of nodes -> GPUs
+        below = self.requests.capacity + 1  # who needs as much on one node cannot be placed any more
         bulk = self.rule.bulk and self.allowed is None
-        while at < len(self.queue):
+        while at < len(self.queue) or self._extend():
             if bulk:
-                at = self._fill(at, below[1])
+                at = self._fill(at, below)
                 if at == len(self.queue):
-                    break
+                    continue
             job, need = self.queue[at], self.needs[at]
             at += 1
-            nodes = 1 if need <= self.pool.top else self.pool.fewest(need)
-            if need >= below.get(nodes, need + 1) and not self.released[job]:
+            if below <= need <= self.pool.top and not self.released[job]:
                 continue
             if not self.pool.total and not (preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
                 break
-            if self._stays(job) or self._place(job, need) or (preempt and self._displace(job, need, at)):
+            if self._stays(job) or self._try(job, need) or (preempt and self._displace(job, need, at)):
                 continue
             if self.schedule.strict:
                 self.blocked = True
                 break
-            if self.allowed is None:
-                below[nodes] = min(need, below.get(nodes, need))
-                if need == 1:
-                    break
+            if self.allowed is None and need <= self.pool.top:
+                below = min(below, need)
         return self._result()
 
-    def _fill(self, at: int, below: int) -> int:
-        """Places one job after another on its best fit, as long as nothing needs a second look."""
-        indices, nodes, stop = self.pool.fill(self.queue, self.needs, at, below, self.released)
-        self.placed += [self.queue[i] for i in indices]
-        self.nodes += nodes
-        self.counts += [self.needs[i] for i in indices]
-        return stop
+    def _front(self) -> Array | None:
+        """As much of the order as a long, overfull queue is going to need; None: all of it."""
+        requests = self.requests
+        if len(requests.need) <= 1024 or not self.schedule.preempt or self.schedule.strict:
+            return None
+        if int(requests.need.sum()) <= requests.capacity:
+            return None
+        return front_of_line(requests)[0]
 
-    def _place(self, job: int, need: int) -> bool:
+    def _extend(self) -> bool:
+        """When the front of the line is served and GPUs are left, the line is made longer."""
+        line, need = self._line, self.requests.need
+        if line is None or len(line) == len(need) or not self.pool.total:
+            return False
+        longer = self.schedule.front(need, 2 * int(need.take(line).sum()), 2 * len(line))
+        self._line = longer
+        more = longer[len(line) :]
+        if self._place is not None:
+            self._place[more] = np.arange(len(line), len(longer))
+        if self._victims is not None:
+            self._victims.places = self._places()[self._victims.positions].tolist()
+        off = np.frombuffer(self.released, dtype=bool)
+        more = more[self.requests.pending[more] | off[more]]
+        self.queue += more.tolist()
+        self.needs += need.take(more).tolist()
+        return True
+
+    def _fill(self, at: int, below: int) -> int:
+        """Places one job after another on its best fit, displacing others where that is needed.
+
+        Ends before the first job that needs a second look: it was released itself, is too wide for a node,
+        or finds no place. This is _try() and _displace() for rules that take the best fit, in one loop.
+        """
+        pool, released, queue, needs = self.pool, self.released, self.queue, self.needs
+        free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
+        preempt = self.schedule.preempt
+        victims = place = None
+        while at < len(queue):
+            job, need = queue[at], needs[at]
+            if released[job] or need > top:
+                break
+            if need >= below:
+                at += 1
+                continue
+            node = -1
+            count = need
+            while count <= top:
+                heap = heaps[count]
+                while heap:
+                    if free[heap[0]] == count:
+                        node = heappop(heap)
+                        break
+                    heappop(heap)
+                if node >= 0:
+                    break
+                count += 1
+            if node < 0:
+                if not preempt:
+                    break
+                if victims is None:
+                    place, victims = self._places(), self._victims_in_line()
+                my_place = int(place[job])
+                mine = 0
+                positions, nodes, counts, places = victims.positions, victims.nodes, victims.counts, victims.places
+                # Only the node that has just been given GPUs can fit: there was none before.
+                while mine < len(places) and places[-1 - mine] > my_place:
+                    node = nodes[-1 - mine]
+                    if node < 0:
+                        break
+                    count = free[node] + counts[-1 - mine]
+                    free[node] = count
+                    mine += 1
+                    if count >= need:
+                        break
+                    heappush(heaps[count], node)
+                    node = -1
+                if node < 0:  # none: put them back, and leave the rest to the careful way
+                    for back in range(mine, 0, -1):
+                        node = nodes[-back]
+                        free[node] -= counts[-back]
+                        heappush(heaps[free[node]], node)
+                    break
+                for _ in range(mine):
+                    victim, home, held = victims.pop()
+                    released[victim] = True
+                    total += held
+                    self._homes[victim] = [(home, held)]
+                    self._requeue(victim, at + 1)
+            left = count - need
+            free[node] = left
+            heappush(heaps[left], node)
+            total -= need
+            self.placed.append(job)
+            self.nodes.append(node)
+            self.counts.append(need)
+            at += 1
+        pool.total = total
+        return at
+
+    def _try(self, job: int, need: int) -> bool:
         if need > self.pool.total:
             return False
         pool = self.pool if self.allowed is None else self.pool.restricted(self.allowed[job])
@@ -148,7 +266,7 @@ class _Walk:
         """A released job that is reached goes back where it was, if that is still free."""
         if not self.undo or not self.released[job]:
             return False
-        home = self._home(job)
+        home = self._homes[job]
         if any(self.pool.free[node] < count for node, count in home):
             return False
         for node, count in home:
@@ -159,95 +277,71 @@ class _Walk:
     def _displace(self, job: int, need: int, at: int) -> bool:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
         victims = self._victims_in_line()
-        place = self._places()
-        my_place = int(place[job])
-        mine: list[int] = []
+        my_place = int(self._places()[job])
+        mine: list[tuple[int, int, int]] = []
         fits = False
-        while not fits and victims and place[victims[-1]] > my_place:
-            victim = victims.pop()
-            mine.append(victim)
+        while not fits and victims.places and victims.places[-1] > my_place:
+            victim, home, held = victims.pop()
+            mine.append((victim, home, held))
             self.released[victim] = True
-            for node, count in self._home(victim):
+            self._homes[victim] = [(home, held)] if home >= 0 else self._shares_of(victim)
+            for node, count in self._homes[victim]:
                 self.pool.give(node, count)
-            fits = self._place(job, need)
+            fits = self._try(job, need)
         if fits or not self.undo:
-            for victim in mine:
-                where = bisect(self.queue, place[victim], lo=at, key=place.__getitem__)
-                self.queue.insert(where, victim)
-                self.needs.insert(where, int(self.requests.need[victim]))
+            for victim, _, _ in mine:
+                self._requeue(victim, at)
             return fits
-        for victim in reversed(mine):
-            victims.append(victim)
+        for victim, home, held in reversed(mine):
+            victims.push(victim, home, held, int(self._places()[victim]))
             self.released[victim] = False
-            for node, count in self._home(victim):
+            for node, count in self._homes[victim]:
                 self.pool.take(node, count)
         return False
 
-    def _doomed(self) -> Array | None:
-        """Running jobs that could not stay even if GPUs were merely counted: they are released together."""
-        requests = self.requests
-        if self.schedule.strict:  # the walk ends at the first misfit: who stands behind it stays
-            return None
-        if int(requests.need.sum()) <= requests.capacity:
-            return None
-        self._line, chosen, _ = front_of_line(requests)
-        doomed = ~requests.pending
-        doomed[chosen] = False
-        return doomed
+    def _requeue(self, victim: int, at: int) -> None:
+        """A released job stands in line again, at its place; beyond the front of the line it waits there."""
+        place = self._places()
+        if self._line is not None and place[victim] >= len(self._line):
+            return
+        where = bisect(self.queue, place[victim], lo=at, key=place.__getitem__)
+        self.queue.insert(where, victim)
+        self.needs.insert(where, int(self.requests.need[victim]))
 
     def _has_victim(self, job: int) -> bool:
-        victims = self._victims_in_line()
-        return bool(victims) and bool(self._places()[victims[-1]] > self._places()[job])
+        places = self._victims_in_line().places
+        return bool(places) and bool(places[-1] > self._places()[job])
 
     def _places(self) -> Array:
-        """Place in line by position; jobs beyond the part of the order that matters stand last."""
-        if self._place_in_line is None:
+        """Place in line by position; jobs beyond the front of the line stand last."""
+        if self._place is None:
             line = self._line if self._line is not None else self.schedule.order
-            self._place_in_line = np.full(len(self.requests.need), len(line))
-            self._place_in_line[line] = np.arange(len(line))
-        return self._place_in_line
+            self._place = np.full(len(self.requests.need), len(self.requests.need))
+            self._place[line] = np.arange(len(line))
+        return self._place
 
-    def _victims_in_line(self) -> list[int]:
-        """Running jobs that may still be released, the last in line at the end."""
+    def _victims_in_line(self) -> _Victims:
         if self._victims is None:
-            line = self._line if self._line is not None else self.schedule.order
-            off = np.frombuffer(self.released, dtype=bool)
-            self._victims = line[~(self.requests.pending | off)[line]].tolist()
+            self._victims = _Victims(self.requests, self.cluster, self._places())
         return self._victims
 
-    def _home(self, job: int) -> list[Share]:
-        """The nodes on which a running job stands."""
-        if job not in self._homes:  # look up those that are likely to be asked for next as well
-            likely = {job, *(j for j in self.queue if self.released[j])}
-            if self._victims:
-                likely.update(self._victims[-16 - len(self._homes) // 2 :])
-            self._look_up(np.array([j for j in likely if j not in self._homes]))
-        return self._homes[job]
-
-    def _look_up(self, jobs: Array) -> None:
-        rows = self.schedule.jobs[jobs]
-        held = self._marked(rows).nonzero()[0]
-        assert self.allocation.owner is not None
-        nodes: dict[int, dict[int, int]] = {row: {} for row in rows.tolist()}
-        for row, node in zip(self.allocation.owner[held].tolist(), self.cluster.gpu_node[held].tolist()):
-            nodes[row][node] = nodes[row].get(node, 0) + 1
-        for job, row in zip(jobs.tolist(), rows.tolist()):
-            self._homes[job] = list(nodes[row].items())
-
-    def _marked(self, rows: Array) -> Array:
-        """Which GPUs these rows hold."""
-        assert self.allocation.owner is not None
-        marked = np.zeros(self.requests.rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-        marked[rows] = True
-        return marked.take(self.allocation.owner)
+    def _shares_of(self, job: int) -> list[Share]:
+        """Where a job stands that is on several nodes."""
+        nodes = self.cluster.gpu_node[self.allocation.gpus_of(int(self.schedule.jobs[job]))]
+        found, counts = np.unique(nodes, return_counts=True)
+        return list(zip(found.tolist(), counts.tolist()))
 
     def _per_node(self, rows: Array) -> Array:
         """GPUs that these rows hold, by node."""
-        return np.add.reduceat(self._marked(rows).view(np.int8), self.cluster.node_first, dtype=np.int64)
+        assert self.allocation.owner is not None
+        marked = np.zeros(self.requests.rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+        marked[rows] = True
+        held = marked.take(self.allocation.owner).view(np.int8)
+        return np.add.reduceat(held, self.cluster.node_first, dtype=np.int64)
 
     def _result(self) -> Allocation:
-        off = np.frombuffer(self.released, dtype=bool).nonzero()[0]
-        leaving = self.schedule.jobs.take(off)
+        off = np.frombuffer(self.released, dtype=bool)
+        leaving = self.schedule.jobs[off]
         if not self.placed:
             return self.requests.settled(leaving)
         draft = self.requests.draft(leaving)
@@ -256,7 +350,7 @@ class _Walk:
         starts = np.concatenate(([True], placed[1:] != placed[:-1])).nonzero()[0]
         placed = placed[starts]
         jobs, totals = self.schedule.jobs.take(placed), np.add.reduceat(counts, starts)
-        again = np.frombuffer(self.released, dtype=bool)[placed]
+        again = off[placed]
         if len(self.requests.unlisted):
             again = again | np.isin(jobs, self.requests.unlisted)
         if again.any():

@@ -20,7 +20,7 @@ class Consolidated:
 
     `fallback=wait`: the job is not placed on more nodes than it needs. `fallback=spread`: it then takes
     the nodes with most free GPUs. Best fit: of the nodes that can hold the job (or its last part), the
-    one with the fewest free GPUs; ties go to the node touched last in this round, then the lowest id.
+    one with the fewest free GPUs, and of those the one with the lowest id.
     """
 
     fallback: Literal["wait", "spread"] = "wait"
