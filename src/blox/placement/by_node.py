@@ -8,7 +8,6 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 
 from __future__ import annotations
 
-from bisect import bisect
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -87,13 +86,6 @@ class _Victims:
         self.places.pop()
         return self.positions.pop(), self.nodes.pop(), self.counts.pop()
 
-    def push(self, position: int, node: int, count: int, place: int) -> None:
-        """Puts one back that was released for nothing."""
-        self.positions.append(position)
-        self.nodes.append(node)
-        self.counts.append(count)
-        self.places.append(place)
-
 
 class _Walk:
     """One walk. Jobs are positions in `schedule.jobs`; the queue is ordered, first in line first."""
@@ -123,24 +115,30 @@ class _Walk:
             queue = self._line[requests.pending[self._line]]
         self.queue: list[int] = queue.tolist()
         self.needs: list[int] = requests.need.take(queue).tolist()
+        self._queue_places: list[int] = []  # known from the first displacement on
+        self._returning: list[int] = []  # heap: places of released jobs that are still to be reached
 
     def run(self) -> Allocation:
         preempt, at = self.schedule.preempt, 0
         below = self.requests.capacity + 1  # who needs as much on one node cannot be placed any more
         bulk = self.rule.bulk and self.allowed is None
-        while at < len(self.queue) or self._extend():
+        while at < len(self.queue) or self._returning or self._extend():
             if bulk:
                 at = self._fill(at, below)
-                if at == len(self.queue):
+                if at == len(self.queue) and not self._returning:
                     continue
-            job, need = self.queue[at], self.needs[at]
-            at += 1
+            if self._returning and (at == len(self.queue) or self._returning[0] < self._queue_places[at]):
+                job = int(self._in_line()[heappop(self._returning)])
+                need = int(self.requests.need[job])
+            else:
+                job, need = self.queue[at], self.needs[at]
+                at += 1
             if below <= need <= self.pool.top and not self.released[job]:
                 continue
             if not self.pool.total and not (preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
                 break
-            if self._stays(job) or self._try(job, need) or (preempt and self._displace(job, need, at)):
+            if self._stays(job) or self._try(job, need) or (preempt and self._displace(job, need)):
                 continue
             if self.schedule.strict:
                 self.blocked = True
@@ -164,31 +162,29 @@ class _Walk:
         if line is None or len(line) == len(need) or not self.pool.total:
             return False
         longer = self.schedule.front(need, 2 * int(need.take(line).sum()), 2 * len(line))
-        self._line = longer
-        more = longer[len(line) :]
-        if self._place is not None:
+        more, self._line = longer[len(line) :], longer
+        fresh = more[self.requests.pending[more]]
+        self.queue += fresh.tolist()
+        self.needs += need.take(fresh).tolist()
+        if self._place is not None and self._victims is not None:
             self._place[more] = np.arange(len(line), len(longer))
-        if self._victims is not None:
-            self._victims.places = self._places()[self._victims.positions].tolist()
-        off = np.frombuffer(self.released, dtype=bool)
-        more = more[self.requests.pending[more] | off[more]]
-        self.queue += more.tolist()
-        self.needs += need.take(more).tolist()
+            self._victims.places = self._place[self._victims.positions].tolist()
+            self._queue_places += self._place[fresh].tolist()
+            off = more[np.frombuffer(self.released, dtype=bool)[more]]
+            self._returning = self._place[off].tolist()  # ascending, so a heap
         return True
 
     def _fill(self, at: int, below: int) -> int:
         """Places one job after another on its best fit, displacing others where that is needed.
 
-        Ends before the first job that needs a second look: it was released itself, is too wide for a node,
-        or finds no place. This is _try() and _displace() for rules that take the best fit, in one loop.
+        Ends before the first job that needs a second look: a released one stands before it, it is too wide
+        for a node, or finds no place. This is _try() and _displace() in one loop, for the best fit.
         """
-        pool, released, queue, needs = self.pool, self.released, self.queue, self.needs
+        pool, queue, needs, returning = self.pool, self.queue, self.needs, self._returning
         free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
-        preempt = self.schedule.preempt
-        victims = place = None
         while at < len(queue):
-            job, need = queue[at], needs[at]
-            if released[job] or need > top:
+            need = needs[at]
+            if need > top or (returning and returning[0] < self._queue_places[at]):
                 break
             if need >= below:
                 at += 1
@@ -206,20 +202,17 @@ class _Walk:
                     break
                 count += 1
             if node < 0:
-                if not preempt:
+                if not self.schedule.preempt:
                     break
-                if victims is None:
-                    place, victims = self._places(), self._victims_in_line()
-                my_place = int(place[job])
-                mine = 0
-                positions, nodes, counts, places = victims.positions, victims.nodes, victims.counts, victims.places
+                victims = self._victims_in_line()
+                nodes, counts, places = victims.nodes, victims.counts, victims.places
+                my_place, mine = self._queue_places[at], 0
                 # Only the node that has just been given GPUs can fit: there was none before.
                 while mine < len(places) and places[-1 - mine] > my_place:
                     node = nodes[-1 - mine]
                     if node < 0:
                         break
-                    count = free[node] + counts[-1 - mine]
-                    free[node] = count
+                    free[node] = count = free[node] + counts[-1 - mine]
                     mine += 1
                     if count >= need:
                         break
@@ -231,17 +224,13 @@ class _Walk:
                         free[node] -= counts[-back]
                         heappush(heaps[free[node]], node)
                     break
-                for _ in range(mine):
-                    victim, home, held = victims.pop()
-                    released[victim] = True
-                    total += held
-                    self._homes[victim] = [(home, held)]
-                    self._requeue(victim, at + 1)
+                total += sum(counts[-mine:])
+                self._release(mine)
             left = count - need
             free[node] = left
             heappush(heaps[left], node)
             total -= need
-            self.placed.append(job)
+            self.placed.append(queue[at])
             self.nodes.append(node)
             self.counts.append(need)
             at += 1
@@ -274,48 +263,53 @@ class _Walk:
         self.released[job] = False
         return True
 
-    def _displace(self, job: int, need: int, at: int) -> bool:
-        """Releases jobs from the end of the order, only ones behind this one, until it fits."""
-        victims = self._victims_in_line()
-        my_place = int(self._places()[job])
-        mine: list[tuple[int, int, int]] = []
-        fits = False
-        while not fits and victims.places and victims.places[-1] > my_place:
+    def _release(self, count: int) -> None:
+        """The last `count` victims are off their nodes for good; each stands in line again at its place."""
+        victims, within = self._victims_in_line(), len(self._in_line())
+        for _ in range(count):
+            place = victims.places[-1]
             victim, home, held = victims.pop()
-            mine.append((victim, home, held))
             self.released[victim] = True
             self._homes[victim] = [(home, held)] if home >= 0 else self._shares_of(victim)
-            for node, count in self._homes[victim]:
+            if place < within:  # beyond the front of the line it is not reached
+                heappush(self._returning, place)
+
+    def _displace(self, job: int, need: int) -> bool:
+        """Releases jobs from the end of the order, only ones behind this one, until it fits."""
+        victims = self._victims_in_line()
+        my_place, mine, fits = int(self._places()[job]), 0, False
+        while not fits and mine < len(victims.places) and victims.places[-1 - mine] > my_place:
+            mine += 1
+            for node, count in self._home(mine):
                 self.pool.give(node, count)
             fits = self._try(job, need)
         if fits or not self.undo:
-            for victim, _, _ in mine:
-                self._requeue(victim, at)
+            self._release(mine)
             return fits
-        for victim, home, held in reversed(mine):
-            victims.push(victim, home, held, int(self._places()[victim]))
-            self.released[victim] = False
-            for node, count in self._homes[victim]:
+        for back in range(mine, 0, -1):
+            for node, count in self._home(back):
                 self.pool.take(node, count)
         return False
 
-    def _requeue(self, victim: int, at: int) -> None:
-        """A released job stands in line again, at its place; beyond the front of the line it waits there."""
-        place = self._places()
-        if self._line is not None and place[victim] >= len(self._line):
-            return
-        where = bisect(self.queue, place[victim], lo=at, key=place.__getitem__)
-        self.queue.insert(where, victim)
-        self.needs.insert(where, int(self.requests.need[victim]))
+    def _home(self, from_end: int) -> list[Share]:
+        """Where the victim stands that is so many from the end."""
+        victims = self._victims_in_line()
+        if victims.nodes[-from_end] >= 0:
+            return [(victims.nodes[-from_end], victims.counts[-from_end])]
+        return self._shares_of(victims.positions[-from_end])
 
     def _has_victim(self, job: int) -> bool:
         places = self._victims_in_line().places
         return bool(places) and bool(places[-1] > self._places()[job])
 
+    def _in_line(self) -> Array:
+        """Positions in order: the front of the line, or all of it."""
+        return self.schedule.order if self._line is None else self._line
+
     def _places(self) -> Array:
         """Place in line by position; jobs beyond the front of the line stand last."""
         if self._place is None:
-            line = self._line if self._line is not None else self.schedule.order
+            line = self._in_line()
             self._place = np.full(len(self.requests.need), len(self.requests.need))
             self._place[line] = np.arange(len(line))
         return self._place
@@ -323,6 +317,7 @@ class _Walk:
     def _victims_in_line(self) -> _Victims:
         if self._victims is None:
             self._victims = _Victims(self.requests, self.cluster, self._places())
+            self._queue_places = self._places()[self.queue].tolist()
         return self._victims
 
     def _shares_of(self, job: int) -> list[Share]:
