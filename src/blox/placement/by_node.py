@@ -17,7 +17,7 @@ from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.placement.node_pool import NodePool, Share
-from blox.placement.requests import Requests, front_of_line
+from blox.placement.requests import Requests
 from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -63,7 +63,7 @@ class _Victims:
     The node is -1 for a job on several nodes.
     """
 
-    __slots__ = ("counts", "nodes", "places", "positions")
+    __slots__ = ("counts", "home", "nodes", "places", "positions")
 
     def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
         running = requests.schedule.rank((~requests.pending).nonzero()[0])
@@ -77,14 +77,16 @@ class _Victims:
         node = cluster_state.gpu_node[first[rows]]
         several = node != cluster_state.gpu_node[last[rows]]
         self.positions: list[int] = running.tolist()
-        self.nodes: list[int] = np.where(several, -1, node).tolist()
+        self.home: Array = np.full(len(requests.need), -1)  # node by position
+        self.home[running] = np.where(several, -1, node)
+        self.nodes: list[int] = self.home[running].tolist()
         self.counts: list[int] = requests.held[running].tolist()
         self.places: list[int] = place[running].tolist()
 
-    def pop(self) -> tuple[int, int, int]:
-        """The last in line: position, node, GPUs."""
-        self.places.pop()
-        return self.positions.pop(), self.nodes.pop(), self.counts.pop()
+    def drop(self, count: int) -> None:
+        """The last so many are victims no more."""
+        for column in (self.positions, self.nodes, self.counts, self.places):
+            del column[-count:]
 
 
 class _Walk:
@@ -101,7 +103,6 @@ class _Walk:
         self.counts: list[int] = []
         self.blocked = False
         self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
-        self._homes: dict[int, list[Share]] = {}  # where released jobs stood
         self._place: Array | None = None
         self._victims: _Victims | None = None
         node_free = cluster_state.node_free
@@ -116,7 +117,8 @@ class _Walk:
         self.queue: list[int] = queue.tolist()
         self.needs: list[int] = requests.need.take(queue).tolist()
         self._queue_places: list[int] = []  # known from the first displacement on
-        self._returning: list[int] = []  # heap: places of released jobs that are still to be reached
+        self._returning: list[int] = []  # heap: places of released jobs that are still to be reached,
+        self._returns: dict[int, int] = {}  # and who has that place
 
     def run(self) -> Allocation:
         preempt, at = self.schedule.preempt, 0
@@ -128,7 +130,7 @@ class _Walk:
                 if at == len(self.queue) and not self._returning:
                     continue
             if self._returning and (at == len(self.queue) or self._returning[0] < self._queue_places[at]):
-                job = int(self._in_line()[heappop(self._returning)])
+                job = self._returns[heappop(self._returning)]
                 need = int(self.requests.need[job])
             else:
                 job, need = self.queue[at], self.needs[at]
@@ -154,7 +156,8 @@ class _Walk:
             return None
         if int(requests.need.sum()) <= requests.capacity:
             return None
-        return front_of_line(requests)[0]
+        running = len(requests.allocation.jobs)
+        return self.schedule.front(requests.need, requests.capacity, running + running // 8 + 64)
 
     def _extend(self) -> bool:
         """When the front of the line is served and GPUs are left, the line is made longer."""
@@ -172,6 +175,7 @@ class _Walk:
             self._queue_places += self._place[fresh].tolist()
             off = more[np.frombuffer(self.released, dtype=bool)[more]]
             self._returning = self._place[off].tolist()  # ascending, so a heap
+            self._returns.update(zip(self._returning, off.tolist()))
         return True
 
     def _fill(self, at: int, below: int) -> int:
@@ -255,9 +259,10 @@ class _Walk:
         """A released job that is reached goes back where it was, if that is still free."""
         if not self.undo or not self.released[job]:
             return False
-        home = self._homes[job]
-        if any(self.pool.free[node] < count for node, count in home):
-            return False
+        home = self._shares_of(job)
+        for node, count in home:
+            if self.pool.free[node] < count:
+                return False
         for node, count in home:
             self.pool.take(node, count)
         self.released[job] = False
@@ -265,14 +270,16 @@ class _Walk:
 
     def _release(self, count: int) -> None:
         """The last `count` victims are off their nodes for good; each stands in line again at its place."""
+        if not count:
+            return
         victims, within = self._victims_in_line(), len(self._in_line())
-        for _ in range(count):
-            place = victims.places[-1]
-            victim, home, held = victims.pop()
-            self.released[victim] = True
-            self._homes[victim] = [(home, held)] if home >= 0 else self._shares_of(victim)
-            if place < within:  # beyond the front of the line it is not reached
+        released = self.released
+        for victim, place in zip(victims.positions[-count:], victims.places[-count:]):
+            released[victim] = True
+            if place < within:  # beyond the front of the line it is not reached for now
                 heappush(self._returning, place)
+                self._returns[place] = victim
+        victims.drop(count)
 
     def _displace(self, job: int, need: int) -> bool:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
@@ -280,23 +287,16 @@ class _Walk:
         my_place, mine, fits = int(self._places()[job]), 0, False
         while not fits and mine < len(victims.places) and victims.places[-1 - mine] > my_place:
             mine += 1
-            for node, count in self._home(mine):
+            for node, count in self._shares_of(victims.positions[-mine]):
                 self.pool.give(node, count)
             fits = self._try(job, need)
         if fits or not self.undo:
             self._release(mine)
             return fits
         for back in range(mine, 0, -1):
-            for node, count in self._home(back):
+            for node, count in self._shares_of(victims.positions[-back]):
                 self.pool.take(node, count)
         return False
-
-    def _home(self, from_end: int) -> list[Share]:
-        """Where the victim stands that is so many from the end."""
-        victims = self._victims_in_line()
-        if victims.nodes[-from_end] >= 0:
-            return [(victims.nodes[-from_end], victims.counts[-from_end])]
-        return self._shares_of(victims.positions[-from_end])
 
     def _has_victim(self, job: int) -> bool:
         places = self._victims_in_line().places
@@ -321,7 +321,10 @@ class _Walk:
         return self._victims
 
     def _shares_of(self, job: int) -> list[Share]:
-        """Where a job stands that is on several nodes."""
+        """Where a running job stands, or stood when the walk began."""
+        node = int(self._victims_in_line().home[job])
+        if node >= 0:
+            return [(node, int(self.requests.held[job]))]
         nodes = self.cluster.gpu_node[self.allocation.gpus_of(int(self.schedule.jobs[job]))]
         found, counts = np.unique(nodes, return_counts=True)
         return list(zip(found.tolist(), counts.tolist()))
