@@ -143,7 +143,9 @@ def test_a_long_queue_is_walked_like_a_short_one():
     case = middle_of_a_run((8,) * 40, sizes, {0: tuple(range(sizes[0]))}, np.zeros(1500))
     for step in range(12):
         case.job_state.now += 300.0
-        schedule = Schedule.ordered(case.job_state, by=case.job_state.gpu_seconds() + rng.integers(0, 3, 1500))
+        schedule = Schedule.ordered(
+            case.job_state, by=case.job_state.gpu_seconds() + rng.integers(0, 3, 1500)
+        )
         rule, choose = consolidated("wait", case)
         expected = walk(schedule, case.cluster_state, case.job_state, choose)
         wanted = rule.place(schedule, case.cluster_state, case.job_state)

@@ -83,6 +83,10 @@ class _Victims:
         self.counts: list[int] = requests.held[running].tolist()
         self.places: list[int] = place[running].tolist()
 
+    def behind(self, place: int) -> bool:
+        """Whether anybody is left who stands behind this place."""
+        return bool(self.places) and self.places[-1] > place
+
     def drop(self, count: int) -> None:
         """The last so many are victims no more."""
         for column in (self.positions, self.nodes, self.counts, self.places):
@@ -116,38 +120,48 @@ class _Walk:
             queue = self._line[requests.pending[self._line]]
         self.queue: list[int] = queue.tolist()
         self.needs: list[int] = requests.need.take(queue).tolist()
+        self._at = 0  # in the queue
+        self._below = requests.capacity + 1  # who needs as much on one node cannot be placed any more
         self._queue_places: list[int] = []  # known from the first displacement on
         self._returning: list[int] = []  # heap: places of released jobs that are still to be reached,
         self._returns: dict[int, int] = {}  # and who has that place
 
     def run(self) -> Allocation:
-        preempt, at = self.schedule.preempt, 0
-        below = self.requests.capacity + 1  # who needs as much on one node cannot be placed any more
+        """Down the line: everybody is placed, passed over, or ends the walk."""
         bulk = self.rule.bulk and self.allowed is None
-        while at < len(self.queue) or self._returning or self._extend():
+        while self._at < len(self.queue) or self._returning or self._extend():
             if bulk:
-                at = self._fill(at, below)
-                if at == len(self.queue) and not self._returning:
+                self._fill()
+                if self.blocked:
+                    break
+                if self._at == len(self.queue) and not self._returning:
                     continue
-            if self._returning and (at == len(self.queue) or self._returning[0] < self._queue_places[at]):
-                job = self._returns[heappop(self._returning)]
-                need = int(self.requests.need[job])
-            else:
-                job, need = self.queue[at], self.needs[at]
-                at += 1
-            if below <= need <= self.pool.top and not self.released[job]:
-                continue
-            if not self.pool.total and not (preempt and self._has_victim(job)):
+            job, need = self._next()
+            if not self.pool.total and not (self.schedule.preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
                 break
-            if self._stays(job) or self._try(job, need) or (preempt and self._displace(job, need)):
+            if self._stays(job):
+                continue
+            if self._below <= need <= self.pool.top:
+                continue
+            if self._try(job, need) or (self.schedule.preempt and self._displace(job, need)):
                 continue
             if self.schedule.strict:
                 self.blocked = True
                 break
             if self.allowed is None and need <= self.pool.top:
-                below = min(below, need)
+                self._below = need
         return self._result()
+
+    def _next(self) -> tuple[int, int]:
+        """Who comes next, from the queue or from those who were released, and what it needs."""
+        if self._returning and (
+            self._at == len(self.queue) or self._returning[0] < self._queue_places[self._at]
+        ):
+            job = self._returns[heappop(self._returning)]
+            return job, int(self.requests.need[job])
+        self._at += 1
+        return self.queue[self._at - 1], self.needs[self._at - 1]
 
     def _front(self) -> Array | None:
         """As much of the order as a long, overfull queue is going to need; None: all of it."""
@@ -178,23 +192,47 @@ class _Walk:
             self._returns.update(zip(self._returning, off.tolist()))
         return True
 
-    def _fill(self, at: int, below: int) -> int:
-        """Places one job after another on its best fit, displacing others where that is needed.
+    def _fill(self) -> None:
+        """The walk for rules that put a job on the best-fitting node, in one loop without calls.
 
-        Ends before the first job that needs a second look: a released one stands before it, it is too wide
-        for a node, or finds no place. This is _try() and _displace() in one loop, for the best fit.
+        Stops before whatever concerns several nodes: a job wider than a node, or a displaced one that
+        stood on several.
         """
         pool, queue, needs, returning = self.pool, self.queue, self.needs, self._returning
         free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
-        while at < len(queue):
-            need = needs[at]
-            if need > top or (returning and returning[0] < self._queue_places[at]):
+        released, returns, below, at = self.released, self._returns, self._below, self._at
+        preempt, within = self.schedule.preempt, len(self._in_line()) if self.schedule.preempt else 0
+        queue_places, victims, home = self._queue_places, self._victims, None
+        if victims is not None:
+            home = victims.home
+        while returning or at < len(queue):
+            if returning and (at == len(queue) or returning[0] < queue_places[at]):
+                job = returns[returning[0]]
+                node = int(home[job])  # type: ignore[index]
+                if node < 0:
+                    break
+                my_place = heappop(returning)
+                need = int(self.requests.held[job])
+                if free[node] >= need:  # it stays
+                    free[node] -= need
+                    heappush(heaps[free[node]], node)
+                    total -= need
+                    released[job] = False
+                    continue
+            else:
+                job, need = queue[at], needs[at]
+                if need > top:
+                    break
+                my_place = queue_places[at] if queue_places else -1
+                at += 1
+            if not total and (not preempt or (victims is not None and not victims.behind(my_place))):
+                at = len(queue)  # nothing is free, and nobody stands behind: the walk is over
+                returning.clear()
+                self.blocked = self.schedule.strict
                 break
             if need >= below:
-                at += 1
                 continue
-            node = -1
-            count = need
+            node, count = -1, need
             while count <= top:
                 heap = heaps[count]
                 while heap:
@@ -205,41 +243,67 @@ class _Walk:
                 if node >= 0:
                     break
                 count += 1
-            if node < 0:
-                if not self.schedule.preempt:
-                    break
-                victims = self._victims_in_line()
-                nodes, counts, places = victims.nodes, victims.counts, victims.places
-                my_place, mine = self._queue_places[at], 0
+            if node < 0 and preempt:
+                if victims is None:
+                    victims = self._victims_in_line()
+                    home, queue_places = victims.home, self._queue_places
+                    my_place = queue_places[at - 1]
+                positions, nodes, counts, places = (
+                    victims.positions,
+                    victims.nodes,
+                    victims.counts,
+                    victims.places,
+                )
+                mine = several = 0
                 # Only the node that has just been given GPUs can fit: there was none before.
                 while mine < len(places) and places[-1 - mine] > my_place:
                     node = nodes[-1 - mine]
                     if node < 0:
+                        several = 1
                         break
-                    free[node] = count = free[node] + counts[-1 - mine]
                     mine += 1
+                    free[node] = count = free[node] + counts[-mine]
                     if count >= need:
                         break
                     heappush(heaps[count], node)
                     node = -1
-                if node < 0:  # none: put them back, and leave the rest to the careful way
+                if node < 0:  # in vain: everybody goes back
                     for back in range(mine, 0, -1):
                         node = nodes[-back]
                         free[node] -= counts[-back]
                         heappush(heaps[free[node]], node)
+                    node = -1
+                    if several:
+                        self._step_back(job, my_place)
+                        at = self._at = at - (not released[job])
+                        break
+                else:
+                    for _ in range(mine):
+                        nodes.pop()
+                        victim, place = positions.pop(), places.pop()
+                        total += counts.pop()
+                        released[victim] = True
+                        if place < within:  # beyond the front of the line it is not reached for now
+                            heappush(returning, place)
+                            returns[place] = victim
+            if node < 0:
+                if self.schedule.strict:
+                    self.blocked = True
                     break
-                total += sum(counts[-mine:])
-                self._release(mine)
-            left = count - need
-            free[node] = left
-            heappush(heaps[left], node)
+                below = need
+                continue
+            free[node] = count - need
+            heappush(heaps[count - need], node)
             total -= need
-            self.placed.append(queue[at])
+            self.placed.append(job)
             self.nodes.append(node)
             self.counts.append(need)
-            at += 1
-        pool.total = total
-        return at
+        self._at, self._below, pool.total = at, below, total
+
+    def _step_back(self, job: int, place: int) -> None:
+        """A job that was taken up is next again."""
+        if self.released[job]:
+            heappush(self._returning, place)
 
     def _try(self, job: int, need: int) -> bool:
         if need > self.pool.total:
@@ -299,8 +363,7 @@ class _Walk:
         return False
 
     def _has_victim(self, job: int) -> bool:
-        places = self._victims_in_line().places
-        return bool(places) and bool(places[-1] > self._places()[job])
+        return self._victims_in_line().behind(int(self._places()[job]))
 
     def _in_line(self) -> Array:
         """Positions in order: the front of the line, or all of it."""
