@@ -100,14 +100,15 @@ class ClusterState:
         return owners[owners >= 0]
 
     def is_consolidated(self, allocation: Allocation) -> Array:
-        """Which jobs stand on as few nodes as the largest node type allows for their GPU count."""
+        """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""
         if self.one_pool:
             return np.ones(len(allocation.jobs), dtype=bool)
         nodes = self.gpu_node[allocation.gpus]
         owner = np.repeat(np.arange(len(allocation.jobs)), allocation.counts)
         pairs = np.unique(owner * self.nodes + nodes) // self.nodes
         spans = np.bincount(pairs, minlength=len(allocation.jobs))
-        return np.asarray(spans <= -(-allocation.counts // int(self.node_gpus.max())))
+        fewest = np.searchsorted(np.cumsum(np.sort(self.node_gpus)[::-1]), allocation.counts) + 1
+        return np.asarray(spans <= fewest)
 
     def fragmentation(self) -> float:
         """Share of the free GPUs that are on partly used nodes; 0 when whole nodes are free, or nothing."""

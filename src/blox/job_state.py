@@ -340,4 +340,8 @@ def _single(value: Array | float) -> float:
 
 
 def _policy_key(policy: object) -> str:
-    return f"{type(policy).__module__}.{policy!r}"
+    """Names a policy by its class, verbs and parameters: the same in every folder, on every machine."""
+    cls = type(policy)
+    verbs = [verb for verb in ("accept", "schedule", "place", "terminate") if hasattr(cls, verb)]
+    told = repr(policy)
+    return f"{cls.__qualname__}.{'.'.join(verbs)} {'' if ' object at 0x' in told else told}"

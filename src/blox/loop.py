@@ -29,10 +29,9 @@ def run(
     on_round: Callable[[BloxManager, JobState], None] | None = None,
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
-    promises = [
-        getattr(part, "stable_until", None) for part in (admission, scheduler, placement, manager.termination)
-    ]
-    skip = skip and None not in promises  # a part that says nothing is asked every round
+    parts = (admission, scheduler, placement, manager.termination)
+    promises = [part.stable_until for part in parts if hasattr(part, "stable_until")]
+    skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     worth_asking = True
     while not manager.terminate:
         manager.update_cluster(cluster_state)
@@ -46,8 +45,8 @@ def run(
         plan = Plan.diff(cluster_state.allocation, wanted)
         manager.exec_jobs(plan, cluster_state, job_state)
         stable = -math.inf
-        if skip and (plan.empty or (wanted.settled and worth_asking) or manager.event_driven):
-            stable = min([promise(job_state, cluster_state) for promise in promises])  # type: ignore[misc]
+        if manager.event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
+            stable = min([promise(job_state, cluster_state) for promise in promises], default=math.inf)
         before = manager.now
         manager.next_round(cluster_state, job_state, stable)
         # A policy that reshuffles every round promises nothing useful: save the question until it rests.

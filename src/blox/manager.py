@@ -164,7 +164,10 @@ class BloxManager:
         self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState, running: Array | None
     ) -> None:
         """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
-        self._take_off(rows, at, cluster_state, job_state)
+        if running is None:
+            self._take_off(rows, at, cluster_state, job_state)
+        elif running.any():
+            self._take_off(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, job_state, running)
         if self.window is not None:

@@ -132,10 +132,14 @@ class Allocation:
         return cls(owner=np.full(gpus, -1, dtype=np.int64), used=0)
 
     def owned(self, gpus: int) -> Allocation:
-        """The same whole-GPU allocation kept as `owner`, for a cluster with so many GPUs."""
+        """The same allocation kept as `owner` too, for a cluster with so many GPUs."""
         owner = np.full(gpus, -1, dtype=np.int64)
         owner[self.gpus] = np.repeat(self.jobs, self.counts)
-        return Allocation(self.jobs, owner=owner, used=self.used, blocked=self.blocked, settled=self.settled)
+        used = int((owner >= 0).sum())  # jobs that share a GPU count it once
+        twin = Allocation(self.jobs, owner=owner, used=used, blocked=self.blocked, settled=self.settled)
+        twin._counts, twin._gpus = self._counts, self._gpus
+        twin._adopt(self.grants())
+        return twin
 
     def unchanged(self, *, blocked: bool) -> Allocation:
         """The same allocation as the outcome of another placement."""
@@ -230,6 +234,16 @@ class Draft:
         wanted = Allocation(self._jobs, owner=self.owner, used=self._used, blocked=blocked, settled=settled)
         wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
         wanted.launched, wanted.moved = self._launched, self._moved
+        for (
+            name,
+            column,
+        ) in self._base.grants().items():  # who stays keeps its grant, who is new has the default
+            of_row = np.full(self._rows, _GRANTS[name])
+            of_row[self._base.jobs] = column
+            for new in (self._launched, self._moved):
+                if new is not None:
+                    of_row[new.jobs] = _GRANTS[name]
+            setattr(wanted, name, of_row[self._jobs])
         return wanted
 
     def _put(self, new: Allocation) -> None:

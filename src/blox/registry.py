@@ -141,6 +141,10 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
         raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
     except (TypeError, ValueError) as error:
         raise BloxError(str(error), where=where) from None
+    except Exception as error:
+        raise BloxError(
+            f"it cannot be made: {type(error).__name__}: {error}", where=where, fix="check its __post_init__"
+        ) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +160,14 @@ def parameters(cls: type) -> dict[str, Parameter]:
     """The constructor keywords of a part, from its dataclass fields."""
     if not dataclasses.is_dataclass(cls):
         return {}
-    hints = typing.get_type_hints(cls)
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception as error:
+        raise BloxError(
+            f"the type of a field is not known: {error}",
+            where=cls.__name__,
+            fix="import what the fields' types name",
+        ) from None
     found = {}
     for field in dataclasses.fields(cls):
         if not field.init:

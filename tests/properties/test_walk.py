@@ -137,7 +137,7 @@ def test_consolidated_is_the_walk_node_by_node(case, fallback):
 
 
 def test_a_long_queue_is_walked_like_a_short_one():
-    """Longer than the part of the order that is sorted at first; many rounds, each from the last one's outcome."""
+    """Longer than the part of the order that is sorted at first; each round from the last outcome."""
     rng = np.random.default_rng(7)
     sizes = rng.choice([1, 2, 3, 4, 8, 16], p=[0.5, 0.1, 0.1, 0.15, 0.1, 0.05], size=1500)
     case = middle_of_a_run((8,) * 40, sizes, {0: tuple(range(sizes[0]))}, np.zeros(1500))

@@ -13,7 +13,10 @@ from blox.schedule import Schedule
 @register.placement("count")
 @dataclass(frozen=True)
 class Count:
-    """Counts GPUs and nothing else: the cluster is one pool, and no job is ever slowed by being spread."""
+    """Counts GPUs and nothing else: the cluster is one pool, and no job is ever slowed by being spread.
+
+    GPU types are not looked at either: a job that may use some types only gets any GPU.
+    """
 
     ignores_nodes = True
 
