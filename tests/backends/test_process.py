@@ -364,9 +364,19 @@ def poll(condition: Callable[[], Any]) -> Any:
     raise AssertionError("it did not happen in time")
 
 
+FROM_BEFORE: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def leave_out_what_other_tests_have_started() -> None:
+    """A dead child of another test in the same worker must not be taken for one of ours."""
+    FROM_BEFORE.clear()
+    FROM_BEFORE.update(child.pid for child in psutil.Process().children())
+
+
 def own_children() -> list[psutil.Process]:
     """The jobs' processes that this one has started, dead ones that nobody buried included."""
-    return children_of(os.getpid())
+    return [child for child in children_of(os.getpid()) if child.pid not in FROM_BEFORE]
 
 
 def children_of(pid: int) -> list[psutil.Process]:
