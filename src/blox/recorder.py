@@ -35,6 +35,8 @@ ROUND_COLUMNS = (
     "handed_out",
     "blocked",
 )
+# For the account of waiting, not kept: queued jobs for which enough GPUs were free; were given to others.
+_HIDDEN = ("fitting", "passed_over")
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -54,11 +56,8 @@ class Recorder:
         self._finished = 0
         self._handed_out = 0  # GPUs given out in the round that is running
         self._handed_out_until = math.inf
-        self._passed_over = 0  # waiting jobs for which they would have been enough
         self._held = 0
-        self._wait = dict.fromkeys(CAUSES, 0.0)
-        self._causes = dict.fromkeys(CAUSES, 0)
-        self._since = 0.0
+        self._end_s = 0.0
 
     def finished(self, rows: Array, at: Array, job_state: JobState, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -87,7 +86,6 @@ class Recorder:
             return
         columns, now = job_state.columns, job_state.now
         self._expire(now)
-        self._account(now)
         if fresh:
             fresh_gpus = columns.gpus[self._seen : job_state.submitted]
             self._demanded += len(fresh_gpus) if job_state.single_gpu else int(fresh_gpus.sum())
@@ -112,7 +110,7 @@ class Recorder:
         self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
         self._handed_out_until = self._round_end(now)
         self._held = held
-        self._classify(cluster_state, plan.wanted.blocked)
+        free = cluster_state.free_gpus
         self._rows.append(
             (
                 now,
@@ -122,15 +120,17 @@ class Recorder:
                 cluster_state.total_gpus,
                 plan.wanted.used,
                 self._demanded,
-                cluster_state.free_gpus,
-                int(cluster_state.node_free.max()) if cluster_state.free_gpus else 0,
-                cluster_state.fragmentation(),
+                free,
+                int(cluster_state.node_free.max()) if free else 0,
+                cluster_state.fragmentation() if free else 0.0,
                 launched,
                 suspended,
                 moved,
                 self._finished,
                 self._handed_out,
                 plan.wanted.blocked,
+                sum(self._queue[: free + 1]) if free else 0,
+                sum(self._queue[free + 1 : free + self._handed_out + 1]) if self._queued else 0,
             )
         )
         self._finished = 0
@@ -138,14 +138,13 @@ class Recorder:
     def close(self, end_s: float) -> None:
         """The run is over."""
         self._expire(end_s)
-        self._account(end_s)
+        self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
-        table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(ROUND_COLUMNS))
+        table = self._table()
         exact = ("time_s", "fragmentation")
         return {
-            name: table[:, i] if name in exact else table[:, i].astype(np.int64)
-            for i, name in enumerate(ROUND_COLUMNS)
+            name: table[name] if name in exact else table[name].astype(np.int64) for name in ROUND_COLUMNS
         }
 
     def stints(self, end_s: float) -> dict[str, Array]:
@@ -178,8 +177,22 @@ class Recorder:
         }
 
     def waits(self) -> dict[str, float]:
-        """Seconds that jobs have waited in all, by cause."""
-        return dict(self._wait)
+        """Seconds that jobs have waited in all, by cause; see wait_cause()."""
+        table = self._table()
+        elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
+        blocked = table["blocked"] == 1
+        jobs = {
+            "admission": table["held"],
+            "priority": table["passed_over"] + np.where(blocked, table["fitting"], 0),
+            "capacity": table["queued"] - table["fitting"] - table["passed_over"],
+            "fragmentation": np.where(blocked, 0, table["fitting"]),
+        }
+        return {cause: float((jobs[cause] * elapsed).sum()) for cause in CAUSES}
+
+    def _table(self) -> dict[str, Array]:
+        names = ROUND_COLUMNS + _HIDDEN
+        table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(names))
+        return {name: table[:, i] for i, name in enumerate(names)}
 
     def _requeue(self, gpus: Array, sign: int) -> None:
         self._queued += sign * len(gpus)
@@ -196,36 +209,10 @@ class Recorder:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         if not self._handed_out or now <= self._handed_out_until:
             return
-        self._account(self._handed_out_until)
         self._handed_out = 0
-        last = dict(zip(ROUND_COLUMNS, self._rows[-1]))
-        quiet = {"launched": 0, "suspended": 0, "moved": 0, "finished": 0, "handed_out": 0}
+        last = dict(zip(ROUND_COLUMNS + _HIDDEN, self._rows[-1]))
+        quiet = dict.fromkeys(("launched", "suspended", "moved", "finished", "handed_out", "passed_over"), 0)
         self._rows.append(tuple({**last, **quiet, "time_s": self._handed_out_until}.values()))
-        self._causes["priority"] -= self._passed_over
-        self._causes["capacity"] += self._passed_over
-        self._passed_over = 0
-
-    def _classify(self, cluster_state: ClusterState, blocked: bool) -> None:
-        causes = self._causes
-        self._passed_over = 0
-        causes["admission"] = self._held
-        if not self._queued:
-            causes["priority"] = causes["capacity"] = causes["fragmentation"] = 0
-            return
-        free = cluster_state.free_gpus
-        room = sum(self._queue[: free + 1])
-        self._passed_over = passed_over = sum(self._queue[free + 1 : free + self._handed_out + 1])
-        causes["fragmentation"] = 0 if blocked else room
-        causes["priority"] = passed_over + (room if blocked else 0)
-        causes["capacity"] = self._queued - room - passed_over
-
-    def _account(self, now: float) -> None:
-        elapsed = now - self._since
-        if elapsed > 0:
-            for cause, count in self._causes.items():
-                if count:
-                    self._wait[cause] += count * elapsed
-        self._since = now
 
 
 def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:

@@ -62,10 +62,13 @@ def _total(requests: Requests, positions: Array) -> int:
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
-    _, winners, used = front_of_line(requests)
+    line, winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
         return starting, NO_ROWS
+    if len(line) == len(pending) and requests.single:  # then the others are simply the rest of the line
+        rest = line[len(winners) :]
+        return starting, schedule.jobs.take(rest[~pending.take(rest)])
     if schedule.strict and used < requests.capacity:
         leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
     else:  # the winners use everything, or whoever is left was passed over

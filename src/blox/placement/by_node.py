@@ -171,7 +171,8 @@ class _Walk:
         if int(requests.need.sum()) <= requests.capacity:
             return None
         running = len(requests.allocation.jobs)
-        return self.schedule.front(requests.need, requests.capacity, running + running // 8 + 64)
+        wanted = requests.capacity + requests.capacity // 8  # not everybody fits where counting says so
+        return self.schedule.front(requests.need, wanted, running + running // 4 + 64)
 
     def _extend(self) -> bool:
         """When the front of the line is served and GPUs are left, the line is made longer."""
