@@ -118,6 +118,7 @@ class _Walk:
             queue = self.schedule.rank(requests.pending.nonzero()[0])
         else:
             queue = self._line[requests.pending[self._line]]
+        self._queue_array: Array = queue  # the same, for looking places up
         self.queue: list[int] = queue.tolist()
         self.needs: list[int] = requests.need.take(queue).tolist()
         self._at = 0  # in the queue
@@ -182,6 +183,7 @@ class _Walk:
         longer = self.schedule.front(need, 2 * int(need.take(line).sum()), 2 * len(line))
         more, self._line = longer[len(line) :], longer
         fresh = more[self.requests.pending[more]]
+        self._queue_array = np.concatenate((self._queue_array, fresh))
         self.queue += fresh.tolist()
         self.needs += need.take(fresh).tolist()
         if self._place is not None and self._victims is not None:
@@ -381,7 +383,7 @@ class _Walk:
     def _victims_in_line(self) -> _Victims:
         if self._victims is None:
             self._victims = _Victims(self.requests, self.cluster, self._places())
-            self._queue_places = self._places()[self.queue].tolist()
+            self._queue_places = self._places().take(self._queue_array).tolist()
         return self._victims
 
     def _shares_of(self, job: int) -> list[Share]:
