@@ -14,10 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from blox.cluster_state import ClusterState
-from blox.errors import BloxError
 from blox.job_state import JobState
+from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.requests import Requests
+from blox.placement.victims import Victims
 from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -57,42 +58,6 @@ def place_by_node(
     return _Walk(requests, cluster_state, job_state, rule, undo).run()
 
 
-class _Victims:
-    """Running jobs that may be released, the last in line at the end: position, node, GPUs, place in line.
-
-    The node is -1 for a job on several nodes.
-    """
-
-    __slots__ = ("counts", "home", "nodes", "places", "positions")
-
-    def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
-        running = requests.schedule.rank((~requests.pending).nonzero()[0])
-        owner = requests.allocation.owner
-        assert owner is not None
-        held = (owner >= 0).nonzero()[0]
-        first, last = np.empty((2, requests.rows), dtype=np.int64)  # GPU of each row
-        last[owner[held]] = held  # GPUs come in ascending order: the last one stays,
-        first[owner[held][::-1]] = held[::-1]  # or here the first
-        rows = requests.schedule.jobs.take(running)
-        node = cluster_state.gpu_node[first[rows]]
-        several = node != cluster_state.gpu_node[last[rows]]
-        self.positions: list[int] = running.tolist()
-        self.home: Array = np.full(len(requests.need), -1)  # node by position
-        self.home[running] = np.where(several, -1, node)
-        self.nodes: list[int] = self.home[running].tolist()
-        self.counts: list[int] = requests.held[running].tolist()
-        self.places: list[int] = place[running].tolist()
-
-    def behind(self, place: int) -> bool:
-        """Whether anybody is left who stands behind this place."""
-        return bool(self.places) and self.places[-1] > place
-
-    def drop(self, count: int) -> None:
-        """The last so many are victims no more."""
-        for column in (self.positions, self.nodes, self.counts, self.places):
-            del column[-count:]
-
-
 class _Walk:
     """One walk. Jobs are positions in `schedule.jobs`; the queue is ordered, first in line first."""
 
@@ -101,14 +66,14 @@ class _Walk:
     ) -> None:
         self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
         self.schedule, self.allocation = requests.schedule, requests.allocation
-        self.allowed = _allowed_nodes(self.schedule, cluster_state, job_state)
+        self.allowed = allowed_nodes(self.schedule, cluster_state, job_state)
         self.placed: list[int] = []  # position, node and count of every new placement, in order
         self.nodes: list[int] = []
         self.counts: list[int] = []
         self.blocked = False
         self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
         self._place: Array | None = None
-        self._victims: _Victims | None = None
+        self._victims: Victims | None = None
         node_free = cluster_state.node_free
         if len(requests.unlisted):
             node_free = node_free + self._per_node(requests.unlisted)
@@ -380,9 +345,9 @@ class _Walk:
             self._place[line] = np.arange(len(line))
         return self._place
 
-    def _victims_in_line(self) -> _Victims:
+    def _victims_in_line(self) -> Victims:
         if self._victims is None:
-            self._victims = _Victims(self.requests, self.cluster, self._places())
+            self._victims = Victims(self.requests, self.cluster, self._places())
             self._queue_places = self._places().take(self._queue_array).tolist()
         return self._victims
 
@@ -435,29 +400,3 @@ class _Walk:
         gpus = np.empty(len(flat), dtype=np.int64)
         gpus[by_node] = ids[np.searchsorted(self.cluster.gpu_node[ids], sorted_nodes) + rank]
         return gpus
-
-
-def _allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:
-    """Nodes that each job may use, where a job or the schedule restricts the GPU type; else None."""
-    if schedule.gpu_type is None and not job_state.typed:
-        return None
-    everywhere = np.ones(cluster.nodes, dtype=bool)
-    masks: dict[str, Array] = {"": everywhere}
-    allowed: dict[int, Array] = {}
-    names = job_state.columns.gpu_types[schedule.jobs]
-    for position, text in enumerate(names.tolist()):
-        if text not in masks:
-            wanted = set(text.split("|"))
-            known = [i for i, name in enumerate(cluster.gpu_types) if name in wanted]
-            if not known:
-                job_id = job_state.columns.job_id[schedule.jobs[position]]
-                raise BloxError(
-                    f"job {job_id!r} may use {text} only, and the cluster has {', '.join(cluster.gpu_types)}",
-                    fix="give the cluster such GPUs, or leave the job out",
-                )
-            masks[text] = np.isin(cluster.node_type, known)
-        mask = masks[text]
-        if schedule.gpu_type is not None and int(schedule.gpu_type[position]) >= 0:
-            mask = mask & (cluster.node_type == int(schedule.gpu_type[position]))
-        allowed[position] = mask
-    return allowed
