@@ -55,7 +55,12 @@ _HOMES = {
 }
 
 
+_PACKAGES = ("admission_control", "checks", "placement", "report", "schedulers", "termination", "workloads")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"blox.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"blox.{_HOMES[name]}"), name)

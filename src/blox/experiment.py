@@ -41,6 +41,7 @@ from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
+DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
 BACKENDS = ("simulation", "process")
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
@@ -75,6 +76,12 @@ class Experiment:
     speedup: float = 60.0
     label: str = ""
 
+    def __post_init__(self) -> None:
+        """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
+        for field in dataclasses.fields(self):
+            value = _typed(field.name, getattr(self, field.name), str(field.type), "Experiment")
+            object.__setattr__(self, field.name, value)
+
     @classmethod
     def from_toml(cls, path: str | Path) -> Experiment:
         """An experiment from a TOML file; unknown or ill-typed settings are answered with the valid ones."""
@@ -94,8 +101,11 @@ class Experiment:
         return cls(**values)
 
     def to_table(self) -> dict[str, Any]:
-        """The settings as TOML keeps them."""
-        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+        """The settings as TOML keeps them, less those that a compat preset decides."""
+        settings = {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+        return {
+            key: value for key, value in settings.items() if not (self.compat and key in DECIDED_BY_PRESET)
+        }
 
     def prepare(self) -> Prepared:
         """Builds and checks every part. Raises BloxError before anything runs."""
@@ -184,7 +194,7 @@ class Prepared:
     ) -> Result:
         """The figures of a run that has ended, whoever wrote its loop."""
         options = self.composition.options
-        end_s = manager.now
+        end_s = float(manager.now)
         if (
             not len(job_state.active)
             and not len(job_state.waiting)
@@ -282,7 +292,13 @@ def _compose(experiment: Experiment) -> Composition:
     if experiment.compat:
         preset = registry.build("compat", experiment.compat)
         default = Experiment()
-        for name in ("admission", "scheduler", "placement", "termination", "performance", "overheads"):
+        if experiment.clock != "rounds":
+            raise BloxError(
+                f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
+                where="clock",
+                fix="leave it out: the preset credits whole rounds",
+            )
+        for name in DECIDED_BY_PRESET:
             if getattr(experiment, name) != getattr(default, name):
                 raise BloxError(
                     f"{name}={getattr(experiment, name)!r} together with compat={experiment.compat!r}",
@@ -307,7 +323,7 @@ def _part(kind: str, spec: str, verb: str) -> Any:
         raise BloxError(
             f"{type(part).__name__} has no method {verb}()",
             where=f"{kind} {spec!r}",
-            fix=f"a {kind} part needs {verb}(); see docs/writing-a-policy.md",
+            fix=f"give it {verb}(); see docs/writing-a-policy.md",
         )
     return _guarded(kind, part)
 
@@ -361,11 +377,26 @@ def _check_numbers(experiment: Experiment) -> None:
 
 
 def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
+    """The value as the setting keeps it. A policy object stands for its spec."""
+    if value is None and "None" in wanted:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
     if wanted.startswith("float") and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if wanted == "str" and dataclasses.is_dataclass(value) and hasattr(type(value), "blox_kind"):
+        return registry.spec_of(value)
+    if wanted == "str" and isinstance(value, Path):
+        return str(value)
     kinds = {"str": (str, "a text in quotes"), "float": (float, "a number"), "int": (int, "a whole number")}
     kind, words = kinds[wanted.partition(" ")[0]]
     if not isinstance(value, kind) or isinstance(value, bool):
+        if name == "window":
+            words = 'written as "FIRST-LAST", e.g. "3000-4000"'
+        elif isinstance(value, (list, tuple)):
+            words += "; several are for blox compare and blox sweep"
+        elif isinstance(value, dict):
+            words += "; settings stand at the top level, not in a table"
         raise BloxError(f"{name} is {value!r}", where=where, fix=f"{name} must be {words}")
     return value
 

@@ -66,6 +66,11 @@ class Result:
     stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+        told = ", ".join(f"{name}={self.summary.get(name)!r}" for name in figures)
+        return f"Result({self.label!r}, {told})"
+
     def save(self, directory: str | Path) -> Path:
         """Writes the directory in one go: it is there whole, or as it was before."""
         target = Path(directory)

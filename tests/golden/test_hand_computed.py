@@ -430,11 +430,37 @@ def test_quota_of_gpus_per_type(run):
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (500, 650), "D": (200, 280), "E": (200, 500)}
 
 
-def test_quota_of_job_size(run):
-    """Jobs above 2 GPUs enter only when nothing else is admitted: C waits until E is gone at 500."""
-    result = run(admission="quota:most_gpus=2", scheduler=SKIPPING)
-    assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 500, "D": 100, "E": 200}
-    assert times(result)["C"] == (500, 650)
+def test_quota_of_jobs_per_size(run):
+    """One job of each size at a time: A and B ask for 2 GPUs, C for 4, D and E for 1.
+
+    0    A enters and starts, ends at 250. B is held.
+    100  C and D enter. C does not fit, D starts, ends at 180.
+    200  D is gone: E enters and starts, ends at 500.
+    300  A is gone: B enters and starts on 2 of 3 free GPUs, ends at 420.
+    500  E is gone: C starts, ends at 650.
+    """
+    result = run(admission="quota:size_jobs=1", scheduler=SKIPPING)
+    assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 100, "D": 100, "E": 200}
+    assert times(result) == {
+        "A": (0, 250),
+        "B": (300, 420),
+        "C": (500, 650),
+        "D": (100, 180),
+        "E": (200, 500),
+    }
+
+
+def test_large_jobs_enter_one_at_a_time(run):
+    """Those above 1 GPU are A, B and C: B enters when A is gone, C when B is gone (420, seen at 500)."""
+    result = run(admission="quota:most_gpus=1", scheduler=SKIPPING)
+    assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 500, "D": 100, "E": 200}
+    assert times(result) == {
+        "A": (0, 250),
+        "B": (300, 420),
+        "C": (500, 650),
+        "D": (100, 180),
+        "E": (200, 500),
+    }
 
 
 # -- placement ------------------------------------------------------------------------------------------

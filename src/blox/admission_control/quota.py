@@ -19,11 +19,11 @@ class Quota:
     """Holds a job while its user, tenant or job type has as much admitted as the quota allows.
 
     Paper, Table 5: user job quota, user resource quota, job type quota, job resource quota. `user_jobs`
-    and `user_gpus` (likewise `tenant_*`, `type_*`) limit the jobs, or the GPUs they ask for, that are
-    admitted at a time; 0 means no limit. `most_gpus` is the largest job that enters by day and night:
-    larger ones enter only when nothing else is admitted. A job whose own size exceeds a GPU quota enters
-    when its owner has nothing else admitted, so that no job waits for ever. A held job does not hold up
-    others behind it that are within their quotas.
+    and `user_gpus` limit the jobs, or the GPUs they ask for, that one user has admitted at a time; likewise
+    `tenant_*`, `type_*` (jobs of one job type) and `size_*` (jobs that ask for the same number of GPUs);
+    0 means no limit. Jobs that ask for more than `most_gpus` enter one at a time. A job whose own size
+    exceeds a GPU quota enters when its owner has nothing else admitted, so that no job waits for ever. A
+    held job does not hold up others behind it that are within their quotas.
     """
 
     user_jobs: int = 0
@@ -32,6 +32,8 @@ class Quota:
     tenant_gpus: int = 0
     type_jobs: int = 0
     type_gpus: int = 0
+    size_jobs: int = 0
+    size_gpus: int = 0
     most_gpus: int = 0
 
     # `blox check` builds it with these: some quota must be set.
@@ -47,9 +49,7 @@ class Quota:
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         jobs, gpus = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-        admitted = 0
         for row in job_state.active.tolist():
-            admitted += 1
             for owner, _, _ in self._limits(job_state, row):
                 jobs[owner] += 1
                 gpus[owner] += int(job_state.columns.gpus[row])
@@ -57,8 +57,6 @@ class Quota:
         for index, row in enumerate(new_jobs.tolist()):
             size = int(job_state.columns.gpus[row])
             limits = list(self._limits(job_state, row))
-            if self.most_gpus and size > self.most_gpus and admitted:
-                continue
             if any(
                 (most_jobs and jobs[owner] >= most_jobs)
                 or (most_gpus and jobs[owner] and gpus[owner] + size > most_gpus)
@@ -66,7 +64,6 @@ class Quota:
             ):
                 continue
             accepted.append(index)
-            admitted += 1
             for owner, _, _ in limits:
                 jobs[owner] += 1
                 gpus[owner] += size
@@ -78,10 +75,13 @@ class Quota:
 
     def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:
         """(owner, most jobs, most GPUs) for every quota that the job falls under."""
-        for kind, column, most_jobs, most_gpus in (
-            ("user", "user", self.user_jobs, self.user_gpus),
-            ("tenant", "tenant", self.tenant_jobs, self.tenant_gpus),
-            ("type", "job_type", self.type_jobs, self.type_gpus),
+        columns, size = job_state.columns, int(job_state.columns.gpus[row])
+        for kind, owner, most_jobs, most_gpus in (
+            ("user", columns.user[row], self.user_jobs, self.user_gpus),
+            ("tenant", columns.tenant[row], self.tenant_jobs, self.tenant_gpus),
+            ("type", columns.job_type[row], self.type_jobs, self.type_gpus),
+            ("size", str(size), self.size_jobs, self.size_gpus),
+            ("large", "", 1 if 0 < self.most_gpus < size else 0, 0),
         ):
             if most_jobs or most_gpus:
-                yield (kind, getattr(job_state.columns, column)[row]), most_jobs, most_gpus
+                yield (kind, owner), most_jobs, most_gpus

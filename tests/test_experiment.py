@@ -1,0 +1,77 @@
+"""An experiment in Python: the same settings give the same table, and wrong ones are told in words."""
+
+import json
+
+import numpy as np
+import pytest
+
+import blox
+from blox import BloxError, Experiment
+
+
+def test_whole_numbers_stand_for_seconds():
+    whole = Experiment(workload="constant", jobs=5, round_s=300, speedup=60, seed=np.int64(1))
+    exact = Experiment(workload="constant", jobs=5, round_s=300.0, speedup=60.0, seed=1)
+    assert whole == exact
+    assert json.dumps(whole.run().summary) == json.dumps(exact.run().summary)
+
+
+def test_a_policy_stands_for_its_spec():
+    assert Experiment(scheduler=blox.schedulers.Las(by="time")).scheduler == "las:by=time"
+    assert Experiment(placement=blox.placement.Consolidated()).placement == "consolidated"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"window": (1, 5)}, "FIRST-LAST"),
+        ({"window": None}, "FIRST-LAST"),
+        ({"scheduler": ["fifo", "las"]}, "blox compare"),
+        ({"cluster": None}, "a text in quotes"),
+        ({"workload": 123}, "a text in quotes"),
+        ({"seed": 1.0}, "a whole number"),
+        ({"seed": None}, "a whole number"),
+        ({"seed": True}, "a whole number"),
+        ({"jobs": "5"}, "a whole number"),
+        ({"jobs": 3.0}, "a whole number"),
+        ({"round_s": "300"}, "a number"),
+        ({"label": 3}, "a text in quotes"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_told(settings, words):
+    with pytest.raises(BloxError, match=words) as told:
+        Experiment(**settings)
+    assert next(iter(settings)) in str(told.value)
+
+
+def test_what_a_preset_decides_is_not_recorded_as_something_else():
+    table = Experiment(compat="blox:policy=Las").to_table()
+    assert "scheduler" not in table and table["compat"] == "blox:policy=Las"
+    assert Experiment.from_table(table, where="here") == Experiment(compat="blox:policy=Las")
+
+
+def test_a_preset_of_whole_rounds_refuses_the_events_clock():
+    with pytest.raises(BloxError, match="whole rounds"):
+        Experiment(workload="constant", jobs=3, compat="blox", clock="events").prepare()
+
+
+def test_a_result_introduces_itself():
+    result = Experiment(workload="constant", jobs=5).run()
+    assert repr(result).startswith("Result('fifo', jobs=5, finished=5, avg_jct_s=")
+
+
+def test_a_job_that_is_ended_while_it_waits_has_not_run(tmp_path):
+    """b never runs: ended by the policy at 600 s, it has waited all the time."""
+    policy = tmp_path / "impatient.py"
+    policy.write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Impatient:\n"
+        '    """Ends jobs that wait at 600 s."""\n\n'
+        "    def terminate(self, job_state, cluster_state):\n"
+        "        return job_state.active[(job_state.now >= 600) & ~job_state.running]\n"
+    )
+    trace = tmp_path / "t.csv"
+    trace.write_text("job_id,submit_s,gpus,duration_s\na,0,1,1000\nb,0,1,1000\n")
+    result = Experiment(workload=str(trace), cluster="1x1", termination=f"{policy}:Impatient").run()
+    assert result.jobs["run_s"].tolist() == [1000.0, 0.0]
+    assert result.jobs["queueing_s"].tolist() == [0.0, 600.0]
+    assert result.jobs["finish_s"].tolist() == [1000.0, 600.0]
