@@ -64,22 +64,33 @@ def _lines(rows: Sequence[Row], across: str) -> dict[str, dict[Any, list[Result]
 
 
 def _claim(lines: dict[str, dict[Any, list[Result]]], across: str) -> str:
-    """Which line has the shortest average JCT, and where."""
-    wins: dict[str, int] = {}
+    """Which lines have the shortest average JCT, and where; all that share it are named."""
+    wins: dict[tuple[str, ...], int] = {}
+    same = 0  # values at which every line has the same
     points = list(dict.fromkeys(value for line in lines.values() for value in line))
     for value in points:
         means = {name: _mean(line[value], measures.AVG_JCT) for name, line in lines.items() if value in line}
         finite = {name: mean for name, mean in means.items() if math.isfinite(mean)}
-        if len(finite) > 1:
-            winner = min(finite, key=finite.__getitem__)
-            wins[winner] = wins.get(winner, 0) + 1
+        if len(finite) < 2:
+            continue
+        least = min(finite.values())
+        # The mean over seeds may round differently where every run is equal.
+        winners = tuple(name for name, mean in finite.items() if math.isclose(mean, least, rel_tol=1e-12))
+        if len(winners) == len(finite):
+            same += 1
+        else:
+            wins[winners] = wins.get(winners, 0) + 1
+    if same == len(points) > 0:
+        return f"No difference in average JCT at any value of {across}"
     if not wins:
         return f"Average JCT against {across}"
     best = max(wins, key=wins.__getitem__)
     where = (
         "everywhere" if wins[best] == len(points) else f"at {wins[best]} of {len(points)} values of {across}"
     )
-    return f"{best} has the shortest average JCT {where}"
+    equal = f"; no difference at {same}" if same else ""
+    names = " and ".join(filter(None, (", ".join(best[:-1]), best[-1])))
+    return f"{names} {'have' if len(best) > 1 else 'has'} the shortest average JCT {where}{equal}"
 
 
 def _figure(lines: dict[str, dict[Any, list[Result]]], measure: measures.Measure, across: str) -> Any:
