@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from blox import Experiment
 from blox.cli.workload import app
 from blox.errors import BloxError
 from blox.workloads.spec import workload_from_spec
@@ -63,6 +64,13 @@ def test_generate_is_the_same_for_a_seed(tmp_path):
     first, same, other = ((tmp_path / name).read_text() for name in "abc")
     assert first == same != other
     assert len(workload_from_spec(f"csv:{tmp_path / 'a'}").table) == 20
+
+
+def test_generate_gives_the_jobs_of_a_run_where_neither_names_a_seed(tmp_path):
+    assert run("generate", "philly:load=4", tmp_path / "a", "--jobs", 20).exit_code == 0
+    drawn = workload_from_spec(f"csv:{tmp_path / 'a'}").table
+    ran = Experiment(workload="philly:load=4", jobs=20).run().jobs
+    assert drawn.column("submit_s").tolist() == pytest.approx(ran["submit_s"].tolist(), abs=1e-3)
 
 
 def test_generate_wants_a_generator_with_enough_jobs(samples, tmp_path):
