@@ -158,3 +158,17 @@ def test_progress_is_for_terminals_only_and_never_in_the_output(tmp_path):
         seen = subprocess.run(words, stdout=subprocess.PIPE, stderr=shown, check=True, text=True)
     figures = [line for line in seen.stdout.splitlines() if "fifo" not in line]
     assert figures == [line for line in silent.stdout.splitlines() if "fifo" not in line]
+
+
+@pytest.mark.parametrize("name", ["run", "compare", "sweep"])
+@pytest.mark.parametrize("place", ["/proc/results", "/proc/a/b", "file/results"])
+def test_a_place_that_cannot_be_written_is_told_before_the_run(command, tmp_path, monkeypatch, name, place):
+    if place.startswith("/proc") and not os.path.isdir("/proc"):
+        pytest.skip("absent: /proc")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr("blox.experiment.Prepared.run", lambda *_: pytest.fail("it ran"))
+    answer = command(name, "--workload", "constant", "--jobs", 3, "--out", place)
+    assert answer.code == 2
+    assert f"{place}: cannot be" in answer.err and ".blox-" not in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

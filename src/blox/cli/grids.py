@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from blox.cli.experiments import check_files
+from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
 from blox.errors import BloxError
 from blox.experiment import Experiment, read_toml
@@ -38,7 +39,7 @@ def grid_from(
 
 
 def check_place(out: Path, *own: str) -> None:
-    """Refuses a directory that holds something else than results and the files called `own`."""
+    """Refuses a directory that holds something else than results and `own`, or cannot be written to."""
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
@@ -49,6 +50,7 @@ def check_place(out: Path, *own: str) -> None:
                 where=str(out),
                 fix="give a new directory",
             )
+    check_writable(out)
 
 
 def names_of(experiments: Sequence[Experiment]) -> list[str]:

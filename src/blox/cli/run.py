@@ -42,6 +42,7 @@ def run(
         "speedup": speedup, "label": label,
     }  # fmt: skip
     from blox.cli.experiments import experiment_from, note_other_jobs
+    from blox.cli.places import check_writable
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
@@ -51,6 +52,7 @@ def run(
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
     if out is not None:
         check_target(out)
+        check_writable(out, inside=False)
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
