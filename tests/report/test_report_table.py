@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from toy_runs import ToyResult
 
+from blox.report.labels import folded
 from blox.report.table import comparison_table
 
 
@@ -47,3 +48,31 @@ def test_long_labels_fold_and_figures_stay_whole(three: list[ToyResult]) -> None
     ]
     text = printed(long, 80)
     assert max(map(len, text.splitlines())) <= 80 and "…" not in text and "123k" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("fifo:strict=false", 20, ["fifo:strict=false"]),
+        ("fifo:strict=false", 14, ["fifo:", "strict=false"]),
+        ("fifo:strict=false", 9, ["fifo:", "strict", "=false"]),
+        ("quota:user_jobs=2,user_gpus=4", 14, ["quota:", "user_jobs=2,", "user_gpus=4"]),
+        ("las [seed=1, round_s=60.0]", 14, ["las [seed=1,", "round_s=60.0]"]),
+        ("consolidated", 9, ["consolida", "ted"]),
+        ("", 9, []),
+    ],
+)
+def test_labels_break_where_a_reader_would(name: str, width: int, lines: list[str]) -> None:
+    assert folded(name, width) == lines
+
+
+def test_neither_heads_nor_words_break_at_80_columns(three: list[ToyResult]) -> None:
+    names = ("fifo:strict=false", "srtf", "las")
+    runs = [
+        ToyResult(name, r.experiment, r.summary, r.jobs, r.rounds, r.stints) for name, r in zip(names, three)
+    ]
+    first = [
+        line.split()[0] for line in printed(runs, 80).splitlines() if line[:1].isalpha() or line[:1] == "="
+    ]
+    assert first[0] == "scheduler"
+    assert set(first[1:]) <= {*names, "fifo:", "fifo:strict", "strict=false", "strict", "=false"}

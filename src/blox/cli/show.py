@@ -36,15 +36,15 @@ def waiting_table(runs: Sequence[Run]) -> Table:
     """The time that jobs waited, per submitted job, and the share of each cause."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     from blox.report.labels import labels
+    from blox.report.table import Label
     from blox.report.units import duration
 
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
-    table.add_column("why jobs waited", overflow="fold", min_width=8)
+    table.add_column("why jobs waited", overflow="fold", min_width=9)
     table.add_column("per job", justify="right", no_wrap=True)
     for cause in CAUSES:
         table.add_column(cause, justify="right", no_wrap=True)
@@ -53,7 +53,7 @@ def waiting_table(runs: Sequence[Run]) -> Table:
         total = sum(seconds)
         shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
         each = total / max(int(run.summary.get("submitted") or 0), 1)
-        table.add_row(Text(name), duration(each), *shares)
+        table.add_row(Label(name), duration(each), *shares)
     return table
 
 

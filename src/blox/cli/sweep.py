@@ -54,7 +54,7 @@ def sweep(
     """Run every combination of lists of settings.
 
     Options under "What runs", --load, --seed and --round take several values, joined with commas or given
-    again; a TOML file has lists under [sweep]. Each run is saved when it has finished: after an
+    again; a TOML file has lists at its top or under [sweep]. Each run is saved when it has finished: after an
     interruption, the same command goes on where it was.
     """
     several = {
@@ -134,6 +134,7 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     from rich.text import Text
 
     from blox.report import measures
+    from blox.report.table import Label
     from blox.sweep import setting_of
 
     rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
@@ -143,7 +144,8 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     )
     varying = grid.varying()
     for name in varying or ["scheduler"]:
-        table.add_column(name.removesuffix("_s"), overflow="fold")
+        head = name.removesuffix("_s")
+        table.add_column(head, overflow="fold", min_width=len(head))
     columns = []
     for measure in measures.TERMINAL:
         if measure.key in _FIGURES:
@@ -156,7 +158,7 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
         values = [setting_of(experiment, name) for name in varying]
         settings = ["–" if value in ("", None) else str(value) for value in values] or [experiment.scheduler]
-        table.add_row(*map(Text, settings), *(texts[position] for texts in columns))
+        table.add_row(*map(Label, settings), *(texts[position] for texts in columns))
     if len(rows) > MOST_ROWS:
         table.caption = f"the first {MOST_ROWS} of {len(rows)} runs; sweep.csv has them all"
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from blox.report.run import Run
@@ -34,6 +35,24 @@ def labels(runs: Sequence[Run]) -> list[str]:
 def _setting(key: str, text: str) -> str:
     """A setting in a label: a name speaks for itself, a number needs its key."""
     return text if text[:1].isalpha() and text not in ("true", "false") else f"{key}={text}"
+
+
+def folded(name: str, width: int) -> list[str]:
+    """A name in lines of at most `width` characters.
+
+    It breaks at spaces, after `:`, `,` and `+`; where that is not enough before `=`; within a word only if
+    the word alone is wider.
+    """
+    lines = [""]
+    for piece in re.findall(r"[^:,+ ]*[:,+ ]+|[^:,+ ]+", name):
+        for part in [piece] if len(piece.rstrip()) <= width else re.split(r"(?==)", piece):
+            if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+                lines.append("")
+            while len(part.rstrip()) > width:
+                lines[-1:] = [part[:width], ""]
+                part = part[width:]
+            lines[-1] += part
+    return [line.strip() for line in lines if line.strip()]
 
 
 def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:

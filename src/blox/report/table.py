@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from blox.report import measures
-from blox.report.labels import labels
+from blox.report.labels import folded, labels
 from blox.report.run import Run
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.measure import Measurement
     from rich.table import Table
+    from rich.text import Text
+
+
+class Label:
+    """A cell with the name of a run, which folds where a reader would: not within a word."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield Text("\n".join(folded(self._name, options.max_width)))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        lines = folded(self._name, max(options.max_width, 1))
+        return Measurement(max(map(len, folded(self._name, 1)), default=0), max(map(len, lines), default=0))
 
 
 def comparison_table(results: Sequence[Run]) -> Table:
@@ -25,7 +46,7 @@ def comparison_table(results: Sequence[Run]) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
-    table.add_column("scheduler", overflow="fold", min_width=8)
+    table.add_column("scheduler", overflow="fold", min_width=len("scheduler"))
     columns = []
     for measure in measures.TERMINAL:
         unit, texts = measures.column(measure, results, short=True)
@@ -35,7 +56,7 @@ def comparison_table(results: Sequence[Run]) -> Table:
         cells = [
             Text(texts[position], style="bold green" if position in best else "") for texts, best in columns
         ]
-        table.add_row(Text(name), *cells)
+        table.add_row(Label(name), *cells)
     return table
 
 
