@@ -9,6 +9,7 @@ import tomllib
 import psutil
 import pytest
 
+from blox.cli.grids import grid_from
 from blox.results import Result
 
 SMALL = ["--workload", "gavel:multi=true,load=12", "--cluster", "4x4", "--jobs", 40]
@@ -127,3 +128,19 @@ def _children_of(pid, count):
             return children
         time.sleep(0.05)
     pytest.fail("its workers have not started")
+
+
+def test_the_usual_schedulers_where_none_is_named(command, tmp_path):
+    assert command("compare", *SMALL, "--out", tmp_path / "c", "--no-report").code == 0
+    assert sorted(path.name for path in (tmp_path / "c").iterdir() if path.is_dir()) == [
+        "fifo",
+        "las",
+        "srtf",
+    ]
+
+
+@pytest.mark.parametrize("setting", ['scheduler = "las"', 'compat = "blox"', 'placement = ["count"]'])
+def test_what_a_file_names_is_left_alone(tmp_path, setting):
+    file = tmp_path / "c.toml"
+    file.write_text(setting)
+    assert len(grid_from(file, {}, {}, schedulers=("fifo", "las")).experiments()) == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from blox.cli import options
 
+USUAL = ("fifo", "srtf", "las")  # compared where no scheduler is named
+
 
 def compare(
     experiment: options.Settings = None,
@@ -32,7 +34,7 @@ def compare(
 
     --scheduler, --admission, --placement and --compat take several values, joined with commas or given
     again; every combination runs. A TOML file may have lists for them. Presets of --compat decide all
-    three and run beside the combinations.
+    three and run beside the combinations. Where nothing of this is given, fifo, srtf and las are compared.
     """
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
@@ -49,7 +51,7 @@ def compare(
 
     if out is not None:
         check_place(out, "compare.toml", "report.html")
-    grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
+    grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
     experiments = grid.experiments()
     check_all(experiments)
     names = names_of(experiments)

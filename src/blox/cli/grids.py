@@ -24,15 +24,21 @@ def grid_from(
     single: Mapping[str, Any],
     several: Mapping[str, Sequence[str] | None],
     *,
+    schedulers: Sequence[str] = (),
     ignore_checksum: bool = False,
 ) -> Grid:
-    """The grid of a file with the given options in place of its own; None was not given."""
+    """The grid of a file with the given options in place of its own; None was not given.
+
+    `schedulers` are taken where neither names a scheduler, a preset or a list of anything.
+    """
     table = {} if file is None else read_toml(file)
     grid = Grid.from_table(table, where=str(file))
     given = {name: value for name, value in single.items() if value is not None}
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
     grid = Grid(replace(grid.base, **given), {**kept, **axes})
+    if schedulers and not grid.axes and not grid.base.compat and "scheduler" not in table:
+        grid = grid.with_axes({"scheduler": schedulers})
     if not ignore_checksum:
         check_files(table, grid.base, {*given, *axes, *kept}, where=str(file))
     return grid
