@@ -12,7 +12,7 @@ import pytest
 
 from blox import BloxError, Experiment
 from blox.parallel import Task, run_all
-from blox.sweep import Grid, is_finished, run_name, values_of, with_load
+from blox.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
 from blox.toml_text import to_toml
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
@@ -242,3 +242,19 @@ def test_outcomes_come_in_the_order_given():
     tasks = [Task(Experiment(workload="constant", jobs=n)) for n in (40, 1, 20, 3)]
     outcomes = run_all(tasks, 2)
     assert [outcome.result.summary["jobs"] for outcome in outcomes if outcome.result] == [40, 1, 20, 3]
+
+
+def test_a_swept_load_in_place_of_the_workloads_own_is_told(command, tmp_path):
+    words = ["--workload", "gavel:multi=true,load=8", "--cluster", "4x4", "--jobs", 3, "--load", "8,9"]
+    answer = command("sweep", *words, "--out", tmp_path / "s", "--no-report", "--processes", 1)
+    assert (answer.code, answer.err) == (0, "note: --load replaces the load=8 of gavel:multi=true,load=8\n")
+
+
+@pytest.mark.parametrize("workload", ["philly", "gavel:overload=3", "trace.csv"])
+def test_a_workload_without_a_load_of_its_own(workload):
+    assert own_load(workload) is None
+
+
+def test_settings_under_another_table_are_told():
+    with pytest.raises(BloxError, match=r"top level or under \[sweep\], not under \[experiment\]"):
+        Grid.from_table({"experiment": {"jobs": 3}}, where="x.toml")

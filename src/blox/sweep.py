@@ -57,6 +57,11 @@ class Grid:
         both = [(key, value, "") for key, value in table.items() if key not in ("sweep", "provenance")]
         for key, value, place in [*both, *((key, value, "[sweep] ") for key, value in swept.items())]:
             name = {"round": "round_s"}.get(key, key)
+            if isinstance(value, Mapping) and name not in _FIELDS:
+                raise BloxError(
+                    f"settings stand at the top level or under [sweep], not under [{key}]",
+                    where=where, fix=f"remove the line [{key}]",
+                )  # fmt: skip
             if name not in (*_FIELDS, "load"):
                 raise BloxError(
                     f"no setting is called {key!r}", where=f"{where}{', ' * bool(place)}{place.strip()}",
@@ -140,6 +145,12 @@ def with_load(workload: str, load: float) -> str:
         )
     kept = [piece for piece in pieces if piece.partition("=")[0].strip() != "load"]
     return f"{name}:{','.join([f'load={_short(load)}', *kept])}"
+
+
+def own_load(workload: str) -> str | None:
+    """The `load` that a workload spec gives itself, as it is written; None where it gives none."""
+    match = re.search(r"[:,]\s*load\s*=\s*([^,]*)", workload)
+    return match[1].strip() if match else None
 
 
 def values_of(name: str, texts: Iterable[str]) -> list[Any]:

@@ -75,6 +75,7 @@ def sweep(
     grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
     experiments = grid.experiments()
     check_all(experiments)
+    _note_load(grid)
     write_text(out / "sweep.toml", to_toml(grid.to_table()))
     tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
     known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
@@ -93,6 +94,15 @@ def sweep(
     outcomes = [ended[task] for task in tasks]
     _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
     failures(outcomes)
+
+
+def _note_load(grid: Grid) -> None:
+    """Says so if the swept load takes the place of one that a workload names itself."""
+    from blox.sweep import own_load
+
+    for workload in grid.axes.get("workload", [grid.base.workload]) if "load" in grid.axes else []:
+        if (load := own_load(workload)) is not None:
+            typer.echo(f"note: --load replaces the load={load} of {workload}", err=True)
 
 
 def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *, csv: str) -> None:
