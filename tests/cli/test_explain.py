@@ -79,7 +79,14 @@ def directory(tmp_path_factory):
 def test_the_jobs_that_waited_longest(command, directory):
     answer = command("explain", directory, "--limit", 5)
     assert (answer.code, answer.err) == (0, "")
-    for words in ("admission", "priority", "capacity", "fragmentation", "The jobs that waited longest"):
+    for words in (
+        "admission",
+        "priority",
+        "capacity",
+        "fragmentation",
+        "next round boundary",
+        "The jobs that waited longest",
+    ):
         assert words in answer.out
 
 

@@ -70,7 +70,8 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
             name, duration(float(seconds.sum())), share, f"{int((seconds > 0).sum()):,}", WORDS[cause]
         )
     console.print(
-        f"{explanation.result.label}: {count:,} jobs waited {duration(total / count)} each on average.\n"
+        f"{explanation.result.label}: {count:,} jobs waited {duration(total / count)} each on average, "
+        "not counting the time to the next round boundary.\n"
     )
     console.print(table)
     waited = np.sum(list(waits.values()), axis=0)
