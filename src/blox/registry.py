@@ -221,7 +221,7 @@ def load_class(path: str, class_name: str) -> type:
         spec.loader.exec_module(module)
     except BloxError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         line = _line_in(error, file)
         raise BloxError(
             f"the file cannot be imported: {type(error).__name__}: {error}",

@@ -51,6 +51,14 @@ def test_what_it_raises_is_told_with_its_own_line_and_without_a_trace(policy_fil
     assert stop.value.__suppress_context__
 
 
+def test_a_policy_that_leaves_python_stops_the_run_in_words(policy_file):
+    spec = policy_file(SCHEDULE + "        raise SystemExit(3)\n")
+    with pytest.raises(BloxError) as stop:
+        run("scheduling", guard("scheduling", registry.build("scheduling", spec)))
+    assert stop.value.what == "schedule() raises SystemExit: 3"
+    assert stop.value.where.startswith("mine.py:9, ")
+
+
 def test_the_line_is_the_policy_s_even_where_numpy_raises(policy_file):
     spec = policy_file(SCHEDULE + "        return np.concatenate((job_state.gpus, 1))\n")
     with pytest.raises(BloxError) as stop:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox import registry
+from blox.checks.broken import line_of_error
 from blox.checks.kinds import KINDS, Kind, kind_named
 from blox.errors import BloxError, suggestion
 
@@ -104,5 +105,10 @@ def _instance(cls: type, options: dict[str, str], where: str) -> Any:
         return registry.instantiate(cls, options, where=where)
     except BloxError:
         raise
-    except Exception as error:
-        raise BloxError(f"{type(error).__name__}: {error}", where=where, fix="mend its fields") from None
+    except (Exception, SystemExit) as error:
+        line = line_of_error(error, object.__new__(cls))
+        raise BloxError(
+            f"it cannot be made: {type(error).__name__}: {error}",
+            where=f"{line}, {where}" if line else where,
+            fix="check its __post_init__",
+        ) from None

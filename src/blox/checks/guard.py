@@ -63,7 +63,7 @@ class Guard:
             raise self.placed_fault(fault, verb, job_state) from None
         except BloxError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # sys.exit() in a policy must not end us in silence
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             raise _told(error, verb).at(self.where(line, job_state)) from None
 
@@ -139,7 +139,7 @@ _GUARDS: dict[str, type[Guard]] = {
 }
 
 
-def _told(error: Exception, verb: str) -> Broken:
+def _told(error: BaseException, verb: str) -> Broken:
     """An exception out of a policy, in words."""
     if isinstance(error, ValueError) and "read-only" in str(error):
         return Broken(f"{verb}() changes the state in place: {error}", fix=REMEDY, rule="pure")
