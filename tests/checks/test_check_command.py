@@ -78,6 +78,34 @@ def test_a_file_that_cannot_be_imported_is_told_with_its_line(check, policy_file
     assert "mine.py:6" in err and "SyntaxError" in err
 
 
+LEAVES = {
+    "when it is imported": ("raise SystemExit(3)\nclass Mine:\n    pass\n", 2, "mine.py:5"),
+    "when it is made": (
+        GOOD + "    def __post_init__(self):\n        raise SystemExit(3)\n"
+        "    def schedule(self, job_state, cluster_state):\n        return Schedule.ordered(job_state)\n",
+        1,
+        "mine.py:9",
+    ),
+    "when it is asked": (SCHEDULE + "        raise SystemExit(3)\n", 1, "mine.py:9"),
+    "when its memory is copied": (
+        "class Note:\n    def __deepcopy__(self, seen):\n        raise SystemExit(3)\n"
+        + SCHEDULE
+        + "        job_state.memory(self, Note)\n        return Schedule.ordered(job_state)\n",
+        1,
+        "mine.py:11",
+    ),
+}
+
+
+@pytest.mark.parametrize("moment", LEAVES)
+def test_a_policy_that_leaves_python_is_told_with_its_line(check, policy_file, moment):
+    text, expected, line = LEAVES[moment]
+    code, out, err = check(policy_file(text))
+    told = out + err
+    assert code == expected, told
+    assert "SystemExit: 3" in told and line in told, told
+
+
 def test_a_class_of_two_kinds_wants_a_kind(check, policy_file):
     spec = policy_file(
         SCHEDULE + "        return Schedule.ordered(job_state)\n"

@@ -420,6 +420,50 @@ def test_rules_that_could_not_be_tried_are_neither_kept_nor_broken(policy_file):
     assert "– lets every job finish (not tried to the end, for the reason above)" in str(report)
 
 
+@pytest.mark.parametrize(
+    ("text", "broken", "kept"),
+    [
+        (SCHEDULE + "        raise KeyError('none')\n", "runs", ()),
+        (SCHEDULE + "        raise SystemExit(3)\n", "runs", ()),
+        (SCHEDULE + "        return [1]\n", "answer", ("runs",)),
+        (SCHEDULE + "        return Schedule(job_state.active + 1)\n", "rows", ("runs", "answer")),
+        (ACCEPT + "        return None\n", "answer", ("runs",)),
+        (SCHEDULE + "        return [[1], [1, 2]]\n", "answer", ("runs",)),
+        (SCHEDULE + "        return object()\n", "answer", ("runs",)),
+        (PLACE + "        return {}\n", "answer", ("runs",)),
+        (TERMINATE + "        return np.arange(job_state.submitted + 1)\n", "rows", ("runs", "answer")),
+    ],
+)
+def test_a_rule_that_no_valid_answer_was_judged_by_is_not_ticked(policy_file, text, broken, kept):
+    report = check(policy_file(text))
+    in_runs = [f for f in report.findings if f.rule not in ("dataclass", "defaults", "documented", "verb")]
+    assert [f.rule for f in in_runs if f.ok is False] == [broken], report
+    assert tuple(f.rule for f in in_runs if f.ok) == kept, report
+    assert "– same state, same answer (not tried: it gave no valid answer)" in str(report)
+
+
+def test_a_rule_that_needs_two_answers_is_not_ticked_where_one_never_bore_comparison(policy_file):
+    report = check(
+        policy_file(
+            SCHEDULE + "        key = np.array([random.random() for _ in job_state.active])\n"
+            "        return Schedule.ordered(job_state, by=key)\n"
+        )
+    )
+    assert report.finding("fork").ok is None
+    assert report.finding("rows").ok and report.finding("pure").ok
+
+
+def test_a_fault_in_one_case_leaves_the_ticks_that_the_others_earned(policy_file):
+    report = check(
+        policy_file(
+            SCHEDULE + "        if len(job_state.active) > 15:\n            raise KeyError('crowd')\n"
+            "        return Schedule.ordered(job_state)\n"
+        )
+    )
+    assert report.finding("runs").ok is False
+    assert all(report.finding(rule).ok for rule in ("answer", "rows", "pure", "deterministic", "fork"))
+
+
 def test_several_faults_are_all_found(policy_file):
     report = check(
         policy_file("class Mine:\n    def schedule(self, job_state, cluster_state):\n        return 1\n")

@@ -17,6 +17,7 @@ from blox.checks.probe import probe
 from blox.checks.report import Finding, Report
 from blox.checks.scenarios import Outcome, Scenario, scenarios
 from blox.errors import BloxError
+from blox.job_state import JobState
 from blox.workloads.table import Array
 
 _ROWS = {
@@ -26,15 +27,22 @@ _ROWS = {
     "termination": "ends active jobs, each once",
 }
 
+# Rules about what stands in an answer: who breaks one of them has returned an answer of the right type.
+_CONTENT = frozenset(("rows", "columns", "gangs", "gpus", "types"))
+
+# How an answer that kept every rule was got: from a guard, or from a probe, which compares several.
+_GUARDED, _PROBED = "guarded", "probed"
+
 
 def check(policy: object, kind: str | None = None) -> Report:
     """The findings about a policy; see `blox.checks.check`."""
     subject = find(policy, kind)
     faults = _static_faults(subject)
     tried = subject.policy is not None and "verb" not in faults
+    valid: set[str] = set()
     if tried:
-        faults.update(_faults_in_runs(subject))
-    return Report(subject.label, subject.kind.name, tuple(_findings(subject, faults, tried)))
+        faults.update(_faults_in_runs(subject, valid))
+    return Report(subject.label, subject.kind.name, tuple(_findings(subject, faults, tried, valid)))
 
 
 def _claims(kind: Kind) -> dict[str, str]:
@@ -70,10 +78,8 @@ def _claims(kind: Kind) -> dict[str, str]:
     }
 
 
-def _findings(subject: Subject, faults: dict[str, Broken], tried: bool) -> Iterator[Finding]:
-    stopped = any(
-        rule in faults for rule in ("runs", "answer", "rows", "columns", "gangs", "gpus", "types", "pure")
-    )
+def _findings(subject: Subject, faults: dict[str, Broken], tried: bool, valid: set[str]) -> Iterator[Finding]:
+    stopped = not faults.keys().isdisjoint(_CONTENT | {"runs", "answer", "pure"})
     for rule, claim in _claims(subject.kind).items():
         fault = faults.get(rule)
         if fault is not None:
@@ -88,8 +94,21 @@ def _findings(subject: Subject, faults: dict[str, Broken], tried: bool) -> Itera
             yield Finding(rule, claim, None, "it has none, so it is asked every round: correct, and slower")
         elif rule in ("repeatable", "stable", "finishes") and stopped:
             yield Finding(rule, claim, None, "not tried to the end, for the reason above")
+        elif not _was_seen(rule, faults, valid):
+            yield Finding(rule, claim, None, "not tried: it gave no valid answer")
         else:
             yield Finding(rule, claim, True)
+
+
+def _was_seen(rule: str, faults: dict[str, Broken], valid: set[str]) -> bool:
+    """Whether there was an answer to judge by a rule that no answer is known to break."""
+    if rule in ("deterministic", "fork", "repeatable"):
+        return _PROBED in valid
+    if rule == "runs":
+        return bool(valid) or not faults.keys().isdisjoint(_CONTENT | {"answer"})
+    if rule == "answer":
+        return bool(valid) or not faults.keys().isdisjoint(_CONTENT)
+    return bool(valid)
 
 
 def _static_faults(subject: Subject) -> dict[str, Broken]:
@@ -106,6 +125,7 @@ def _static_faults(subject: Subject) -> dict[str, Broken]:
     if subject.trouble is not None:
         faults["defaults"] = Broken(
             subject.trouble.what,
+            where=subject.trouble.where,
             fix="give every field a default that works; or check it with options: "
             f"blox check {subject.label}:key=value",
         )
@@ -135,26 +155,26 @@ def _verb_fault(cls: type, kind: Kind) -> Broken | None:
     return None
 
 
-def _faults_in_runs(subject: Subject) -> dict[str, Broken]:
-    """The first fault against each rule, over all scenarios."""
+def _faults_in_runs(subject: Subject, valid: set[str]) -> dict[str, Broken]:
+    """The first fault against each rule, over all scenarios; adds to `valid` how valid answers were got."""
     faults: dict[str, Broken] = {}
     for case in scenarios(subject.kind.name):
-        for fault in _faults_in(case, subject.kind.name, subject.policy):
+        for fault in _faults_in(case, subject.kind, subject.policy, valid):
             faults.setdefault(fault.rule, fault)
     return faults
 
 
-def _faults_in(case: Scenario, kind: str, policy: Any) -> Iterator[Broken]:
-    scene = f"scenario: {case.name}"
+def _faults_in(case: Scenario, of: Kind, policy: Any, valid: set[str]) -> Iterator[Broken]:
+    kind, scene = of.name, f"scenario: {case.name}"
     probed = executed = passed_over = None
     try:
         try:
-            probed = case.run(kind, probe(kind, policy), skip=False)
+            probed = case.run(kind, _noting(probe(kind, policy), of, valid, _PROBED), skip=False)
         except Broken as fault:
             yield fault.at(f"{fault.where} ({scene})")
             if fault.rule not in ("deterministic", "fork"):
                 return
-        executed = case.run(kind, guard(kind, policy), skip=False)
+        executed = case.run(kind, _noting(guard(kind, policy), of, valid, _GUARDED), skip=False)
         if hasattr(policy, "stable_until"):
             passed_over = case.run(kind, guard(kind, policy), skip=True)
     except Broken as fault:
@@ -165,6 +185,21 @@ def _faults_in(case: Scenario, kind: str, policy: Any) -> Iterator[Broken]:
         return
     if executed is not None:
         yield from _faults_between(case, kind, policy, probed, executed, passed_over)
+
+
+def _noting(watched: Any, kind: Kind, valid: set[str], how: str) -> Any:
+    """`watched`, which adds `how` to `valid` once it answers; answers about no jobs do not count."""
+    verb, state = getattr(watched, kind.verb), kind.arguments.index("job_state")
+
+    def answer(*arguments: Any) -> Any:
+        answered = verb(*arguments)
+        job_state: JobState = arguments[state]
+        if len(job_state.waiting if kind.name == "admission" else job_state.active):
+            valid.add(how)
+        return answered
+
+    setattr(watched, kind.verb, answer)
+    return watched
 
 
 def _faults_between(
