@@ -141,7 +141,7 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
         raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
     except (TypeError, ValueError) as error:
         raise BloxError(str(error), where=where) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BloxError(
             f"it cannot be made: {type(error).__name__}: {error}", where=where, fix="check its __post_init__"
         ) from None
@@ -344,7 +344,7 @@ def _entry_points(kind: str) -> dict[str, metadata.EntryPoint]:
 def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
     try:
         cls = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BloxError(
             f"the installed part {name!r} cannot be loaded: {type(error).__name__}: {error}",
             where=f"entry point {entry.value}",
