@@ -54,6 +54,10 @@ def run(
         check_target(out)
         check_writable(out, inside=False)
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    if prepared.experiment.backend == "process":
+        from blox.cli.real_time import note_real_time
+
+        note_real_time(prepared)
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
     show_runs([result])
