@@ -96,7 +96,10 @@ class Experiment:
                 continue
             name = {"round": "round_s"}.get(key, key)
             if name not in fields:
-                raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, fields))
+                fix = suggestion(key, fields)
+                if isinstance(value, dict):
+                    fix = f"settings stand at the top level, not under [{key}]"
+                raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
 
