@@ -142,8 +142,12 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     except (TypeError, ValueError) as error:
         raise BloxError(str(error), where=where) from None
     except (Exception, SystemExit) as error:
+        file = Path(getattr(sys.modules.get(cls.__module__), "__file__", None) or cls.__module__)
+        line = _line_in(error, file)
         raise BloxError(
-            f"it cannot be made: {type(error).__name__}: {error}", where=where, fix="check its __post_init__"
+            f"it cannot be made: {type(error).__name__}: {error}",
+            where=f"{file.name}{line}, {where}" if line else where,
+            fix="check its __post_init__",
         ) from None
 
 

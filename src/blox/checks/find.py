@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox import registry
-from blox.checks.broken import line_of_error
 from blox.checks.kinds import KINDS, Kind, kind_named
 from blox.errors import BloxError, suggestion
 
@@ -92,23 +91,11 @@ def _built(label: str, kind: Kind, cls: type, options: str) -> Subject:
     given = registry.parse_options(options, where=where)
     suggested = "" if given else str(getattr(cls, "check_with", ""))
     try:
-        built = _instance(cls, registry.parse_options(suggested, where=where) if suggested else given, where)
+        built = registry.instantiate(
+            cls, registry.parse_options(suggested, where=where) if suggested else given, where=where
+        )
     except BloxError as error:
         if given:
             raise
         return Subject(label, kind, cls, None, error)
     return Subject(label, kind, cls, built, built_with=suggested)
-
-
-def _instance(cls: type, options: dict[str, str], where: str) -> Any:
-    try:
-        return registry.instantiate(cls, options, where=where)
-    except BloxError:
-        raise
-    except (Exception, SystemExit) as error:
-        line = line_of_error(error, object.__new__(cls))
-        raise BloxError(
-            f"it cannot be made: {type(error).__name__}: {error}",
-            where=f"{line}, {where}" if line else where,
-            fix="check its __post_init__",
-        ) from None
