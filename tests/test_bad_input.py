@@ -119,7 +119,12 @@ CASES = {
     "no rounds": spec("--max-rounds 0", "max_rounds is 0"),
     "an unknown preset": spec("--compat bloks", "did you mean 'blox'?"),
     "an unknown policy of a preset": spec("--compat blox:policy=LAS", "'LAS'", "did you mean 'Las'?"),
-    "a preset and a scheduler": spec("--compat blox --scheduler las", "together with compat", "leave it out"),
+    "a preset and a scheduler": spec(
+        "--compat blox --scheduler las", "together with --compat", "leave it out"
+    ),
+    "a preset and the default": spec(
+        "--compat blox --scheduler fifo", "--scheduler together", "leave it out"
+    ),
     # windows
     "no window": spec("--window 3000", "'3000' is not a window", "FIRST-LAST"),
     "a window backwards": spec("--window 40-30", "'40-30' is not a window"),

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from blox.errors import BloxError
-from blox.experiment import Experiment, Prepared, read_toml
+from blox.experiment import DECIDED_BY_PRESET, Experiment, Prepared, read_toml
 from blox.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
 
@@ -24,6 +24,13 @@ def experiment_from(
     settings must be those that the file's provenance speaks of.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    decided = [name for name in DECIDED_BY_PRESET if name in given and given.get("compat")]
+    if decided:
+        raise BloxError(
+            f"--{decided[0]} together with --compat",
+            where="blox run",
+            fix="leave it out: the preset decides it",
+        )
     table = {} if file is None else read_toml(file)
     several = [name for name, value in table.items() if isinstance(value, list) or name == "sweep"]
     if several:
