@@ -6,6 +6,7 @@ is written here, once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ Names = dict[str, str]
 
 
 @dataclass(frozen=True)
-class TraceReader:
+class TraceReader(ABC):
     """A trace file and how to read it.
 
     `start` jobs are skipped in order of submission and `jobs` of the rest are kept (None: all); `scale`
@@ -55,9 +56,9 @@ class TraceReader:
         """The rows of the file. Formats that are no plain CSV with a header have their own."""
         return read_delimited(self.path, required=self.required)
 
+    @abstractmethod
     def columns(self, rows: SourceRows) -> dict[str, Array]:
         """Columns of a JobTable for all rows, faulty ones and ones left out included."""
-        raise NotImplementedError
 
     def files(self) -> list[Path]:
         """The files that the jobs are made from; their bytes are the workload's checksum."""
