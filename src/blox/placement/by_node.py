@@ -8,6 +8,7 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -37,16 +38,20 @@ class NodeRule(Protocol):
     def choose(self, pool: NodePool, need: int) -> list[Share] | None: ...
 
 
+RuleOfJob = Callable[[int], NodeRule]
+
+
 def place_by_node(
     schedule: Schedule,
     cluster_state: ClusterState,
     job_state: JobState,
-    rule: NodeRule,
+    rule: NodeRule | RuleOfJob,
     *,
     undo: bool = True,
 ) -> Allocation:
     """The contract of placement for rules that depend on where GPUs are free.
 
+    `rule` is the same for all jobs, or a function that names the rule for a job, given its row.
     `undo=False` is how the original Blox does it: who was released for a job that found no place after
     all stays released, and a released job that is placed again in the same walk restarts.
     """
@@ -62,7 +67,12 @@ class _Walk:
     """One walk. Jobs are positions in `schedule.jobs`; the queue is ordered, first in line first."""
 
     def __init__(
-        self, requests: Requests, cluster_state: ClusterState, job_state: JobState, rule: NodeRule, undo: bool
+        self,
+        requests: Requests,
+        cluster_state: ClusterState,
+        job_state: JobState,
+        rule: NodeRule | RuleOfJob,
+        undo: bool,
     ) -> None:
         self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
         self.schedule, self.allocation = requests.schedule, requests.allocation
@@ -94,7 +104,8 @@ class _Walk:
 
     def run(self) -> Allocation:
         """Down the line: everybody is placed, passed over, or ends the walk."""
-        bulk = self.rule.bulk and self.allowed is None
+        alike = self.allowed is None and not callable(self.rule)  # where one fails, all who need more do
+        bulk = alike and not callable(self.rule) and self.rule.bulk
         while self._at < len(self.queue) or self._returning or self._extend():
             if bulk:
                 self._fill()
@@ -115,7 +126,7 @@ class _Walk:
             if self.schedule.strict:
                 self.blocked = True
                 break
-            if self.allowed is None and need <= self.pool.top:
+            if alike and need <= self.pool.top:
                 self._below = need
         return self._result()
 
@@ -277,7 +288,8 @@ class _Walk:
         if need > self.pool.total:
             return False
         pool = self.pool if self.allowed is None else self.pool.restricted(self.allowed[job])
-        shares = self.rule.choose(pool, need)
+        rule = self.rule(int(self.schedule.jobs[job])) if callable(self.rule) else self.rule
+        shares = rule.choose(pool, need)
         if shares is None:
             return False
         for node, count in shares:
