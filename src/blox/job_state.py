@@ -10,6 +10,7 @@ round, so a round that is skipped and one that is executed leave the very same b
 from __future__ import annotations
 
 import copy
+import math
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,9 +22,8 @@ from blox.workloads.table import COLUMNS, Array, JobTable
 
 T = TypeVar("T")
 
-# Lifecycle of a job, in the column `status`. LAUNCHING and STOPPING occur on real backends only.
-SUBMITTED, QUEUED, LAUNCHING, RUNNING, STOPPING, FINISHED = range(6)
-STATUS_NAMES = ("submitted", "queued", "launching", "running", "stopping", "finished")
+# Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
+SUBMITTED, ADMITTED, FINISHED = range(3)
 
 NAN = float("nan")
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
@@ -109,6 +109,7 @@ class JobState:
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
         self._ones: Array = np.ones(256, dtype=np.int64)
+        self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
@@ -137,7 +138,7 @@ class JobState:
 
     def submit(self, count: int) -> None:
         """The next `count` staged jobs are submitted: they join the wait queue."""
-        rows = np.arange(self.submitted, self.submitted + count)
+        rows = self._rows[self.submitted : self.submitted + count]
         self.submitted += count
         self.waiting = rows if not len(self.waiting) else np.concatenate((self.waiting, rows))
 
@@ -157,9 +158,10 @@ class JobState:
                     fix="return a selection of the rows in new_jobs",
                 )
             self.waiting = left
-        self.columns.status[accepted] = QUEUED
-        self.columns.admit_s[accepted] = self.now
-        self.columns.held_since[accepted] = self.now
+        c, at = self.columns, one_or_all(accepted)
+        c.status[at] = ADMITTED
+        c.admit_s[at] = self.now
+        c.held_since[at] = self.now
         if len(self.active) and accepted[0] < self.active[-1]:
             self.active = np.sort(np.concatenate((self.active, accepted)))
         else:
@@ -170,24 +172,34 @@ class JobState:
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
-        c, at = self.columns, one_or_all(rows)
-        c.status[at] = RUNNING
-        c.rate[at] = rate if at is rows else _single(rate)
-        c.anchor[at] = anchor if at is rows else _single(anchor)
-        c.held_gpus[at] = gpus_held if at is rows else gpus_held[0]
-        c.held_since[at] = self.now
-        first = c.first_start_s.take(rows)
-        c.first_start_s[rows[first != first]] = self.now
+        c, now = self.columns, self.now
+        if len(rows) == 1:  # plain numbers are much faster than arrays of one
+            row = rows.item()
+            c.rate[row] = _single(rate)
+            c.anchor[row] = _single(anchor)
+            c.held_gpus[row] = gpus_held.item()
+            c.held_since[row] = now
+            if math.isnan(c.first_start_s.item(row)):
+                c.first_start_s[row] = now
+            return
+        c.rate[rows] = rate
+        c.anchor[rows] = anchor
+        c.held_gpus[rows] = gpus_held
+        c.held_since[rows] = now
+        c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin passes over nan
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
-        c, at = self.columns, one_or_all(rows)
-        if at is not rows:  # plain numbers are much faster than arrays of one
-            end = _single(end)
+        c = self.columns
+        at: Any = rows
+        if len(rows) == 1:
+            at, end = rows.item(), _single(end)
             ran = end - c.held_since.item(at)
+            worked = end - c.anchor.item(at)
             c.run0[at] += ran
             c.held0[at] += ran * c.held_gpus.item(at)
-            c.done0[at] += c.rate.item(at) * max(0.0, end - c.anchor.item(at))
+            if worked > 0:
+                c.done0[at] += c.rate.item(at) * worked
         else:
             ran = end - c.held_since.take(rows)
             c.run0[rows] += ran
@@ -196,17 +208,20 @@ class JobState:
         c.rate[at] = 0.0
         c.held_gpus[at] = 0
         c.held_since[at] = end
-        c.status[at] = QUEUED
 
-    def finish(self, rows: Array, end: Array) -> None:
+    def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
-        self.columns.status[rows] = FINISHED
-        self.columns.finish_s[rows] = end
+        c, active = self.columns, self.active
         if len(rows) == 1:
-            gone = int(self.active.searchsorted(rows[0]))
-            self.active = np.concatenate((self.active[:gone], self.active[gone + 1 :]))
+            row = rows.item()
+            c.status[row] = FINISHED
+            c.finish_s[row] = _single(end)
+            gone = int(active.searchsorted(row))
+            self.active = np.concatenate((active[:gone], active[gone + 1 :]))
         else:
-            self.active = self.active[self.columns.status.take(self.active) != FINISHED]
+            c.status[rows] = FINISHED
+            c.finish_s[rows] = end
+            self.active = active[c.status.take(active) != FINISHED]
 
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""
@@ -328,6 +343,8 @@ class JobState:
             old = getattr(self.columns, name)
             grown[: self._staged] = old[: self._staged]
             setattr(self.columns, name, grown)
+        self._rows = np.arange(size)
+        self._rows.flags.writeable = False
 
 
 def one_or_all(rows: Array) -> Any:

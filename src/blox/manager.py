@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from blox.clock import Clock, Events, Rounds
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
+from blox.job_state import JobState, one_or_all
 from blox.plan import NO_ROWS, Draft, Plan
 from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
@@ -84,7 +82,7 @@ class BloxManager:
         if len(ended):
             self.backend.suspend(ended, job_state)
             running = job_state.columns.held_gpus[ended] > 0
-            self._retire(ended, np.full(len(ended), self.now), cluster_state, job_state, running)
+            self._retire(ended, self.now, cluster_state, job_state, running)
 
     def pop_wait_queue(self) -> Array:
         """Every submitted job that is not admitted yet, those held earlier first."""
@@ -148,7 +146,7 @@ class BloxManager:
         if len(plan.suspend):
             self.backend.suspend(plan.suspend, job_state)
             job_state.stop(plan.suspend, now)
-            columns.preemptions[plan.suspend] += 1
+            columns.preemptions[one_or_all(plan.suspend)] += 1
         if len(plan.move.jobs):
             self.backend.suspend(plan.move.jobs, job_state)
             job_state.stop(plan.move.jobs, now)
@@ -161,13 +159,18 @@ class BloxManager:
             cluster_state.carry_out(plan.wanted)
 
     def _retire(
-        self, rows: Array, at: Array, cluster_state: ClusterState, job_state: JobState, running: Array | None
+        self,
+        rows: Array,
+        at: Array | float,
+        cluster_state: ClusterState,
+        job_state: JobState,
+        running: Array | None,
     ) -> None:
         """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
         elif running.any():
-            self._take_off(rows[running], at[running], cluster_state, job_state)
+            self._take_off(rows[running], self.now, cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, job_state, running)
         if self.window is not None:

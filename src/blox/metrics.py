@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from blox.job_state import STATUS_NAMES, JobState
+from blox.job_state import ADMITTED, FINISHED, JobState
 from blox.recorder import Recorder
 from blox.workloads.table import Array
 
@@ -40,7 +40,6 @@ def job_columns(
     in_window = np.ones(n, dtype=np.int64)
     if window is not None:
         in_window = ((position >= window[0]) & (position <= window[1])).astype(np.int64)
-    names = np.array([*STATUS_NAMES], dtype=object)
     return {
         "job_id": c.job_id[:n],
         "user": c.user[:n],
@@ -58,9 +57,18 @@ def job_columns(
         "gpu_seconds": c.held0[:n] + c.held_gpus[:n] * stint,
         "preemptions": preemptions,
         "moves": c.moves[:n],
-        "state": names[c.status[:n]],
+        "state": _states(c.status[:n], c.held_gpus[:n]),
         "in_window": in_window,
     }
+
+
+def _states(status: Array, held_gpus: Array) -> Array:
+    """Each job's state in a word."""
+    words = np.full(len(status), "submitted", dtype=object)
+    words[status == ADMITTED] = "queued"
+    words[held_gpus > 0] = "running"
+    words[status == FINISHED] = "finished"
+    return words
 
 
 def summarise(

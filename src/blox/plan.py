@@ -23,6 +23,14 @@ _GRANTS = {
     "config": -1.0,
     "share_group": -1.0,
 }  # defaults
+_NO_GRANTS: dict[str, Array] = {}
+
+
+def _checked_grants(grants: dict[str, Array | None]) -> dict[str, Array]:
+    unknown = grants.keys() - _GRANTS.keys()
+    if unknown:
+        raise TypeError(f"an allocation has no column {unknown.pop()!r}; it has {', '.join(_GRANTS)}")
+    return {name: column for name, column in grants.items() if column is not None}
 
 
 class Allocation:
@@ -40,20 +48,16 @@ class Allocation:
     __slots__ = (
         "_counts",
         "_gpus",
+        "_grants",
         "base",
         "blocked",
-        "config",
-        "cpu",
         "freed",
         "jobs",
         "launched",
-        "memory_gb",
         "moved",
         "owner",
         "removed",
         "settled",
-        "share_group",
-        "share_milli",
         "used",
     )
 
@@ -62,24 +66,19 @@ class Allocation:
         jobs: Array = NO_ROWS,
         counts: Array = NO_ROWS,
         gpus: Array = NO_ROWS,
-        share_milli: Array | None = None,
-        cpu: Array | None = None,
-        memory_gb: Array | None = None,
-        config: Array | None = None,
-        share_group: Array | None = None,
         *,
         owner: Array | None = None,
         used: int | None = None,
         blocked: bool = False,
         settled: bool = False,
+        **grants: Array | None,
     ) -> None:
         self.jobs = jobs
         self._counts: Array | None = None if owner is not None else counts
         self._gpus: Array | None = None if owner is not None else gpus
         self.owner = owner
         self.used: int = len(gpus) if used is None else used  # GPUs held
-        self.share_milli, self.cpu, self.memory_gb = share_milli, cpu, memory_gb
-        self.config, self.share_group = config, share_group
+        self._grants = _checked_grants(grants) if grants else _NO_GRANTS
         self.blocked, self.settled = blocked, settled
         # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
         self.base: Allocation | None = None
@@ -87,6 +86,26 @@ class Allocation:
         self.freed: Array = NO_ROWS  # GPU ids that they, and jobs that moved, gave up
         self.launched: Allocation | None = None  # jobs that are new
         self.moved: Allocation | None = None  # jobs that held other GPUs before
+
+    @property
+    def share_milli(self) -> Array | None:
+        return self._grants.get("share_milli")
+
+    @property
+    def cpu(self) -> Array | None:
+        return self._grants.get("cpu")
+
+    @property
+    def memory_gb(self) -> Array | None:
+        return self._grants.get("memory_gb")
+
+    @property
+    def config(self) -> Array | None:
+        return self._grants.get("config")
+
+    @property
+    def share_group(self) -> Array | None:
+        return self._grants.get("share_group")
 
     @property
     def counts(self) -> Array:
@@ -137,8 +156,7 @@ class Allocation:
         owner[self.gpus] = np.repeat(self.jobs, self.counts)
         used = int((owner >= 0).sum())  # jobs that share a GPU count it once
         twin = Allocation(self.jobs, owner=owner, used=used, blocked=self.blocked, settled=self.settled)
-        twin._counts, twin._gpus = self._counts, self._gpus
-        twin._adopt(self.grants())
+        twin._counts, twin._gpus, twin._grants = self._counts, self._gpus, self._grants
         return twin
 
     def unchanged(self, *, blocked: bool) -> Allocation:
@@ -146,8 +164,7 @@ class Allocation:
         if blocked == self.blocked and self.settled:
             return self
         twin = Allocation(self.jobs, owner=self.owner, used=self.used, blocked=blocked, settled=True)
-        twin._counts, twin._gpus = self._counts, self._gpus
-        twin._adopt(self.grants())
+        twin._counts, twin._gpus, twin._grants = self._counts, self._gpus, self._grants
         twin.base = self
         return twin
 
@@ -160,17 +177,12 @@ class Allocation:
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
         chosen = Allocation(self.jobs[which], self.counts[which], self.gpus[np.repeat(which, self.counts)])
-        chosen._adopt({name: column[which] for name, column in self.grants().items()})
+        chosen._grants = {name: column[which] for name, column in self._grants.items()}
         return chosen
 
     def grants(self) -> dict[str, Array]:
         """The optional columns that are in use."""
-        columns = {name: getattr(self, name) for name in _GRANTS}
-        return {name: column for name, column in columns.items() if column is not None}
-
-    def _adopt(self, grants: dict[str, Array]) -> None:
-        for name, column in grants.items():
-            setattr(self, name, column)
+        return self._grants
 
     def _group(self) -> None:
         assert self.owner is not None
@@ -218,39 +230,42 @@ class Draft:
 
     def add(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts new jobs on GPUs, grouped job by job."""
-        self._launched = Allocation(jobs, counts, gpus)
-        self._put(self._launched)
+        self._launched = self._put(jobs, counts, gpus)
 
     def move(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts jobs that were removed on other GPUs: they change places."""
-        self._moved = Allocation(jobs, counts, gpus)
         marked = np.zeros(self._rows, dtype=bool)
         marked[jobs] = True
         self._removed = self._removed[~marked.take(self._removed)]
-        self._put(self._moved)
+        self._moved = self._put(jobs, counts, gpus)
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The new allocation, which knows how it differs from the one it came from."""
         wanted = Allocation(self._jobs, owner=self.owner, used=self._used, blocked=blocked, settled=settled)
         wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
         wanted.launched, wanted.moved = self._launched, self._moved
-        for (
-            name,
-            column,
-        ) in self._base.grants().items():  # who stays keeps its grant, who is new has the default
+        if self._base._grants:
+            wanted._grants = self._inherited()
+        return wanted
+
+    def _inherited(self) -> dict[str, Array]:
+        """Who stays keeps its grant, who is new has the default."""
+        grants = {}
+        for name, column in self._base._grants.items():
             of_row = np.full(self._rows, _GRANTS[name])
             of_row[self._base.jobs] = column
             for new in (self._launched, self._moved):
                 if new is not None:
                     of_row[new.jobs] = _GRANTS[name]
-            setattr(wanted, name, of_row[self._jobs])
-        return wanted
+            grants[name] = of_row[self._jobs]
+        return grants
 
-    def _put(self, new: Allocation) -> None:
-        single = len(new.gpus) == len(new.jobs)
-        self.owner[new.gpus] = new.jobs if single else np.repeat(new.jobs, new.counts)
-        self._jobs = np.concatenate((self._jobs, new.jobs))
-        self._used += new.used
+    def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
+        single = len(gpus) == len(jobs)
+        self.owner[gpus] = jobs if single else np.repeat(jobs, counts)
+        self._jobs = np.concatenate((self._jobs, jobs))
+        self._used += len(gpus)
+        return Allocation(jobs, counts, gpus)
 
 
 @dataclass(eq=False)

@@ -105,8 +105,8 @@ class MetricCollection(Protocol):
         """Brings progress and open metrics in `job_state` up to date."""
         ...
 
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
-        """Rows that have finished their work up to now, and when each did."""
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        """Rows that have finished their work up to now, and when each did (or all of them)."""
         ...
 
 

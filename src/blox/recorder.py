@@ -59,14 +59,16 @@ class Recorder:
         self._held = 0
         self._end_s = 0.0
 
-    def finished(self, rows: Array, at: Array, job_state: JobState, was_running: Array | None) -> None:
+    def finished(
+        self, rows: Array, at: Array | float, job_state: JobState, was_running: Array | None
+    ) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         self._finished += len(rows)
         self._demanded -= len(rows) if job_state.single_gpu else int(job_state.columns.gpus[rows].sum())
         if was_running is None:
             self._ends.append((at, rows))
         else:
-            self._ends.append((at[was_running], rows[was_running]))
+            self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
             self._requeue(job_state.columns.gpus[rows[~was_running]], -1)
 
     def admitted(self, rows: Array, job_state: JobState) -> None:

@@ -63,12 +63,15 @@ class Schedule:
 
     def rank(self, which: Array | None) -> Array:
         """`which` positions (all if None, ascending otherwise) in the order of the schedule."""
-        size = len(self.jobs) if which is None else len(which)
-        if not self.keys:
-            return np.arange(size) if which is None else which
-        keys = self.keys if which is None else tuple(key.take(which) for key in self.keys)
-        found = stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
-        return found if which is None else which.take(found)
+        keys = self.keys
+        if not keys:
+            return np.arange(len(self.jobs)) if which is None else which
+        if which is None:
+            return stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+        if len(which) == 1:
+            return which
+        of_these = tuple(key.take(which) for key in keys)
+        return which.take(stable_order(of_these[0]) if len(keys) == 1 else np.lexsort(of_these[::-1]))
 
     def front(self, need: Array, capacity: int, guess: int) -> Array:
         """The first positions, in order, that need at least `capacity` GPUs together; or all.

@@ -58,14 +58,12 @@ class Simulation:
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Nothing to do: progress is anchored, and read off when somebody asks."""
 
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
         rows = running[self._finish_s.take(running) <= job_state.now]
-        if self._options.finish_at_boundary:
-            return rows, np.array([job_state.now]).repeat(len(rows))
-        return rows, self._finish_s[rows]
+        return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -73,6 +71,10 @@ class Simulation:
         rows = grants.jobs
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
+        if len(rows) == 1 and isinstance(rate, float) and isinstance(begin, float):
+            row = rows.item()
+            self._finish_s[row] = (self._work_s.item(row) - job_state.columns.done0.item(row)) / rate + begin
+            return rate, begin
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
         if isinstance(rate, np.ndarray) or rate != 1.0:

@@ -160,17 +160,9 @@ def _vouched(wanted: Allocation, now: Allocation) -> Allocation:
     """`wanted` if what it says about how it came out of `now` is so, or else without that history."""
     if wanted is now or wanted.base is not now or _is_the_difference(Plan.diff(now, wanted), now, wanted):
         return wanted
-    return Allocation(
-        wanted.jobs,
-        wanted.counts,
-        wanted.gpus,
-        wanted.share_milli,
-        wanted.cpu,
-        wanted.memory_gb,
-        wanted.config,
-        wanted.share_group,
-        blocked=wanted.blocked,
-    )
+    plain = wanted.select(np.ones(len(wanted.jobs), dtype=bool))
+    plain.blocked = wanted.blocked
+    return plain
 
 
 def _is_the_difference(plan: Plan, now: Allocation, wanted: Allocation) -> bool:

@@ -62,13 +62,15 @@ def _total(requests: Requests, positions: Array) -> int:
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
+    if requests.single and len(pending) <= 1024:  # the first in line win, and the others are the rest of it
+        line, cut = schedule.order, requests.capacity
+        waits = pending.take(line)
+        starting = line[:cut][waits[:cut]]
+        return starting, schedule.jobs.take(line[cut:][~waits[cut:]]) if len(starting) else NO_ROWS
     line, winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
         return starting, NO_ROWS
-    if len(line) == len(pending) and requests.single:  # then the others are simply the rest of the line
-        rest = line[len(winners) :]
-        return starting, schedule.jobs.take(rest[~pending.take(rest)])
     if schedule.strict and used < requests.capacity:
         leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
     else:  # the winners use everything, or whoever is left was passed over

@@ -123,9 +123,6 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
     Only as much of the order as matters is sorted.
     """
     schedule, need, capacity = requests.schedule, requests.need, requests.capacity
-    if requests.single and len(need) <= 1024:
-        line = schedule.order
-        return line, line[:capacity], min(capacity, len(line))
     guess = (
         len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64
     )  # about as many as run now
