@@ -1,0 +1,130 @@
+"""What is known about models and GPU generations: the tables in `profiles/`, or tables of your own."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from blox.cluster_spec import ClusterSpec
+from blox.errors import BloxError
+
+_OWN = Path(__file__).parent.parent / "profiles"
+_BITS_PER_PARAMETER = 32
+_MODELS = ("model", "aliases", "parameters_m", "largest_share", "step_ms", "source")
+_GPUS = ("gpu", "speed", "node_gbps")
+_ANY = "*"
+
+
+@dataclass(frozen=True)
+class ModelProfile:
+    """A neural network: gradient size, the share of its largest tensor, and seconds per step on a V100."""
+
+    name: str
+    gigabits: float
+    largest_share: float
+    step_s: float
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A kind of GPU: training speed relative to a V100, Gb/s between two of them in a node."""
+
+    name: str
+    speed: float
+    node_gbps: float
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What is known about models and GPU generations, and what stands in for those that are not known."""
+
+    models: dict[str, ModelProfile]
+    generations: dict[str, Generation]
+
+    def model(self, name: str) -> ModelProfile:
+        """The profile of a model by any spelling of its name; the default one if there is none."""
+        return self.models.get(_plain(name), self.models[_ANY])
+
+    def generation(self, gpu_type: str) -> Generation:
+        """The generation whose name a GPU type contains; the default one if there is none."""
+        for name, found in self.generations.items():
+            if name in gpu_type.lower():
+                return found
+        return self.generations[_ANY]
+
+    def of_cluster(self, spec: ClusterSpec) -> list[Generation]:
+        """The generation of each GPU type of a cluster; given links count by their mean bandwidth."""
+        found = []
+        for kind in spec.gpu_types:
+            known = self.generation(kind)
+            links = [gbps for row in spec.links.get(kind, ()) for gbps in row if gbps > 0]
+            gbps = sum(links) / len(links) if links else known.node_gbps
+            found.append(Generation(known.name, known.speed, gbps))
+        return found
+
+
+@lru_cache(maxsize=16)
+def profiles_from(models_csv: str = "", gpus_csv: str = "") -> Profiles:
+    """The tables of two files; blox's own where none is given. Errors name file and line."""
+    models_file, gpus_file = Path(models_csv or _OWN / "models.csv"), Path(gpus_csv or _OWN / "gpus.csv")
+    models: dict[str, ModelProfile] = {}
+    for where, cells in _rows(models_file, _MODELS):
+        parameters_m, share, step_ms = _numbers(
+            cells, _MODELS, ("parameters_m", "largest_share", "step_ms"), where
+        )
+        if share > 1:
+            raise BloxError(f"largest_share is {share:g}", where=where, fix="it is a share: at most 1")
+        profile = ModelProfile(cells[0], parameters_m * _BITS_PER_PARAMETER / 1000, share, step_ms / 1000)
+        for name in (cells[0], *filter(None, cells[1].split("|"))):
+            models[_ANY if name == _ANY else _plain(name)] = profile
+    generations: dict[str, Generation] = {}
+    for where, cells in _rows(gpus_file, _GPUS):
+        speed, gbps = _numbers(cells, _GPUS, ("speed", "node_gbps"), where)
+        generations[cells[0].lower()] = Generation(cells[0], speed, gbps)
+    for table, file in ((models, models_file), (generations, gpus_file)):
+        if _ANY not in table:
+            raise BloxError("no row *", where=str(file), fix="add one for what has no row of its own")
+    return Profiles(models, generations)
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    """A model's name by its letters and digits: `ResNet-18 (batch size 64)` is `resnet18`."""
+    return re.sub(r"[^a-z0-9]", "", re.sub(r"\(.*?\)", "", name.lower()))
+
+
+def _rows(file: Path, columns: tuple[str, ...]) -> list[tuple[str, list[str]]]:
+    """The rows of a CSV with these columns, each with its place; lines that begin with # are comments."""
+    try:
+        lines = file.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BloxError(f"cannot be read: {error}", where=str(file), fix="give a CSV of profiles") from None
+    found: list[tuple[str, list[str]]] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            cells = [cell.strip() for cell in next(csv.reader([line]))]
+            if len(cells) != len(columns) or (not found and tuple(cells) != columns):
+                raise BloxError(
+                    f"{line!r} has other columns",
+                    where=f"{file}:{number}",
+                    fix=f"columns: {','.join(columns)}",
+                )
+            found.append((f"{file}:{number}", cells))
+    return found[1:]
+
+
+def _numbers(cells: list[str], columns: tuple[str, ...], wanted: tuple[str, ...], where: str) -> list[float]:
+    values = []
+    for name in wanted:
+        text = cells[columns.index(name)]
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 < value < float("inf"):
+            raise BloxError(f"{name} is {text!r}", where=where, fix=f"{name} must be a number above 0")
+        values.append(value)
+    return values
