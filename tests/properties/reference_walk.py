@@ -3,10 +3,11 @@
 from blox.cluster_state import ClusterState
 
 
-def walk(schedule, cluster_state: ClusterState, job_state, choose):
+def walk(schedule, cluster_state: ClusterState, job_state, choose, of_row=False):
     """Row -> GPUs per node of every job that runs after the walk.
 
-    `choose(free per node, need)` gives the GPUs per node that a job takes, or None. A running job whose
+    `choose(free per node, need)` gives the GPUs per node that a job takes, or None; with `of_row`,
+    `choose(row)` gives the function that does so for a job. A running job whose
     grant is unchanged keeps its GPUs; another takes free ones; if there are not enough and the schedule
     may preempt, jobs are released from the end of the order, only ones after it, and restored if it still
     does not fit; then the walk goes on, or ends if strict. A released job that is reached stays where it
@@ -42,13 +43,14 @@ def walk(schedule, cluster_state: ClusterState, job_state, choose):
         if old is not None and all(free[node] >= count for node, count in old.items()):
             put(row, old)
             continue
-        shares = choose(free, need[row])
+        choose_for_it = choose(row) if of_row else choose
+        shares = choose_for_it(free, need[row])
         if shares is None and schedule.preempt:
             released = []
             for victim in reversed(jobs[place + 1 :]):
                 if shares is None and victim in holding:
                     released.append((victim, take_off(victim)))
-                    shares = choose(free, need[row])
+                    shares = choose_for_it(free, need[row])
             if shares is None:
                 for victim, held in released:
                     put(victim, held)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("fragments")
+@dataclass(frozen=True)
+class Fragments:
+    """Fills the smallest gaps first, whatever that spreads a job over, so that whole nodes stay free.
+
+    Nodes are taken in the order of their free GPUs, the fewest first; among equals the lowest id.
+    """
+
+    bulk = False
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        return place_by_node(schedule, cluster_state, job_state, self)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        if need == 1:
+            node = pool.best_fit(1)
+            return [(node, 1)] if node >= 0 else None
+        shares: list[Share] = []
+        for free, node in sorted((free, node) for node, free in enumerate(pool.free) if free):
+            shares.append((node, min(free, need)))
+            need -= shares[-1][1]
+            if not need:
+                return shares
+        return None

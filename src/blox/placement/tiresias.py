@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.performance.model_profiles import profiles_from
+from blox.placement.by_node import NodeRule, place_by_node
+from blox.placement.consolidated import Consolidated
+from blox.placement.fragments import Fragments
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+TOGETHER = Consolidated("wait")
+
+
+@register.placement("tiresias")
+@dataclass(frozen=True)
+class Tiresias:
+    """Keeps jobs with skewed models together; the others fill fragments (Tiresias, NSDI'19, section 3.3).
+
+    A model is skewed if its largest tensor holds the share `skew` of its parameters or more; such a job
+    waits for the fewest nodes it can do with. `rest=fragments`: the others go where the gaps are smallest,
+    as the Blox paper has it (section 4.3); `rest=spread`: together if that is possible at once, else apart.
+
+    Departs from its paper: tensors are not observed on the network but looked up by the model's name in
+    `profiles/models.csv`, or a file of that form given as `models`; and the limit is ours, in the gap between
+    networks of convolutions or attention (0.04 to 0.21) and those that dense layers or embeddings dominate.
+    """
+
+    skew: float = 0.3
+    rest: Literal["fragments", "spread"] = "fragments"
+    models: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.skew <= 1:
+            raise BloxError(f"skew is {self.skew:g}", fix="skew is a share of the model: 0 to 1")
+        if self.rest not in ("fragments", "spread"):
+            raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
+        profiles_from(self.models)
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        profiles, models = profiles_from(self.models), job_state.columns.model
+        others: NodeRule = Fragments() if self.rest == "fragments" else Consolidated("spread")
+
+        def rule_of(row: int) -> NodeRule:
+            return TOGETHER if profiles.model(models[row]).largest_share >= self.skew else others
+
+        return place_by_node(schedule, cluster_state, job_state, rule_of)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float("inf")

@@ -1,0 +1,43 @@
+"""Placements that keep only some jobs together go the same walk, and promise no more than they keep."""
+
+import dataclasses
+
+import numpy as np
+from hypothesis import given
+from reference_walk import per_node, walk
+from test_skipping import SETTINGS, same
+from test_walk import rounds
+from worlds import worlds
+
+from blox.placement.by_node import place_by_node
+from blox.placement.consolidated import Consolidated
+from blox.placement.fragments import Fragments
+from blox.placement.node_pool import NodePool
+
+SELECTIVE = ("tiresias", "tiresias:rest=spread", "profile", "profile:tolerance=0.4,gbps=10", "fragments")
+
+
+@SETTINGS
+@given(rounds())
+def test_a_rule_for_each_job_is_walked_to_the_letter(case):
+    rules = (Consolidated("wait"), Fragments(), Consolidated("spread"))
+    sizes = case.cluster_state.node_gpus
+
+    def choose(row):
+        def shares_of(free, need):
+            shares = rules[row % 3].choose(NodePool(np.array(free), sizes), need)
+            return None if shares is None else dict(shares)
+
+        return shares_of
+
+    states = case.schedule, case.cluster_state, case.job_state
+    wanted = place_by_node(*states, lambda row: rules[row % 3]).as_dict()
+    found = {row: per_node(case.cluster_state, gpus) for row, gpus in wanted.items()}
+    assert found == walk(*states, choose, of_row=True)
+
+
+@SETTINGS
+@given(worlds(clocks=("rounds",), placements=SELECTIVE))
+def test_passing_rounds_over_changes_nothing(world):
+    world = dataclasses.replace(world, performance="spread")
+    same(world.run(skip=True), world.run(skip=False))
