@@ -34,6 +34,7 @@ class Synthetic(ABC):
     - `burst_factor`: from hour 4 on, every four hours, for two hours, short jobs in addition (10 to 60
       minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
     - `max_gpus`: jobs that would ask for more GPUs are drawn again.
+    - `models`: the networks that jobs train, all equally likely, in place of the paper's Table 2.
 
     The same seed gives the same steady jobs with and without spikes and bursts, and at another load the
     same jobs at other times. The column job_type says regular, spike or burst.
@@ -46,6 +47,7 @@ class Synthetic(ABC):
     spike_jobs: int = 0
     burst_factor: float = 0.0
     jobs: int | None = None
+    models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         above_zero("load", self.load, "jobs per hour")
@@ -93,9 +95,12 @@ class Synthetic(ABC):
         source = f"{getattr(type(self), 'blox_name', type(self).__name__)} generator"
         return streams.numbered(streams.merged(self._streams(rng)), self.jobs, source)
 
-    def models(self, gpus: Array, u: Array) -> Array:
+    def models_of(self, gpus: Array, u: Array) -> Array:
         """The network each job trains: the paper's Table 2, all equally likely."""
         return population.evenly(population.MODELS, u)
+
+    def _models(self, gpus: Array, u: Array) -> Array:
+        return population.evenly(self.models, u) if self.models else self.models_of(gpus, u)
 
     def _streams(self, rng: np.random.Generator) -> list[Iterator[streams.Columns]]:
         # each stream has its own children, whether used or not: adding a spike leaves the other jobs alone
@@ -133,7 +138,7 @@ class Synthetic(ABC):
                 "gpus": gpus,
                 "duration_s": np.round(duration, 3),
                 **population.submitters(people.random(count)),
-                "model": self.models(gpus, models.random(count)),
+                "model": self._models(gpus, models.random(count)),
                 "job_type": np.full(count, kind, dtype=object),
             }
 

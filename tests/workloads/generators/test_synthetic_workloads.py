@@ -124,6 +124,19 @@ def test_spikes_and_bursts_leave_the_regular_jobs_alone() -> None:
         assert np.array_equal(both[name][regular], plain[name][: regular.sum()])
 
 
+@pytest.mark.parametrize("spec", ["philly", "gavel:multi=true"])
+def test_the_models_can_be_chosen_and_replaced_one_by_one(spec: str) -> None:
+    join = "," if ":" in spec else ":"
+    first, second = (
+        jobs(f"{spec}{join}models={names}", 4000) for names in ("VGG-16+LSTM+A3C", "VGG-16+BERT+A3C")
+    )
+    plain = jobs(spec, 4000)
+    assert {"VGG-16", "LSTM", "A3C"} == set(first["model"])
+    assert np.array_equal(np.where(first["model"] == "LSTM", "BERT", first["model"]), second["model"])
+    for name in ("submit_s", "gpus", "duration_s", "user"):
+        assert np.array_equal(first[name], plain[name])
+
+
 def test_sixteen_jobs_more_come_in_the_hour_from_noon_of_each_day() -> None:
     columns = jobs("philly:load=8,spike_jobs=16", 30_000)
     spikes = columns["submit_s"][columns["job_type"] == "spike"]

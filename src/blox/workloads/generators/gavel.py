@@ -37,7 +37,7 @@ class Gavel(Synthetic):
     def whole_mix(self) -> JobMix:
         return MULTI if self.multi else SINGLE
 
-    def models(self, gpus: Array, u: Array) -> Array:
+    def models_of(self, gpus: Array, u: Array) -> Array:
         """Table 2, all equally likely; for several GPUs only the ones that Gavel trains so."""
-        chosen: Array = np.where(gpus > 1, evenly(DISTRIBUTED, u), super().models(gpus, u))
+        chosen: Array = np.where(gpus > 1, evenly(DISTRIBUTED, u), super().models_of(gpus, u))
         return chosen
