@@ -2,11 +2,12 @@
 
 Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:cpu=24,memory_gb=500`
 (options for every node: cpu, memory_gb, racks, network_gbps). TOML adds racks, links and a table per
-node type; `docs/semantics.md` shows one.
+node type; `docs/semantics.md` shows one. `tiresias:path` reads a cluster file of the Tiresias simulator.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -57,6 +58,8 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     spec = spec.strip()
     if spec.endswith(".toml"):
         return _from_toml(Path(spec))
+    if spec.startswith("tiresias:"):
+        return _from_tiresias(Path(spec.removeprefix("tiresias:")).expanduser(), spec)
     where = f"cluster spec {spec!r}"
     groups, _, options_text = spec.partition(":")
     options = _options(options_text, where)
@@ -166,6 +169,36 @@ def _from_toml(path: Path) -> ClusterSpec:
         links=links,
         text=str(path),
     )
+
+
+_TIRESIAS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")
+
+
+def _from_tiresias(path: Path, text: str) -> ClusterSpec:
+    """The one line of a cluster file of the Tiresias simulator; a switch is a rack."""
+    where = str(path)
+    try:
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file, delimiter=" " if path.suffix == ".txt" else ","))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BloxError(
+            f"cannot be read: {error}", where=where, fix="give a cluster file of the Tiresias simulator"
+        ) from None
+    if len(rows) != 1:
+        raise BloxError(
+            f"{len(rows)} lines of figures", where=where, fix=f"one line under {','.join(_TIRESIAS)}"
+        )
+    cells = [str(rows[0].get(key) or "").strip() for key in _TIRESIAS]
+    for key, cell in zip(_TIRESIAS, cells):
+        if not cell.isdigit() or int(cell) < 1:
+            raise BloxError(f"{key} is {cell!r}", where=where, fix=f"{key} must be a whole number, 1 or more")
+    switches, per_switch, gpus, cpu, memory = map(int, cells)
+    _positive(switches * per_switch, gpus, where)
+    nodes = tuple(
+        Node(f"node-{i}", gpus, DEFAULT_TYPE, float(cpu), float(memory), i // per_switch)
+        for i in range(switches * per_switch)
+    )
+    return ClusterSpec(nodes, text=text)
 
 
 def _toml_group(group: Any, where: str, already: int) -> list[Node]:

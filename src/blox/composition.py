@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from blox.backends.simulation import PerformanceModel
+from blox.clock import Clock
+from blox.manager import BloxManager
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
@@ -12,7 +14,7 @@ from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, T
 
 @dataclass(frozen=True)
 class Composition:
-    """One object per part."""
+    """One object per part. Presets with a time or an end of their own set `clock` and `manager`."""
 
     admission: AdmissionPolicy
     scheduler: SchedulingPolicy
@@ -21,3 +23,5 @@ class Composition:
     performance: PerformanceModel
     overheads: Overheads = field(default_factory=Overheads)
     options: SimulationOptions = field(default_factory=SimulationOptions)
+    clock: Clock | None = None
+    manager: type[BloxManager] = BloxManager

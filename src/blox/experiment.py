@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import math
 import re
+import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -126,13 +127,15 @@ class Prepared:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
         self.cluster: ClusterSpec = cluster_from_spec(experiment.cluster)
-        self.clock = _clock(experiment)
         self.composition = _compose(experiment)
+        self.clock = self.composition.clock or _clock(experiment)
         self.workload = workload_from_spec(experiment.workload)
         belief_from_spec(experiment.belief, 0)
         _check_numbers(experiment)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
+        if self.composition.options.unlimited_gpus:
+            self.cluster = self._room_for_everybody()
         self._check_workload()
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
@@ -141,10 +144,13 @@ class Prepared:
         if job_batches is None:
             self._digest = hashlib.sha256()
             job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self._digest)
+        if parts.options.whole_seconds:
+            job_batches = map(_in_whole_seconds, job_batches)
         belief = belief_from_spec(
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
-        feed = JobFeed(job_batches, self.cluster.total_gpus, belief, self.most_jobs)
+        largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
+        feed = JobFeed(job_batches, largest, belief, self.most_jobs)
         if experiment.backend == "process":
             from blox.backends.process import Processes
 
@@ -159,7 +165,7 @@ class Prepared:
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return BloxManager(
+        return self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -215,6 +221,9 @@ class Prepared:
             truncated=manager.truncated,
             moves_are_preemptions=options.moves_are_preemptions,
         )
+        told = getattr(self.composition.scheduler, "job_columns", None)
+        if told is not None:  # what the policy has counted itself
+            jobs.update(told(job_state))
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         table = self.experiment.to_table()
@@ -227,6 +236,17 @@ class Prepared:
             return self.experiment.jobs
         endless = not hasattr(self.workload, "table") and getattr(self.workload, "jobs", None) is None
         return DEFAULT_JOBS if endless else None
+
+    def _room_for_everybody(self) -> ClusterSpec:
+        """One node with as many GPUs as all jobs of the trace ask for together."""
+        table: JobTable | None = getattr(self.workload, "table", None)
+        if table is None:
+            raise BloxError(
+                "a cluster that has room for every job cannot be made for a generator",
+                where=f"workload {self.experiment.workload!r}",
+                fix="give a trace, or write the generator's jobs to a file first (blox workload)",
+            )
+        return cluster_from_spec(f"1x{max(1, int(table.columns['gpus'].sum()))}")
 
     def _expected_jobs(self) -> int:
         """How many jobs a run without a window has; 0 if not known."""
@@ -245,7 +265,8 @@ class Prepared:
                 raise BloxError(
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
-            check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus)
+            if not self.composition.options.oversized_wait:
+                check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus)
         largest = getattr(self.workload, "largest_gpus", None)
         if table is None and largest is not None and largest > self.cluster.total_gpus:
             raise BloxError(
@@ -299,7 +320,7 @@ def _compose(experiment: Experiment) -> Composition:
             raise BloxError(
                 f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
                 where="clock",
-                fix="leave it out: the preset credits whole rounds",
+                fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
             )
         for name in DECIDED_BY_PRESET:
             if getattr(experiment, name) != getattr(default, name):
@@ -402,6 +423,12 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
             words += "; settings stand at the top level, not in a table"
         raise BloxError(f"{name} is {value!r}", where=where, fix=f"{name} must be {words}")
     return value
+
+
+def _in_whole_seconds(jobs: JobTable) -> JobTable:
+    """The same jobs, their times cut down to whole seconds."""
+    whole = {name: np.floor(jobs.columns[name]) for name in ("submit_s", "duration_s")}
+    return dataclasses.replace(jobs, columns={**jobs.columns, **whole})
 
 
 def _hashed(batches: Iterator[JobTable], digest: Any) -> Iterator[JobTable]:

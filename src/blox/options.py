@@ -29,3 +29,15 @@ class SimulationOptions:
         default=False,
         metadata={"does": "a job suspended and launched again in one round counts as preempted"},
     )
+    whole_seconds: bool = field(
+        default=False,
+        metadata={"does": "durations and times of submission are cut down to whole seconds"},
+    )
+    oversized_wait: bool = field(
+        default=False,
+        metadata={"does": "a job that is larger than the cluster waits for ever in place of being refused"},
+    )
+    unlimited_gpus: bool = field(
+        default=False,
+        metadata={"does": "there are as many GPUs as all jobs ask for together: every job fits at once"},
+    )

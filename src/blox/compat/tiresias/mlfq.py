@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.tiresias.queues import NEVER, Queues
+from blox.compat.tiresias.tables import index_table
+from blox.errors import BloxError
+from blox.job_state import FINISHED, JobState
+from blox.plan import NO_ROWS
+from blox.schedule import Schedule
+from blox.schedulers.gittins import GittinsIndex, read_samples
+from blox.workloads.table import Array
+
+
+def promotions(found: Iterable[Queues], job_state: JobState) -> Array:
+    """Promotions of every submitted job."""
+    counts = np.zeros(job_state.submitted, dtype=np.int64)
+    for queues in found:
+        for row, count in queues.promotions.items():
+            counts[row] = count
+    return counts
+
+
+def _endless(limits: tuple[int, ...]) -> BloxError:
+    return BloxError(
+        f"with the queue limits {'+'.join(map(str, limits))} the original wakes at one instant for ever",
+        where="compat tiresias",
+        fix="give limits that are not below the GPUs of any job, or late_demotion=false",
+    )
+
+
+@dataclass
+class State:
+    """The queues, and what of the table of jobs they have taken in."""
+
+    queues: Queues
+    rows: Array = field(default_factory=lambda: NO_ROWS)  # active when asked last
+    seen: int = 0  # rows below have been taken in
+    now: int = -1
+    jump: int = NEVER
+    schedule: Schedule | None = None
+
+    def gone(self, job_state: JobState) -> Array:
+        """Rows that have ended since."""
+        found: Array = self.rows[job_state.columns.status.take(self.rows) == FINISHED]
+        return found
+
+
+@dataclass(frozen=True)
+class Mlfq:
+    """The original's `dlas` family: queues by attained service, counting GPUs only.
+
+    `limits`: service at which a job leaves each queue but the last. `promote`: a job that has waited so many
+    times what it has executed goes back to the first queue; 0: never. `index`: `simulator` sorts queues by
+    the original's Gittins index of `distribution`, `textbook` by the true one; "": no index.
+    `late_demotion` and `running_first`: see `Queues`.
+    """
+
+    limits: tuple[int, ...] = (3250, 7200)
+    by: Literal["time", "gpu-time"] = "gpu-time"
+    promote: float = 0.0
+    index: Literal["", "simulator", "textbook"] = ""
+    distribution: str = "yarn-gput1000.csv"
+    late_demotion: bool = True
+    running_first: bool = True
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        state = job_state.memory(self, self._state)
+        active, now = job_state.active, int(job_state.now)
+        fresh = active[active.searchsorted(state.seen) :]
+        ended = len(state.rows) + len(fresh) != len(active)
+        if now == state.now and not ended and not len(fresh) and state.schedule is not None:
+            return state.schedule
+        queues = state.queues
+        if ended:
+            for row in state.gone(job_state).tolist():
+                queues.remove(row)
+        if len(fresh):
+            for row, gpus in zip(fresh.tolist(), job_state.columns.gpus.take(fresh).tolist()):
+                queues.arrive(row, gpus, now)
+            state.seen = int(fresh[-1]) + 1
+        queues.move(now)
+        queues.serve(cluster_state.total_gpus, now)
+        jump = queues.next_jump(now)
+        while jump <= now:  # the original wakes again at once
+            if not queues.move(now):
+                raise _endless(self.limits)
+            queues.serve(cluster_state.total_gpus, now)
+            jump = queues.next_jump(now)
+        state.now, state.rows, state.jump = now, active, jump
+        state.schedule = Schedule(active if not queues.waiting else queues.running())
+        return state.schedule
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        jump = job_state.memory(self, self._state).jump
+        return math.inf if jump == NEVER else float(jump)
+
+    def job_columns(self, job_state: JobState) -> dict[str, Array]:
+        """How often each job was promoted."""
+        return {"promotions": promotions([job_state.memory(self, self._state).queues], job_state)}
+
+    def _state(self) -> State:
+        index: Callable[[int], float] | None = None
+        if self.index == "simulator":
+            index = index_table(self.distribution)
+        elif self.index == "textbook":
+            textbook = GittinsIndex(read_samples(self.distribution))
+            index = lambda service: float(textbook(np.array([service]))[0])  # noqa: E731
+        return State(
+            Queues(
+                list(self.limits),
+                by_gpu=self.by == "gpu-time",
+                late=self.late_demotion,
+                promote=self.promote,
+                running_first=self.running_first,
+                index=index,
+            )
+        )

@@ -1,0 +1,133 @@
+"""The original's preemptive orders without queues: one list of jobs, sorted anew at every event.
+
+The sort is stable and the list keeps its order from event to event, so ties follow history and not the
+row number. That order is what these policies remember.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.tiresias.tables import expected_table, index_table
+from blox.job_state import FINISHED, JobState
+from blox.plan import NO_ROWS
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+
+@dataclass
+class Line:
+    """Rows in order, those who came last at the end; times and ranks of the policy that keeps it."""
+
+    rows: Array = field(default_factory=lambda: NO_ROWS)
+    seen: int = 0  # rows below have been taken in
+    last: int = -1  # the row that arrived last
+    expected: dict[int, float] = field(default_factory=dict)
+    mark: int = 0  # of the next event of the policy's own
+    now: float = -1.0
+
+    def update(self, job_state: JobState) -> Array:
+        """Drops who has finished and appends who has come; returns the latter."""
+        active = job_state.active
+        fresh = active[active.searchsorted(self.seen) :]
+        if len(self.rows) + len(fresh) != len(active):
+            self.rows = self.rows[job_state.columns.status.take(self.rows) != FINISHED]
+        if len(fresh):
+            self.rows = np.concatenate((self.rows, fresh))
+            self.last = int(fresh[-1])
+            self.seen = self.last + 1
+        return fresh
+
+
+def executed_s(job_state: JobState, rows: Array) -> Array:
+    """Seconds that each job has run."""
+    c = job_state.columns
+    running = c.held_gpus.take(rows) > 0
+    ran: Array = c.run0.take(rows) + running * (job_state.now - c.held_since.take(rows))
+    return ran
+
+
+@dataclass(frozen=True)
+class Shortest:
+    """The jobs with the least left go first: run time, or run time x GPUs."""
+
+    by: Literal["time", "gpu-time"] = "time"
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        line = job_state.memory(self, Line)
+        line.update(job_state)
+        left = job_state.columns.expected_s.take(line.rows) - executed_s(job_state, line.rows)
+        if self.by == "gpu-time":
+            left *= job_state.columns.gpus.take(line.rows)
+        line.rows = line.rows.take(left.argsort(kind="stable"))
+        return Schedule(line.rows)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return math.inf
+
+
+@dataclass(frozen=True)
+class ShortestExpected:
+    """The jobs that the distribution expects to be shortest go first.
+
+    `misplaced`: as in the original, what is worked out for a running job is written onto the job that
+    arrived last; otherwise onto the job itself.
+    """
+
+    distribution: str
+    misplaced: bool = True
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        line, table = job_state.memory(self, Line), expected_table(self.distribution)
+        for row in line.update(job_state).tolist():
+            line.expected[row] = table(0)
+        runs = job_state.columns.held_gpus.take(line.rows) > 0
+        running = line.rows[runs]
+        if len(running):
+            ran = executed_s(job_state, running).astype(np.int64).tolist()
+            if self.misplaced:
+                line.expected[line.last] = table(ran[-1])
+            else:
+                line.expected.update(zip(running.tolist(), map(table, ran)))
+        keys = np.array([line.expected[row] for row in line.rows.tolist()])
+        line.rows = line.rows.take(keys.argsort(kind="stable"))
+        return Schedule(line.rows)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return math.inf
+
+
+@dataclass(frozen=True)
+class IndexOrder:
+    """The original's `gittins`: no queues, jobs by its Gittins index.
+
+    `worst_first`: the order is the wrong way round, and a waiting job is ranked by its plain time while a
+    running one is ranked by its GPU time. An event of its own is due after 3250 s, and each event puts it
+    off by the time it is, so that there is rarely one.
+    """
+
+    distribution: str
+    worst_first: bool = True
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        line, table = job_state.memory(self, Line), index_table(self.distribution)
+        line.update(job_state)
+        if job_state.now != line.now:
+            line.now = job_state.now
+            line.mark = (line.mark or 3250) + int(job_state.now)
+        columns = job_state.columns
+        service = executed_s(job_state, line.rows).astype(np.int64)
+        gpus = columns.gpus.take(line.rows)
+        if self.worst_first:
+            gpus = np.where(columns.held_gpus.take(line.rows) > 0, gpus, 1)
+        ranks = np.array([table(each) for each in (service * gpus).tolist()])
+        line.rows = line.rows.take((ranks if self.worst_first else -ranks).argsort(kind="stable"))
+        return Schedule(line.rows)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return float(job_state.memory(self, Line).mark)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.placement.by_node import place_by_node
+from blox.placement.node_pool import NodePool, Share
+from blox.plan import Allocation
+from blox.registry import register
+from blox.schedule import Schedule
+
+
+@register.placement("yarn")
+@dataclass(frozen=True)
+class Yarn:
+    """Packs a job under one switch (rack), first fit: on one node, or on idle nodes and one for the rest.
+
+    A job that fits on one node waits until some node has room for all of it. A larger one takes as many
+    wholly idle nodes as it can fill, in ascending order, and for what is left the first other node with room.
+    Racks are tried in order; a job that no rack can hold never runs. It is what Tiresias was compared with;
+    the simulator's own form of it, with its account of cores and memory, is in the compat preset.
+    """
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        rack = cluster_state.node_rack
+        edges = [0, *(np.flatnonzero(np.diff(rack)) + 1).tolist(), len(rack)]
+        rule = _FirstFit(tuple(pairwise(edges)), tuple(cluster_state.node_gpus.tolist()))
+        return place_by_node(schedule, cluster_state, job_state, rule)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return math.inf
+
+
+@dataclass(frozen=True)
+class _FirstFit:
+    """`racks` are ranges of nodes, `size` the GPUs of each node."""
+
+    racks: tuple[tuple[int, int], ...]
+    size: tuple[int, ...]
+    bulk = False
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        for first, last in self.racks:
+            under = range(first, last)
+            if need <= max(self.size[first:last]):
+                node = next((node for node in under if pool.free[node] >= need), None)
+                shares = None if node is None else [(node, need)]
+            else:
+                shares = self._several(pool, need, under)
+            if shares is not None:
+                return shares
+        return None
+
+    def _several(self, pool: NodePool, need: int, under: range) -> list[Share] | None:
+        shares: list[Share] = []
+        for node in under:
+            if self.size[node] <= need and pool.free[node] == self.size[node]:
+                shares.append((node, self.size[node]))
+                need -= self.size[node]
+                if not need:
+                    return shares
+        whole = {node for node, _ in shares}
+        if need >= max(self.size[node] for node in under):
+            return None
+        rest = next((node for node in under if node not in whole and pool.free[node] >= need), None)
+        return None if rest is None else [*shares, (rest, need)]

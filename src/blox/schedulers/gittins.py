@@ -1,0 +1,85 @@
+"""Gittins indices from a sample of job sizes: how much completing a job promises per unit of service.
+
+The index of a job that has attained `a` is the supremum over quanta q of P(S - a <= q) / E[min(S - a, q)],
+given S > a. For a finite sample the supremum is reached where a sample ends, so it is a maximum.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.workloads.table import Array
+
+
+class GittinsIndex:
+    """The index over a sample of sizes, exact for that sample; 0 beyond the largest.
+
+    Between two sizes the index only rises, since the ends come nearer; it can fall only where a size is
+    passed. `first_below` finds that place.
+    """
+
+    def __init__(self, samples: Array) -> None:
+        self.samples: Array = np.sort(np.asarray(samples, dtype=np.float64))
+        self._sums: Array = np.concatenate(([0.0], np.cumsum(self.samples)))
+        self.at_samples: Array = np.array([self._one(size) for size in self.samples.tolist()])
+
+    def __call__(self, attained: Array) -> Array:
+        """The index of each attained service."""
+        found, where = np.unique(attained, return_inverse=True)
+        return np.array([self._one(each) for each in found.tolist()], dtype=np.float64)[where]
+
+    def first_below(self, attained: Array, level: float) -> Array:
+        """At which service each job's index, as it is served, first falls below `level`; inf: never."""
+        low = np.append(self.samples[self.at_samples < level], np.inf)
+        found: Array = low[low.searchsorted(attained, side="right")]
+        return found
+
+    def _one(self, attained: float) -> float:
+        samples = self.samples
+        first, count = int(samples.searchsorted(attained, side="right")), len(samples)
+        if first == count:
+            return 0.0
+        left = samples[first:] - attained
+        ends = np.arange(1, count - first + 1)
+        # who ends within the quantum is served what is left of it, all others the whole quantum
+        served = self._sums[first + 1 :] - self._sums[first] - attained * ends + left * (ends[::-1] - 1)
+        return float((ends / served).max())
+
+
+def read_samples(path: str) -> Array:
+    """Sizes, ascending, from a CSV file with a column `duration` (the Tiresias simulator's format)."""
+    file = Path(path).expanduser()
+    try:
+        with file.open(newline="") as lines:
+            rows = csv.DictReader(lines)
+            if "duration" not in (rows.fieldnames or ()):
+                raise BloxError(
+                    "no column is called 'duration'", where=path, fix="its first line must name it"
+                )
+            return _sorted([(rows.line_num, row["duration"]) for row in rows], path)
+    except FileNotFoundError:
+        raise BloxError(
+            "no such file", where=path, fix="give the file of sizes: distribution=path/to/yarn-gput1000.csv"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BloxError(f"cannot be read: {error}", where=path, fix="give a CSV file of sizes") from None
+
+
+def _sorted(cells: list[tuple[int, str | None]], path: str) -> Array:
+    samples = []
+    for line, cell in cells:
+        try:
+            samples.append(float(cell or ""))
+        except ValueError:
+            samples.append(-1.0)
+        if not 0 < samples[-1] < float("inf"):
+            raise BloxError(
+                f"duration is {cell!r}", where=f"{path}, line {line}", fix="a size is a number above 0"
+            )
+    if not samples:
+        raise BloxError("no sizes in the file", where=path, fix="give at least one line")
+    return np.sort(np.array(samples))
