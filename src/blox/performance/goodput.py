@@ -65,9 +65,10 @@ class ThroughputModel:
     def step_s(self, nodes: Number, replicas: Number, atomic: Number) -> Any:
         """Seconds of a pass and the averaging after it: (pass^gamma + network^gamma)^(1/gamma)."""
         one, other = self.pass_s(atomic), self.network_s(nodes, replicas)
+        # From the longer of the two, so that no power underflows; exp and log cost less than powers.
         longer = np.maximum(one, other)
-        # Scaled by the longer of the two, so that no power underflows.
-        return longer * (1 + (np.minimum(one, other) / longer) ** self.gamma) ** (1 / np.asarray(self.gamma))
+        shorter = np.exp(self.gamma * np.log(np.minimum(one, other) / longer))
+        return longer * np.exp(np.log(1 + shorter) / self.gamma)
 
     def iteration_s(self, nodes: Number, replicas: Number, atomic: Number, accumulation: Number) -> Any:
         """Seconds of an iteration: `accumulation` passes that only add up gradients, then a step."""
@@ -92,8 +93,8 @@ class GradientNoise:
         AdaScale's gain, from 1 to `scale`; 1 where the statistics are not positive.
         """
         below = self.var / np.asarray(scale) + self.sqr
-        useful = below > 0
-        return np.where(useful, (self.var + np.asarray(self.sqr)) / np.where(useful, below, 1.0), 1.0)
+        above = np.where(below > 0, self.var + np.asarray(self.sqr), 1.0)
+        return above / np.where(below > 0, below, 1.0)
 
     def efficiency(self, scale: Number) -> Any:
         """Progress per example, relative to the initial batch size: gain / scale."""

@@ -55,24 +55,27 @@ def best_batch(
     atomic batch out of range is moved into it (otherwise that candidate is dropped), and a single GPU that
     may not accumulate keeps the initial batch. No replicas: goodput 0.
     """
-    nodes, replicas = np.asarray(nodes), np.asarray(replicas)
-    start = np.maximum(limits.initial, limits.smallest_atomic * np.maximum(replicas, 1))
-    steps = np.linspace(0.0, 1.0, CANDIDATES).reshape(
-        -1, *[1] * max(_dimensions(model, noise, limits), start.ndim, nodes.ndim)
+    count = np.asarray(replicas, dtype=np.float64)
+    held = np.maximum(count, 1.0)
+    # as floating-point numbers from here on: mixed arithmetic costs conversions
+    initial, largest, low, high = (
+        np.asarray(each, dtype=np.float64)
+        for each in (limits.initial, limits.largest, limits.smallest_atomic, limits.largest_atomic)
     )
-    total = start * (limits.largest / start) ** steps
-    share = total / np.maximum(replicas, 1)
-    alone = replicas == 1
-    passes = np.maximum(np.ceil(share / limits.largest_atomic - _EDGE), 1)
-    passes = np.where(alone & (share > limits.initial), np.maximum(passes, 2), passes)
-    passes = np.where(limits.accumulation, passes, 1)
+    start = np.maximum(initial, low * held)
+    step = np.log(largest / start) / (CANDIDATES - 1)
+    axes = max(_dimensions(model, noise, limits), start.ndim, step.ndim, np.ndim(nodes))
+    share = start * np.exp(step * np.arange(CANDIDATES).reshape(-1, *[1] * axes)) / held
+    alone = count == 1
+    passes = np.maximum(np.ceil(share / high - _EDGE), 1.0)
+    passes = np.where(alone & (share > initial), np.maximum(passes, 2.0), passes)
+    passes = np.where(limits.accumulation, passes, 1.0)
     atomic = np.ceil(share / passes - _EDGE)
     if clip:
-        atomic = np.where(alone & ~np.asarray(limits.accumulation), limits.initial, atomic)
-        atomic = np.clip(atomic, limits.smallest_atomic, limits.largest_atomic)
-    found = goodput(model, noise, limits.initial, nodes, np.maximum(replicas, 1), atomic, passes - 1)
-    allowed = (atomic >= limits.smallest_atomic) & (atomic <= limits.largest_atomic) & (replicas > 0)
-    found = np.where(allowed, found, 0.0)
+        atomic = np.where(alone & ~np.asarray(limits.accumulation), initial, atomic)
+        atomic = np.minimum(np.maximum(atomic, low), high)
+    found = goodput(model, noise, initial, nodes, held, atomic, passes - 1)
+    found = np.where((atomic >= low) & (atomic <= high) & (count > 0), found, 0.0)
     best = np.argmax(found, axis=0)[np.newaxis]
 
     def chosen(values: Array) -> Array:

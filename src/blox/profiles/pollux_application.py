@@ -1,0 +1,146 @@
+"""An application as the Pollux artifact measured it: the truth that its simulator runs on.
+
+A folder per application: `placements.csv` and `scalability.csv` hold step times by placement and batch size,
+`validation-<batch>.csv` what a real run at that total batch size did, epoch by epoch. Between measurements
+everything is linear. Elastic jobs with models of our own are in `elastic`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.workloads.source_rows import SourceRows, read_delimited
+from blox.workloads.table import Array
+
+# The artifact caps the batch per GPU of yolov3 below the largest measured.
+LARGEST_ATOMIC = {"yolov3": 8}
+_TIMES = ("step_time", "sync_time")
+_RUN = ("progress", "iteration", "metric", "grad_sqr", "grad_var")
+
+
+class PolluxApplication:
+    """Step times, gradient statistics and progress of one application; `folder` is where it was measured.
+
+    Raises BloxError where files are absent or broken, and where a placement lies beyond all measured ones.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        rows = read_delimited(str(folder / "placements.csv"), required=("placement", "local_bsz", *_TIMES))
+        columns = _numbers(rows, "local_bsz", *_TIMES)
+        self._curves: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
+        for shape, *point in zip(rows.text("placement"), *columns):
+            self._curves.setdefault(normalised([int(digit) for digit in shape]), []).append(tuple(point))
+        self.measured = {shape: np.array(sorted(points)).T for shape, points in self._curves.items()}
+        self.runs = _validation_runs(folder)
+        self.batch_sizes = sorted(self.runs)
+        self.epochs = min(len(run["progress"]) for run in self.runs.values())
+        largest = int(columns[0].max())
+        self.atomic_range = int(columns[0].min()), LARGEST_ATOMIC.get(self.name, largest)
+
+    @property
+    def initial_batch(self) -> int:
+        return self.batch_sizes[0]
+
+    @property
+    def largest_batch(self) -> int:
+        return self.batch_sizes[-1]
+
+    def times(self, placement: Array, atomic: float) -> tuple[float, float]:
+        """Seconds of a step and of its synchronisation, at GPUs per node and batch per GPU and pass.
+
+        A measured placement, or a rotation of one, is interpolated along the batch; any other in nodes,
+        GPUs and batch at once.
+        """
+        shape = normalised(placement)
+        if shape in self.measured:
+            batches, step, sync = self.measured[shape]
+            return float(np.interp(atomic, batches, step)), float(np.interp(atomic, batches, sync))
+        step, sync = np.ravel(self._between(len(shape), sum(shape), atomic)).tolist()
+        if not step > 0:
+            raise BloxError(
+                f"no measurement around {len(shape)} nodes, {sum(shape)} GPUs, batch {atomic:g} per GPU",
+                where=str(self.folder),
+                fix="use placements and batch sizes within the measured ones",
+            )
+        return step, sync
+
+    def gradient(self, batch: float, epoch: int) -> tuple[float, float]:
+        """Squared norm and variance of the gradient in an epoch (from 0), at a total batch size."""
+        return self._at("grad_sqr", batch, epoch), self._at("grad_var", batch, epoch)
+
+    def iterations(self, batch: float, epoch: int) -> float:
+        """Iterations at the end of an epoch (from 0) in a run at a total batch size."""
+        return self._at("iteration", batch, epoch)
+
+    def progress(self, epochs: int) -> float:
+        """Iterations at the initial batch size that `epochs` epochs take: of the runs, the least."""
+        return min(float(run["progress"][epochs - 1]) for run in self.runs.values()) if epochs else 0.0
+
+    def best_metric(self, batch: float, epochs: int) -> float | None:
+        """The best value of the application's own metric after `epochs` epochs; None before the first."""
+        if not epochs:
+            return None
+        runs = [self.runs[size]["metric"] for size in self.batch_sizes]
+        falls = runs[0][-1] < runs[0][0]  # error rates and losses; accuracies rise
+        values = [run[:epochs].min() if falls else run[:epochs].max() for run in runs]
+        return float(np.interp(batch, self.batch_sizes, values))
+
+    def _at(self, name: str, batch: float, epoch: int) -> float:
+        values = [self.runs[size][name][epoch] for size in self.batch_sizes]
+        return float(np.interp(batch, self.batch_sizes, values))
+
+    @cached_property
+    def _between(self) -> Any:
+        """Piecewise linear in (nodes, GPUs, batch per GPU), over the means of equal ones."""
+        try:
+            from scipy.interpolate import LinearNDInterpolator
+        except ImportError:
+            raise BloxError(
+                "placements that were not measured need scipy", fix="pip install 'blox[elastic]'"
+            ) from None
+
+        means: dict[tuple[float, ...], list[tuple[float, ...]]] = {}
+        for shape, points in self._curves.items():
+            for batch, *times in points:
+                means.setdefault((len(shape), sum(shape), batch), []).append(tuple(times))
+        file = self.folder / "scalability.csv"
+        if file.is_file():
+            names = ("num_nodes", "num_replicas", "local_bsz", *_TIMES)
+            for *where, step, sync in zip(*_numbers(read_delimited(str(file), required=names), *names)):
+                means.setdefault(tuple(where), []).append((step, sync))
+        where = sorted(means)
+        return LinearNDInterpolator(where, [np.mean(means[each], axis=0) for each in where])
+
+
+def normalised(placement: Array | list[int]) -> tuple[int, ...]:
+    """GPUs per node without empty nodes, in the smallest of its rotations."""
+    held = [int(gpus) for gpus in placement if gpus]
+    return min((tuple(held[i:] + held[:i]) for i in range(len(held))), default=())
+
+
+def _validation_runs(folder: Path) -> dict[int, dict[str, Array]]:
+    """By total batch size: columns with a value per epoch."""
+    runs = {}
+    for file in sorted(folder.glob("validation-*.csv")):
+        size = re.fullmatch(r"validation-(\d+)", file.stem)
+        if size:
+            columns = _numbers(read_delimited(str(file), required=_RUN), *_RUN)
+            runs[int(size.group(1))] = dict(zip(_RUN, columns))
+    if not runs:
+        raise BloxError("no validation-<batch size>.csv here", where=str(folder), fix="give a folder of them")
+    return runs
+
+
+def _numbers(rows: SourceRows, *names: str) -> list[Array]:
+    found = [rows.number(name) for name in names]
+    if rows.problems:
+        raise sorted(rows.problems)[0].error(rows.source)
+    return found
