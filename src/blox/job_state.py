@@ -263,16 +263,15 @@ class JobState:
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
         c, a = self.columns, self.active
-        received = self.now - c.held_since.take(a)
-        received *= c.held_gpus.take(a)
+        received: Array = (self.now - c.held_since.take(a)) * c.held_gpus.take(a)
         received += c.held0.take(a)
         return received
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
         c, a = self.columns, self.active
-        received = self.now - c.held_since.take(a)
-        received *= c.held_gpus.take(a) > 0
+        runs = c.held_gpus.take(a)
+        received: Array = (self.now - c.held_since.take(a)) * (runs if self.single_gpu else runs > 0)
         received += c.run0.take(a)
         return received
 

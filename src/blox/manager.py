@@ -12,7 +12,7 @@ from blox.clock import Clock, Events, Rounds
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState, one_or_all
-from blox.plan import NO_ROWS, Draft, Plan
+from blox.plan import NO_ROWS, Plan
 from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
 from blox.termination.completed import Completed
@@ -175,7 +175,8 @@ class BloxManager:
         self.recorder.finished(rows, at, job_state, running)
         if self.window is not None:
             first, last = self.window
-            self._window_left -= sum(first <= row <= last for row in rows.tolist())
+            for row in rows.tolist():
+                self._window_left -= first <= row <= last
             if not self._window_left:
                 self.terminate = True
 
@@ -184,9 +185,7 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        draft = Draft(cluster_state.allocation, job_state.submitted)
-        draft.remove(rows)
-        cluster_state.carry_out(draft.outcome(blocked=cluster_state.allocation.blocked))
+        cluster_state.allocation = cluster_state.allocation.without(rows, job_state.submitted)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not len(job_state.active):

@@ -168,6 +168,18 @@ class Allocation:
         twin.base = self
         return twin
 
+    def without(self, rows: Array, bound: int) -> Allocation:
+        """The same allocation when these rows hold nothing any more; every row is below `bound`."""
+        if self._grants:
+            draft = Draft(self, bound)
+            draft.remove(rows)
+            return draft.outcome(blocked=self.blocked)
+        assert self.owner is not None
+        owner = self.owner.copy()
+        freed, jobs = _freed_by(rows, owner, self.jobs, bound)
+        owner[freed] = -1
+        return Allocation(jobs, owner=owner, used=self.used - len(freed), blocked=self.blocked)
+
     def forget(self) -> Allocation:
         """The same allocation without its history, so that history does not pile up."""
         self.base = self.launched = self.moved = None
@@ -214,15 +226,7 @@ class Draft:
 
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
-        if len(rows) == 1:
-            row = int(rows[0])
-            freed: Array = (self.owner == row).nonzero()[0]
-            self._jobs = self._jobs[self._jobs != row]
-        else:
-            marked = np.zeros(self._rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-            marked[rows] = True
-            freed = marked.take(self.owner).nonzero()[0]
-            self._jobs = self._jobs[~marked.take(self._jobs)]
+        freed, self._jobs = _freed_by(rows, self.owner, self._jobs, self._rows)
         self.owner[freed] = -1
         self._used -= len(freed)
         self._removed, self._freed = rows, freed
@@ -266,6 +270,16 @@ class Draft:
         self._jobs = np.concatenate((self._jobs, jobs))
         self._used += len(gpus)
         return Allocation(jobs, counts, gpus)
+
+
+def _freed_by(rows: Array, owner: Array, jobs: Array, bound: int) -> tuple[Array, Array]:
+    """The GPU ids that these rows own, and the jobs without them."""
+    if len(rows) == 1:
+        row = rows.item()
+        return (owner == row).nonzero()[0], jobs[jobs != row]
+    marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+    marked[rows] = True
+    return marked.take(owner).nonzero()[0], jobs[~marked.take(jobs)]
 
 
 @dataclass(eq=False)

@@ -37,6 +37,7 @@ ROUND_COLUMNS = (
 )
 # For the account of waiting, not kept: queued jobs for which enough GPUs were free; were given to others.
 _HIDDEN = ("fitting", "passed_over")
+_EVENTS = ROUND_COLUMNS.index("launched")  # from here on, five counts of what happened in the round itself
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -87,7 +88,8 @@ class Recorder:
         if not (launched or suspended or moved or fresh or self._finished or held != self._held):
             return
         columns, now = job_state.columns, job_state.now
-        self._expire(now)
+        if self._handed_out and now > self._handed_out_until:
+            self._expire()
         if fresh:
             fresh_gpus = columns.gpus[self._seen : job_state.submitted]
             self._demanded += len(fresh_gpus) if job_state.single_gpu else int(fresh_gpus.sum())
@@ -109,8 +111,9 @@ class Recorder:
                 self._queue[1] -= launched
             else:
                 self._requeue(columns.gpus[plan.launch.jobs], -1)
-        self._handed_out = len(plan.launch.gpus) + len(plan.move.gpus)
-        self._handed_out_until = self._round_end(now)
+        self._handed_out = handed_out = plan.launch.used + plan.move.used
+        if handed_out:
+            self._handed_out_until = self._round_end(now)
         self._held = held
         free = cluster_state.free_gpus
         self._rows.append(
@@ -129,17 +132,18 @@ class Recorder:
                 suspended,
                 moved,
                 self._finished,
-                self._handed_out,
+                handed_out,
                 plan.wanted.blocked,
                 sum(self._queue[: free + 1]) if free else 0,
-                sum(self._queue[free + 1 : free + self._handed_out + 1]) if self._queued else 0,
+                sum(self._queue[free + 1 : free + handed_out + 1]) if handed_out and self._queued else 0,
             )
         )
         self._finished = 0
 
     def close(self, end_s: float) -> None:
         """The run is over."""
-        self._expire(end_s)
+        if self._handed_out and end_s > self._handed_out_until:
+            self._expire()
         self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
@@ -207,14 +211,13 @@ class Recorder:
                 self._queue += [0] * (asked + 1 - len(self._queue))
             self._queue[asked] += sign * count
 
-    def _expire(self, now: float) -> None:
+    def _expire(self) -> None:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
-        if not self._handed_out or now <= self._handed_out_until:
-            return
         self._handed_out = 0
-        last = dict(zip(ROUND_COLUMNS + _HIDDEN, self._rows[-1]))
-        quiet = dict.fromkeys(("launched", "suspended", "moved", "finished", "handed_out", "passed_over"), 0)
-        self._rows.append(tuple({**last, **quiet, "time_s": self._handed_out_until}.values()))
+        last = self._rows[-1]
+        self._rows.append(
+            (self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0, *last[_EVENTS + 5 : -1], 0)
+        )
 
 
 def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -22,25 +23,21 @@ class JobFeed:
         self._batches, self._largest, self._belief = batches, largest, belief
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
-        self._next = -np.inf  # when the next job is submitted; -inf: not looked at yet
+        self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
         self.ended = False
 
     def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
         """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
-        while self._next <= job_state.now and not self.ended:
+        while self.next_submission <= job_state.now and not self.ended:
             due = int(self.submit_s.searchsorted(job_state.now, side="right"))
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)
             if due == len(self.submit_s):
                 self._draw(job_state, on_batch)
             left = job_state.submitted < len(self.submit_s)
-            self._next = float(self.submit_s[job_state.submitted]) if left else -np.inf
+            self.next_submission = self.submit_s.item(job_state.submitted) if left else -math.inf
         if self.ended and job_state.submitted == len(self.submit_s):
-            self._next = np.inf
-
-    def next_submission(self, job_state: JobState) -> float:
-        """When the next job is submitted; inf when no more come."""
-        return self._next
+            self.next_submission = math.inf
 
     def _draw(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
         jobs = next(self._batches, None)

@@ -103,7 +103,7 @@ class Processes:
         due = [child.due for child in self._unreported()]
         due += [child.due for child in self._children.finished()]
         completion = self._simulated(min(due)) if due else float("inf")
-        return min(self._feed.next_submission(job_state), completion)
+        return min(self._feed.next_submission, completion)
 
     def wait_until(self, time_s: float) -> float:
         """Sleeps until `time_s`, and lets children that are due by then say so."""

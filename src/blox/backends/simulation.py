@@ -5,6 +5,7 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -87,9 +88,10 @@ class Simulation:
         """Nothing to do: a job that holds no GPUs does not progress."""
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        running = cluster_state.allocation.jobs
-        self._earliest = float(np.minimum.reduce(self._finish_s.take(running))) if len(running) else np.inf
-        return min(self._feed.next_submission(job_state), self._earliest)
+        ends = self._finish_s.take(cluster_state.allocation.jobs)
+        self._earliest = earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+        submission = self._feed.next_submission
+        return earliest if earliest < submission else submission
 
     def wait_until(self, time_s: float) -> float:
         return time_s

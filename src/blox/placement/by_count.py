@@ -46,7 +46,7 @@ def place_by_count(
     if not len(starting):
         return requests.settled(leaving)
     draft = requests.draft(leaving)
-    need = requests.need.take(starting)
+    need = requests.need[: len(starting)] if requests.single else requests.need.take(starting)
     gpus = assign(cluster_state.is_free(draft).nonzero()[0], _total(requests, starting))
     _put(draft, requests, schedule.jobs.take(starting), need, gpus)
     return draft.outcome(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -37,10 +37,10 @@ class Promote:
                 f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}",
                 fix="after_s must be above 0, lag_s 0 or more",
             )
-        _inner(self.policy)
+        _ = self._inner
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        schedule = _inner(self.policy).schedule(job_state, cluster_state)
+        schedule = self._inner.schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)
         jobs = schedule.jobs
         if job_state.now >= memory.look_again_s:
@@ -61,7 +61,12 @@ class Promote:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
-        return min(own, stable_until(_inner(self.policy), job_state, cluster_state))
+        return min(own, stable_until(self._inner, job_state, cluster_state))
+
+    @cached_property
+    def _inner(self) -> SchedulingPolicy:
+        policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
+        return policy
 
     def _due(self, job_state: JobState, jobs: Array) -> Array:
         """When each job is promoted if it goes on waiting; inf for those that run."""
@@ -77,9 +82,3 @@ class Promote:
 class _Promoted:
     rows: Array = field(default_factory=lambda: NO_ROWS)
     look_again_s: float = -math.inf
-
-
-@lru_cache(maxsize=64)
-def _inner(spec: str) -> SchedulingPolicy:
-    policy: SchedulingPolicy = build("scheduling", spec.replace(";", ","))
-    return policy
