@@ -124,7 +124,7 @@ class Case:
         return found
 
     def excess(self, rows):
-        """The most by which GPUs (as part of a type) or a job's time are exceeded; negative fractions count."""
+        """The most by which GPUs (as part of a type) or a job's time are exceeded, or fractions negative."""
         held, time, lowest = np.zeros(len(self.types)), np.zeros(len(self.ids)), 0.0
         for members, x in rows:
             assert len({self.width[i] for i in members}) == 1, "jobs of different widths share GPUs"

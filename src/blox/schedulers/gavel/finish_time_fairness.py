@@ -105,17 +105,12 @@ def _smallest_rho(found: Program, usual: Array, elapsed: Array) -> float:
 
 def _least(part: Array, t: float, rho: float, usual: Array, elapsed: Array) -> float:
     """The smallest r at which demands, weighted by `part` (their prices), come to no more than t."""
-    late = elapsed / usual
+    late, part = (elapsed / usual)[part > 0], part[part > 0]
     room = part * (rho - late)
-    low = float(late[part > 0].max())
+    low = float(late.max())
     high = max(rho, low) + 1.0
     while float((room / (high - late)).sum()) > t:
         high = low + 2.0 * (high - low)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        with np.errstate(divide="ignore"):
-            above = float((room / np.maximum(middle - late, 0.0)).sum()) > t
-        low, high = (middle, high) if above else (low, middle)
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if float((room / (middle - late)).sum()) > t else (low, middle)
     return high

@@ -51,7 +51,7 @@ def _blocks(rows: Rows, theta: Array) -> Solve:
     for j, k in combinations(range(types), 2):
         det = det + x[:, j] * x[:, k] * step[:, j, k] ** 2
     total, cross = x.sum(axis=1) + time, (x * speed).sum(axis=1)
-    stays = int(np.where(rise > 0, det / total / np.maximum(rise, 1e-300) ** 2, np.inf).argmin())
+    stays = int(np.where(rise > 0, det / total / np.where(rise > 0, rise, 1.0) ** 2, np.inf).argmin())
     share = 1.0 / det
     share[stays] = 0.0
     corner = np.zeros((types + 2, types + 2))
