@@ -44,7 +44,8 @@ class Simulation:
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
-        self._earliest = np.inf  # of the jobs that run, as of the last look
+        self._running: tuple[Array, Array] = NO_ROWS, NO_TIMES  # the jobs that run and when each ends,
+        self._earliest = np.inf  # and the first of those, as of the last look
 
     @property
     def exhausted(self) -> bool:
@@ -62,8 +63,11 @@ class Simulation:
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
-        running = cluster_state.allocation.jobs
-        rows = running[self._finish_s.take(running) <= job_state.now]
+        running, ends = self._running
+        if running is not cluster_state.allocation.jobs:  # somebody has left since
+            running = cluster_state.allocation.jobs
+            ends = self._finish_s.take(running)
+        rows = running[ends <= job_state.now]
         return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
     def launch(
@@ -88,7 +92,9 @@ class Simulation:
         """Nothing to do: a job that holds no GPUs does not progress."""
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        ends = self._finish_s.take(cluster_state.allocation.jobs)
+        running = cluster_state.allocation.jobs
+        ends = self._finish_s.take(running)
+        self._running = running, ends
         self._earliest = earliest = ends.item(ends.argmin()) if len(ends) else math.inf
         submission = self._feed.next_submission
         return earliest if earliest < submission else submission

@@ -30,33 +30,27 @@ def place_by_count(
     are free by then.
     """
     requests = Requests(schedule, cluster_state, job_state)
-    pending = requests.pending.nonzero()[0]
-    if not len(pending):
-        return requests.settled()
-    if not requests.free and (not schedule.preempt or requests.nobody_behind()):
+    waiting, free = requests.waiting, requests.free
+    if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
         return requests.settled()
     leaving = NO_ROWS
-    if len(pending) <= requests.free and _total(requests, pending) <= requests.free:
-        starting = schedule.rank(pending)
+    if waiting <= free and (requests.single or int(requests.need[requests.pending].sum()) <= free):
+        starting = schedule.rank(requests.pending.nonzero()[0])
     elif not schedule.preempt:
-        in_line = schedule.rank(pending)
-        starting = in_line[first_come(requests.need[in_line], requests.free, schedule.strict)]
+        in_line = schedule.rank(requests.pending.nonzero()[0])
+        starting = in_line[first_come(requests.need[in_line], free, schedule.strict)]
     else:
         starting, leaving = _displacing(requests)
     if not len(starting):
         return requests.settled(leaving)
     draft = requests.draft(leaving)
     need = requests.need[: len(starting)] if requests.single else requests.need.take(starting)
-    gpus = assign(cluster_state.is_free(draft).nonzero()[0], _total(requests, starting))
+    count = len(starting) if requests.single else int(need.sum())
+    gpus = assign(cluster_state.is_free(draft).nonzero()[0], count)
     _put(draft, requests, schedule.jobs.take(starting), need, gpus)
     return draft.outcome(
-        blocked=schedule.strict and len(starting) < len(pending), settled=not len(requests.unlisted)
+        blocked=schedule.strict and len(starting) < waiting, settled=not len(requests.unlisted)
     )
-
-
-def _total(requests: Requests, positions: Array) -> int:
-    """GPUs that these jobs need together."""
-    return len(positions) if requests.single else int(requests.need.take(positions).sum())
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
@@ -66,7 +60,9 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
         line, cut = schedule.order, requests.capacity
         waits = pending.take(line)
         starting = line[:cut][waits[:cut]]
-        return starting, schedule.jobs.take(line[cut:][~waits[cut:]]) if len(starting) else NO_ROWS
+        if len(starting) <= requests.free:
+            return starting, NO_ROWS
+        return starting, schedule.jobs.take(line[cut:][~waits[cut:]])
     line, winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):

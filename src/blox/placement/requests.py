@@ -17,7 +17,7 @@ class Requests:
     A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is
     placed anew. `unlisted` are the rows of the present allocation that hold their GPUs no longer: left out
     by the schedule, or resized. `free` counts the GPUs left when they are gone, `capacity` those that are
-    free or held by somebody in line.
+    free or held by somebody in line, `waiting` the jobs to be placed.
     """
 
     __slots__ = (
@@ -31,6 +31,7 @@ class Requests:
         "schedule",
         "single",
         "unlisted",
+        "waiting",
     )
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
@@ -50,6 +51,7 @@ class Requests:
         if schedule.gpus is not None or jobs is not job_state.active:
             self._leave_out(job_state)
         self.pending: Array = self.held == 0
+        self.waiting: int = len(jobs) - len(self.allocation.jobs) + len(self.unlisted)
 
     def _leave_out(self, job_state: JobState) -> None:
         """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
@@ -64,7 +66,7 @@ class Requests:
     def settled(self, leaving: Array = NO_ROWS) -> Allocation:
         """The allocation when nobody new is placed; `leaving` are rows that go beside the unlisted."""
         gone = self._gone(leaving)
-        blocked = self.schedule.strict and bool(self.pending.any())
+        blocked = self.schedule.strict and self.waiting > 0
         if not len(gone):
             return self.allocation.unchanged(blocked=blocked)
         draft = Draft(self.allocation, self.rows)
