@@ -10,7 +10,6 @@ follows from first derivatives. Parameters span eight decades and are fitted in 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -135,14 +134,16 @@ def _line(x: Array, y: Array) -> tuple[Array, Array]:
     )
 
 
-class _Point(NamedTuple):
+class _Points:
     """Where some rows stand: what does not depend on how far roots are smoothed."""
 
-    x: Array  # rows x 7: logarithms of the parameters, and gamma itself
-    squares: Array  # rows x 2: mean squared errors of log pass and log step times
-    priors: Array  # rows x 3: (beta / alpha)^2 of either network, and (gamma - 1)^2, weighted
-    along: Array  # rows x 2 x 7: half of the slopes of the squares
-    curves: Array  # rows x 2 x 7 x 7: half of their curvatures, the part that is never negative
+    def __init__(self, rows: int) -> None:
+        self.all = np.empty((rows, 124))  # one table, so that rows are taken over at once; below, its parts
+        self.x = self.all[:, :7]  # logarithms of the parameters, and gamma itself
+        self.squares = self.all[:, 7:9]  # mean squared errors of log pass and log step times
+        self.priors = self.all[:, 9:12]  # (beta / alpha)^2 of either network, (gamma - 1)^2, weighted
+        self.along = self.all[:, 12:26].reshape(rows, 2, 7)  # half of the slopes of the squares
+        self.curves = self.all[:, 26:].reshape(rows, 2, 7, 7)  # half of their curvatures: never negative
 
     def error(self, smooth: Array | float) -> Array:
         """The error per row, its two roots rounded off within `smooth` (rows x 1) of zero."""
@@ -182,7 +183,7 @@ class _Surface:
         self.alone = np.where(spread | near, 0.0, NONE_S * (1 + beyond))
         self.log_times = np.log(np.stack([observed.pass_s, observed.step_s]))
 
-    def at(self, x: Array) -> _Point:
+    def at(self, x: Array) -> _Points:
         rows, gamma = np.exp(x[:, :6]), x[:, 6:]
         count = self.passing.shape[1]
         passing = rows[:, :2] @ self.passing
@@ -203,12 +204,14 @@ class _Surface:
         jacobian[:, 1, :2] = jacobian[:, 0, :2] * (1 - of_network)[:, None]
         jacobian[:, 1, 2:6] = rows[:, 2:, None] * (self.network * (of_network / network)[:, None])
         jacobian[:, 1, 6] = (of_network * apart - log_both) / gamma
-        priors = np.empty((len(x), 3))
-        priors[:, :2] = GROWTH_PRIOR * (rows[:, _BETAS] / rows[:, _ALPHAS]) ** 2
-        priors[:, 2:] = OVERLAP_PRIOR * (gamma - 1) ** 2
-        along = (jacobian @ residual[..., None])[..., 0] / count
-        curves = jacobian @ jacobian.swapaxes(2, 3) / count
-        return _Point(x, (residual * residual).sum(axis=2) / count, priors, along, curves)
+        points = _Points(len(x))
+        points.x[:] = x
+        points.squares[:] = (residual * residual).sum(axis=2) / count
+        points.priors[:, :2] = GROWTH_PRIOR * (rows[:, _BETAS] / rows[:, _ALPHAS]) ** 2
+        points.priors[:, 2:] = OVERLAP_PRIOR * (gamma - 1) ** 2
+        points.along[:] = (jacobian @ residual[..., None])[..., 0] / count
+        points.curves[:] = jacobian @ jacobian.swapaxes(2, 3) / count
+        return points
 
 
 def _descend(x: Array, low: Array, high: Array, surface: _Surface) -> Array:
@@ -228,14 +231,13 @@ def _descend(x: Array, low: Array, high: Array, surface: _Surface) -> Array:
         error = here.error(smooth)
         promised = (slope * step).sum(axis=1)
         close = (promised < _CLOSE * error) & (smooth[:, 0] < _CLOSE * error)
-        if (close | (error - 3 * promised > error.min())).all():
+        if (close | (error - promised > error.min())).all():
             break
         aim = here.x - np.minimum(np.maximum(step, -_LEAP), _LEAP)
         there = surface.at(np.minimum(np.maximum(aim, low), high))
         gained = error - there.error(smooth)
         better = gained > 0
-        for old, new in zip(here, there):
-            old[better] = new[better]
+        here.all[better] = there.all[better]
         damping = np.where(better[:, None], np.maximum(damping / 8, 1e-8), damping * 8)
         # A row that has settled on the smoothed surface goes on to a sharper one.
         settled = np.where(better, gained < 1e-2 * error, damping[:, 0] > 1)
