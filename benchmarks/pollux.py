@@ -37,8 +37,8 @@ ORIGINAL_FIT_S = 0.18
 NODES, NODE_GPUS = 16, 4
 FUNCTIONS = SHARED / "goldens" / "pollux" / "functions"
 
-# Round figures of the kind that fits to the artifact's applications give: alpha_c to gamma, square and variance
-# of the gradient, initial and largest batch, range of a GPU's share.
+# Round figures of the kind that fits to the artifact's applications give: alpha_c to gamma, square and
+# variance of the gradient, initial and largest batch, range of a GPU's share.
 APPLICATIONS = (
     ((0.072, 0.0043, 0.0418, 0.00147, 0.0060, 1e-8, 1.0), (0.133, 5.25), (200, 12800, 20, 200)),
     ((0.161, 0.0598, 1.09, 0.058, 0.128, 0.034, 2.29), (1.96e14, 6.9e15), (12, 384, 4, 12)),
