@@ -1,0 +1,141 @@
+"""Allocation: who gets the next worker, server or replica: whoever gains most by it.
+
+Every job first gets the least it can run with, in order, while that fits. Then the task with the largest
+marginal gain is given out, again and again: the fall of a job's remaining time, per unit of what it takes.
+A task that does not fit is passed over (the authors' code stops there); what gains nothing is never given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from blox.workloads.table import Array
+
+Demand = Mapping[str, float]  # of one task, by resource: {"cpu": 3, "gpu": 1}
+Task = Literal["worker", "ps"]
+TASKS: tuple[Task, Task] = ("worker", "ps")
+
+
+class Speed(Protocol):
+    """Seconds per step with so many parameter servers and workers."""
+
+    def step_s(self, servers: Array | float, workers: Array | float) -> Array: ...
+
+
+@dataclass(frozen=True)
+class ServerJob:
+    """A job with parameter servers; `trust` below 1 damps its gains while its models are young."""
+
+    steps: float  # still to do
+    speed: Speed
+    worker: Demand
+    server: Demand
+    trust: float = 1.0
+
+    def seconds(self, servers: int, workers: int) -> float:
+        """Until it is done."""
+        return self.steps * float(self.speed.step_s(servers, workers))
+
+
+class Given(NamedTuple):
+    """Servers and workers of each job, what remains of each resource, and each grant with its gain."""
+
+    servers: list[int]
+    workers: list[int]
+    free: dict[str, float]
+    grants: list[tuple[int, Task, float]]
+
+
+def dominant(demand: Demand, capacity: Demand) -> str:
+    """The resource of which a task takes the largest part of the cluster; the first of equals."""
+    return max(demand, key=lambda resource: demand[resource] / capacity[resource])
+
+
+def gain(job: ServerJob, servers: int, workers: int, task: Task, capacity: Demand) -> float:
+    """Seconds saved by one more `task`, per unit of its dominant resource, before damping."""
+    more = (servers, workers + 1) if task == "worker" else (servers + 1, workers)
+    demand = job.worker if task == "worker" else job.server
+    return (job.seconds(servers, workers) - job.seconds(*more)) / demand[dominant(demand, capacity)]
+
+
+def allocate(jobs: Sequence[ServerJob], capacity: Demand) -> Given:
+    """Workers and servers for every job by marginal gain (algorithm 1 of the paper); 0 where none fit.
+
+    Of equal gains the earlier job's counts, and its worker before its server.
+    """
+    free = dict(capacity)
+    servers, workers = [0] * len(jobs), [0] * len(jobs)
+    gains: dict[tuple[int, Task], float] = {}
+
+    def offer(number: int) -> None:
+        job = jobs[number]
+        for task in TASKS:
+            found = gain(job, servers[number], workers[number], task, capacity)
+            gains[number, task] = job.trust * found
+
+    for number, job in enumerate(jobs):
+        both = {r: job.worker.get(r, 0) + job.server.get(r, 0) for r in {**job.worker, **job.server}}
+        if _fits(both, free):
+            _take(both, free)
+            servers[number] = workers[number] = 1
+            offer(number)
+    grants: list[tuple[int, Task, float]] = []
+    while True:
+        wanted = [each for each, found in gains.items() if found > 0 and _fits(_demand(jobs, each), free)]
+        if not wanted:
+            return Given(servers, workers, free, grants)
+        best = max(wanted, key=lambda each: (gains[each], -each[0], each[1] == "worker"))
+        number, task = best
+        _take(_demand(jobs, best), free)
+        workers[number] += task == "worker"
+        servers[number] += task == "ps"
+        grants.append((number, task, gains[best]))
+        offer(number)
+
+
+def allocate_replicas(
+    step_s: Array, steps: Array, gpus: int, most: Array | None = None
+) -> tuple[Array, list[tuple[int, float]]]:
+    """(replicas of each job, grants with their gains): marginal gain per GPU, without servers.
+
+    `step_s` (jobs x replicas) holds seconds per step with 1, 2, ... replicas, `steps` how many are still to
+    do, `most` what each may have. Every job first gets one GPU, in order; of equal gains the earlier job's
+    counts. This is the form that the Pollux artifact simulates, with true step times.
+    """
+    step_s = np.asarray(step_s, dtype=np.float64)
+    jobs, largest = step_s.shape
+    cap = np.full(jobs, largest) if most is None else np.minimum(most, largest)
+    replicas = np.zeros(jobs, dtype=np.int64)
+    can = np.flatnonzero(cap >= 1)[:gpus]
+    replicas[can] = 1
+    # seconds that one more replica saves: jobs x replicas held; nothing beyond what a job may have
+    saved = -np.diff(step_s, axis=1, append=step_s[:, -1:]) * np.asarray(steps, dtype=np.float64)[:, None]
+    saved[np.arange(1, largest + 1) >= cap[:, None]] = 0.0
+    grants = []
+    offered = np.where(replicas > 0, saved[:, 0], 0.0)
+    for _ in range(gpus - len(can)):
+        best = int(np.argmax(offered)) if jobs else 0
+        if not jobs or offered[best] <= 0:
+            break
+        grants.append((best, float(offered[best])))
+        replicas[best] += 1
+        offered[best] = saved[best, replicas[best] - 1]
+    return replicas, grants
+
+
+def _demand(jobs: Sequence[ServerJob], each: tuple[int, Task]) -> Demand:
+    return jobs[each[0]].worker if each[1] == "worker" else jobs[each[0]].server
+
+
+def _fits(demand: Demand, free: Demand) -> bool:
+    # A little slack: amounts are floating-point numbers.
+    return all(amount <= free.get(resource, 0) + 1e-9 for resource, amount in demand.items())
+
+
+def _take(demand: Demand, free: dict[str, float]) -> None:
+    for resource, amount in demand.items():
+        free[resource] -= amount
