@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 
+from blox.errors import BloxError
 from blox.schedulers.gavel.interior import centre
 from blox.schedulers.gavel.program import Answer, Program
 from blox.schedulers.gavel.vertex import Vertex
@@ -29,6 +30,7 @@ DEPTH = 4
 # above so many kinds the interior-point method is quicker than the simplex method
 MOST_KINDS_ALONE, MOST_KINDS_SHARING = 300, 60
 HELD = 1.0 - 1e-10  # what was reached is held but for the rounding of the solver
+ROOM = 1.0 - 1e-7  # an interior-point method needs room between what is held and what can be had
 GOLDEN = 0.6180339887498949
 
 
@@ -57,11 +59,13 @@ def highest_level(
 
     `reweight(final)` gives the rises of a further round from the kinds that can rise no more.
     """
+    depth = depth if choice == "fairest" else 1
     if choice == "centre" or not small(program):
-        depth = depth if choice == "fairest" else 1
-        return _fill(program, lambda rise, floor: _centre(program, rise, floor), depth, reweight, 1e-5)
+        found = _fill(program, lambda rise, floor: _centre(program, rise, floor), depth, reweight, 1e-5)
+        if found is not None or program.floor.any():
+            return found
     model = Vertex(program)
-    found = _fill(program, model.solve, depth if choice == "fairest" else 1, reweight, 1e-9)
+    found = _fill(program, model.solve, depth, reweight, 1e-9)
     if found is None or choice == "any":
         return found
     return _spend(program, model, found)
@@ -124,10 +128,12 @@ def _spend(program: Program, model: Vertex, found: Levels) -> Levels:
 
 
 def _centre(program: Program, rise: Array, floor: Array) -> Answer | None:
-    """The centre under these demands, or None where they cannot be met."""
-    asked = floor > 0
-    if asked.any() and not rise.any():
-        most = centre(replace(program, rise=floor, floor=np.zeros(len(floor)), level=True))
-        if most.t < 1.0 - 1e-7:
-            return None
-    return centre(replace(program, rise=rise, floor=floor))
+    """The centre under these demands, or None where they cannot be met, or only without any room inside."""
+    try:
+        if floor.any() and not rise.any():
+            most = centre(replace(program, rise=floor, floor=np.zeros(len(floor)), level=True))
+            if most.t < 1.0 - 1e-7:
+                return None
+        return centre(replace(program, rise=rise, floor=floor * ROOM))
+    except BloxError:
+        return None
