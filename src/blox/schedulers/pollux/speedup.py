@@ -13,6 +13,7 @@ from blox.workloads.table import Array
 
 Part = TypeVar("Part", ThroughputModel, GradientNoise, BatchLimits)
 ONE_NODE, SEVERAL_NODES = 0, 1  # the second axis of a table of speedups
+_AT_ONCE = 2048
 
 
 def fair_share(total_gpus: int, jobs: int) -> int:
@@ -54,15 +55,17 @@ def speedup_table(
         return table
     usable = np.broadcast_to(np.asarray(limits.largest) // np.asarray(limits.smallest_atomic), jobs)[learning]
     base = np.minimum(fair, np.maximum(usable, 1))
-    # One expression for the bases and all entries of the table.
+    # One expression for the bases and all entries of the table, a few thousand at a time to stay in cache.
     who = np.concatenate([learning, job])
-    found = best_batch(
-        _rows(model, who),
-        _rows(noise, who),
-        _rows(limits, who),
-        np.concatenate([np.ones_like(base), kind + 1]),
-        np.concatenate([base, replicas]),
-    ).goodput
+    nodes = np.concatenate([np.ones_like(base), kind + 1])
+    counts = np.concatenate([base, replicas])
+    found = np.empty(len(who))
+    for first in range(0, len(who), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        rows = who[part]
+        found[part] = best_batch(
+            _rows(model, rows), _rows(noise, rows), _rows(limits, rows), nodes[part], counts[part]
+        ).goodput
     bases = np.zeros(jobs)
     bases[learning] = found[: len(learning)]
     reached = bases[job] > 0
