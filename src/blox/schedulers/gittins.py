@@ -19,35 +19,36 @@ class GittinsIndex:
     """The index over a sample of sizes, exact for that sample; 0 beyond the largest.
 
     Between two sizes the index only rises, since the ends come nearer; it can fall only where a size is
-    passed. `first_below` finds that place.
+    passed. `falls_to` finds that place.
     """
 
     def __init__(self, samples: Array) -> None:
-        self.samples: Array = np.sort(np.asarray(samples, dtype=np.float64))
-        self._sums: Array = np.concatenate(([0.0], np.cumsum(self.samples)))
-        self.at_samples: Array = np.array([self._one(size) for size in self.samples.tolist()])
+        self.sizes, counts = np.unique(np.asarray(samples, dtype=np.float64), return_counts=True)
+        self._counts: Array = np.concatenate(([0], np.cumsum(counts)))  # of the samples below each size
+        self._sums: Array = np.concatenate(([0.0], np.cumsum(self.sizes * counts)))
+        self.at_sizes: Array = np.array([self._one(size) for size in self.sizes.tolist()])
 
     def __call__(self, attained: Array) -> Array:
         """The index of each attained service."""
         found, where = np.unique(attained, return_inverse=True)
         return np.array([self._one(each) for each in found.tolist()], dtype=np.float64)[where]
 
-    def first_below(self, attained: Array, level: float) -> Array:
-        """At which service each job's index, as it is served, first falls below `level`; inf: never."""
-        low = np.append(self.samples[self.at_samples < level], np.inf)
+    def falls_to(self, attained: Array, level: float) -> Array:
+        """At which service each job's index, as it is served, first falls to `level` or below; inf: never."""
+        low = np.append(self.sizes[self.at_sizes <= level], np.inf)
         found: Array = low[low.searchsorted(attained, side="right")]
         return found
 
     def _one(self, attained: float) -> float:
-        samples = self.samples
-        first, count = int(samples.searchsorted(attained, side="right")), len(samples)
-        if first == count:
+        first = int(self.sizes.searchsorted(attained, side="right"))
+        if first == len(self.sizes):
             return 0.0
-        left = samples[first:] - attained
-        ends = np.arange(1, count - first + 1)
+        quantum = self.sizes[first:] - attained
+        ended = self._counts[first + 1 :] - self._counts[first]
         # who ends within the quantum is served what is left of it, all others the whole quantum
-        served = self._sums[first + 1 :] - self._sums[first] - attained * ends + left * (ends[::-1] - 1)
-        return float((ends / served).max())
+        served = self._sums[first + 1 :] - self._sums[first] - attained * ended
+        served += quantum * (ended[-1] - ended)
+        return float((ended / served).max())
 
 
 def read_samples(path: str) -> Array:

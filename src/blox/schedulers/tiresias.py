@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.registry import register
+from blox.schedule import Schedule
+from blox.schedulers.gittins import read_samples
+from blox.schedulers.gittins_history import History
+from blox.schedulers.tiresias_queues import Ledger
+from blox.workloads.table import Array
+
+
+@register.scheduling("tiresias")
+@dataclass(frozen=True)
+class Tiresias:
+    """Discretized 2D-LAS: jobs go down a row of queues as their GPU time reaches each `threshold` (NSDI'19).
+
+    Service is GPUs x executed time, in GPU-seconds. A job is demoted exactly when it reaches the threshold of
+    its queue (thresholds are joined with `+`, one for every queue but the last). Within a queue jobs go by
+    their first start, those that never started after them, by submission. A job that does not fit is passed
+    over, also by jobs of lower queues. `promote`: a job that has waited, since it last ran, `promote` times
+    as long as it has executed goes back to the first queue, and its executed time counts from 0; 0: off.
+
+    `index=gittins`: Discretized 2D-Gittins. Within a queue the largest Gittins index of the GPU time goes
+    first; sizes come from `distribution`, a file with a column `duration` (GPU-seconds), or where none is
+    given from the jobs that have finished. The paper ties the quantum of the index to the queues; this is the
+    textbook's index, the supremum over all quanta.
+    """
+
+    queues: int = 2
+    threshold: tuple[float, ...] = (3200.0,)
+    promote: float = 0.0
+    index: Literal["las", "gittins"] = "las"
+    distribution: str = ""
+
+    def __post_init__(self) -> None:
+        if self.queues < 1 or len(self.threshold) < self.queues - 1:
+            raise BloxError(
+                f"queues is {self.queues}, with {len(self.threshold)} thresholds",
+                fix="give a threshold for every queue but the last: queues=3,threshold=3200+12800",
+            )
+        used = self.threshold[: self.queues - 1]
+        if any(low <= 0 for low in used) or any(a >= b for a, b in pairwise(used)):
+            raise BloxError(
+                f"threshold is {'+'.join(f'{each:g}' for each in used)}",
+                fix="thresholds must be above 0 and ascend",
+            )
+        if not 0 <= self.promote < math.inf:
+            raise BloxError(f"promote is {self.promote:g}", fix="promote must be 0 (off) or above")
+        if self.distribution and self.index == "las":
+            raise BloxError("a distribution without index=gittins", fix="add index=gittins, or leave it out")
+        if self.distribution:
+            read_samples(self.distribution)
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        memory = job_state.memory(self, self._memory)
+        ledger = memory.ledger
+        ledger.update(job_state, cluster_state)
+        if self.promote:
+            rows, due = ledger.promotion_times(job_state, self.promote)
+            ledger.promote(job_state, rows[due <= job_state.now])
+        active = job_state.active
+        place = ledger.place.take(active)
+        if memory.history is None:
+            return Schedule(active, (place,))
+        memory.history.update(job_state)
+        index = memory.history.index(ledger.service(job_state, active))
+        return Schedule(active, (ledger.level.take(active), -index, place))
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """The next demotion or promotion; where nobody waits, the order decides nothing."""
+        if len(job_state.active) == len(cluster_state.allocation.jobs):
+            return math.inf
+        memory = job_state.memory(self, self._memory)
+        ledger = memory.ledger
+        ledger.update(job_state, cluster_state)
+        change = ledger.next_demotion(job_state)
+        if self.promote:
+            change = min(
+                change, float(ledger.promotion_times(job_state, self.promote)[1].min(initial=math.inf))
+            )
+        if memory.history is not None:
+            change = min(change, self._next_fall(memory, job_state, cluster_state))
+        return change
+
+    def job_columns(self, job_state: JobState) -> dict[str, Array]:
+        """How often each job was promoted."""
+        ledger = job_state.memory(self, self._memory).ledger
+        counts = np.zeros(job_state.submitted, dtype=np.int64)
+        known = min(len(counts), len(ledger.promotions))
+        counts[:known] = ledger.promotions[:known]
+        return {"promotions": counts}
+
+    def _next_fall(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> float:
+        """When a running job's index next falls to that of somebody who waits. In between indices rise."""
+        assert memory.history is not None
+        active = job_state.active
+        held = job_state.held_gpus
+        service = memory.ledger.service(job_state, active)
+        index = memory.history.index(service)
+        waits = held == 0
+        left = memory.history.until_passed(service[~waits], index[~waits], index[waits])
+        return job_state.now + float((left / held[~waits]).min(initial=math.inf))
+
+    def _memory(self) -> _Memory:
+        history = None
+        if self.index == "gittins":
+            history = History(read_samples(self.distribution) if self.distribution else None)
+        return _Memory(Ledger(self.threshold[: self.queues - 1]), history)
+
+
+@dataclass
+class _Memory:
+    ledger: Ledger
+    history: History | None

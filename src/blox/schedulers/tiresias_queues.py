@@ -1,0 +1,157 @@
+"""What Tiresias remembers of every job: its queue, when it first started, and when it will be demoted.
+
+The demotion of a running job is an event with a time that is known when the job starts, so nothing is
+worked out for jobs that neither start nor stop nor cross a threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from heapq import heappop, heappush
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.job_state import FINISHED, JobState
+from blox.workloads.table import Array
+
+_QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place
+_UNSTARTED = 1 << 31  # who has started comes before who has not, within a queue
+
+
+class Ledger:
+    """Columns by row: `level` (queue, 0 is the first), `place` (sorts by queue, then by first start, then by
+    submission), GPU-seconds and seconds that do not count any more, and how often a job was promoted."""
+
+    def __init__(self, thresholds: tuple[float, ...]) -> None:
+        self.thresholds = thresholds
+        self._limits: Array = np.array(thresholds)
+        self.level: Array = np.zeros(0, dtype=np.int64)
+        self.place: Array = np.zeros(0, dtype=np.int64)
+        self.spent_gpu_s: Array = np.zeros(0)
+        self.spent_s: Array = np.zeros(0)
+        self.promotions: Array = np.zeros(0, dtype=np.int64)
+        self._since: Array = np.zeros(0)  # the start of the stint that is known; nan: none
+        self._started = 0
+        self._due: list[
+            tuple[float, int, float]
+        ] = []  # heap: (time of the demotion, row, start of the stint)
+        self._waiting: Array | None = None  # who waited when looked at last; nobody else can have started
+
+    def update(self, job_state: JobState, cluster_state: ClusterState) -> None:
+        """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
+        if job_state.submitted > len(self.level):
+            self._grow(len(job_state.columns.gpus))
+        self._take_in(job_state, cluster_state)
+        while self._due and self._due[0][0] <= job_state.now:
+            self._demote(job_state, *heappop(self._due))
+
+    def next_demotion(self, job_state: JobState) -> float:
+        """When the next running job leaves its queue; inf: never."""
+        while self._due:
+            if self._holds(job_state, *self._due[0]):
+                return self._due[0][0]
+            heappop(self._due)
+        return math.inf
+
+    def service(self, job_state: JobState, rows: Array) -> Array:
+        """GPU-seconds of each job that count."""
+        c = job_state.columns
+        running = c.held_gpus.take(rows)
+        held: Array = c.held0.take(rows) + running * (job_state.now - c.held_since.take(rows))
+        return held - self.spent_gpu_s.take(rows)
+
+    def promotion_times(self, job_state: JobState, knob: float) -> tuple[Array, Array]:
+        """Waiting jobs below the first queue, and when each has waited `knob` times what it has executed."""
+        c, active = job_state.columns, job_state.active
+        rows = active[(c.held_gpus.take(active) == 0) & (self.level.take(active) > 0)]
+        return rows, c.held_since.take(rows) + knob * (c.run0.take(rows) - self.spent_s.take(rows))
+
+    def promote(self, job_state: JobState, rows: Array) -> None:
+        """Jobs go back to the first queue, and what they have executed is forgotten."""
+        c = job_state.columns
+        self.place[rows] -= self.level[rows] * _QUEUE
+        self.level[rows] = 0
+        self.spent_gpu_s[rows] = c.held0[rows]
+        self.spent_s[rows] = c.run0[rows]
+        self.promotions[rows] += 1
+
+    def _take_in(self, job_state: JobState, cluster_state: ClusterState) -> None:
+        """Stints that are not known yet: who started first has its place, and a time to be demoted."""
+        c, running = job_state.columns, cluster_state.allocation.jobs
+        before = running if self._waiting is None else self._waiting
+        if len(before):
+            new = before[
+                (c.held_gpus.take(before) > 0) & (c.held_since.take(before) != self._since.take(before))
+            ]
+            for row in self._by_start(new, job_state):
+                self._since[row] = since = c.held_since.item(row)
+                self._seat(row)
+                self._expect(job_state, row, since)
+        waits = len(job_state.active) - len(running)
+        if waits == len(job_state.just_admitted):
+            self._waiting = job_state.just_admitted
+        else:
+            active = job_state.active
+            self._waiting = active[c.held_gpus.take(active) == 0]
+            self._catch_up(self._waiting, job_state)
+
+    def _by_start(self, rows: Array, job_state: JobState) -> list[int]:
+        if len(rows) > 1:
+            rows = rows[np.lexsort((rows, job_state.columns.first_start_s.take(rows)))]
+        found: list[int] = rows.tolist()
+        return found
+
+    def _seat(self, row: int) -> None:
+        """A job that has started for the first time has its place behind all who did before."""
+        if self.place.item(row) & _UNSTARTED:
+            self.place[row] = self.level.item(row) * _QUEUE + self._started
+            self._started += 1
+
+    def _catch_up(self, rows: Array, job_state: JobState) -> None:
+        """Jobs that lost their node may have run, and reached a threshold, without being seen to run."""
+        c = job_state.columns
+        first = c.first_start_s.take(rows)
+        for row in self._by_start(rows[first == first], job_state):
+            self._seat(row)
+        reached = self._limits.searchsorted(c.held0.take(rows) - self.spent_gpu_s.take(rows), side="right")
+        lower = reached > self.level.take(rows)
+        if lower.any():
+            rows, reached = rows[lower], reached[lower]
+            self.place[rows] += (reached - self.level[rows]) * _QUEUE
+            self.level[rows] = reached
+
+    def _expect(self, job_state: JobState, row: int, since: float) -> None:
+        level = self.level.item(row)
+        if level < len(self.thresholds):
+            c = job_state.columns
+            left = self.thresholds[level] - (c.held0.item(row) - self.spent_gpu_s.item(row))
+            heappush(self._due, (since + left / c.held_gpus.item(row), row, since))
+
+    def _holds(self, job_state: JobState, due: float, row: int, since: float) -> bool:
+        """Whether a job runs, or ran, the stint until it was due."""
+        c = job_state.columns
+        if c.status.item(row) == FINISHED or self._since.item(row) != since:
+            return False
+        return bool(c.held_gpus.item(row)) or c.held_since.item(row) >= due
+
+    def _demote(self, job_state: JobState, due: float, row: int, since: float) -> None:
+        if not self._holds(job_state, due, row, since):
+            return
+        self.level[row] += 1
+        self.place[row] += _QUEUE
+        if job_state.columns.held_gpus.item(row):
+            self._expect(job_state, row, since)
+
+    def _grow(self, size: int) -> None:
+        old = len(self.level)
+        for name, empty in (
+            ("level", np.zeros(size, dtype=np.int64)),
+            ("place", np.arange(size, dtype=np.int64) + _UNSTARTED),
+            ("spent_gpu_s", np.zeros(size)),
+            ("spent_s", np.zeros(size)),
+            ("promotions", np.zeros(size, dtype=np.int64)),
+            ("_since", np.full(size, np.nan)),
+        ):
+            empty[:old] = getattr(self, name)
+            setattr(self, name, empty)
