@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from blox.cluster_state import ClusterState
+from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.mlfq import promotions
 from blox.compat.tiresias.queues import NEVER, Job, Queues
 from blox.compat.tiresias.tables import rounded
@@ -67,16 +66,16 @@ class Groups:
         if due and not ended and not len(fresh) and now != state.jump:
             self._set_aside(state, cluster_state.total_gpus)  # nothing but that happens now
             due = False
-        stopped = self._pass(state, now)[1]
+        starts, stops = self._pass(state, now)
         anybody = any(group.queues.used for group in state.groups.values())
         if due and (anybody or _more_to_come(job_state)):
             self._set_aside(state, cluster_state.total_gpus)
-            started = self._pass(state, now)[0]
-            for row in {job.row for job in stopped} & {job.row for job in started}:
+            more, _ = self._pass(state, now)
+            for row in {job.row for job in stops} & {job.row for job in more}:
                 state.flickers[row] = state.flickers.get(row, 0) + 1
+            starts = starts + more
         state.now, state.rows = now, active
-        running = [group.queues.running() for group in state.groups.values()]
-        state.schedule = Schedule(np.concatenate([NO_ROWS, *running]))
+        state.schedule = decided(active, starts, stops)
         return state.schedule
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:

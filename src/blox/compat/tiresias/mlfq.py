@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from blox.cluster_state import ClusterState
+from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.queues import NEVER, Queues
 from blox.compat.tiresias.tables import index_table
 from blox.errors import BloxError
@@ -86,15 +87,16 @@ class Mlfq:
                 queues.arrive(row, gpus, now)
             state.seen = int(fresh[-1]) + 1
         queues.move(now)
-        queues.serve(cluster_state.total_gpus, now)
+        starts, stops = queues.serve(cluster_state.total_gpus, now)
         jump = queues.next_jump(now)
         while jump <= now:  # the original wakes again at once
             if not queues.move(now):
                 raise _endless(self.limits)
-            queues.serve(cluster_state.total_gpus, now)
+            again = queues.serve(cluster_state.total_gpus, now)
+            starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
         state.now, state.rows, state.jump = now, active, jump
-        state.schedule = Schedule(active if not queues.waiting else queues.running())
+        state.schedule = decided(active, starts, stops)
         return state.schedule
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:

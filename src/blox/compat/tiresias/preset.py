@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.clock import Events
+from blox.compat.tiresias.counted import Counted
 from blox.compat.tiresias.groups import Groups
 from blox.compat.tiresias.host_yarn import HostYarn
 from blox.compat.tiresias.mlfq import Mlfq
@@ -164,7 +165,9 @@ class TiresiasCompat:
         )
 
     def _placement(self) -> PlacementPolicy:
-        if self.scheme in ("count", "greedy") or self.schedule not in IN_LINE:
+        if self.schedule not in IN_LINE or (self.schedule in REPACKED and self.scheme in ("count", "greedy")):
+            return Counted()
+        if self.scheme in ("count", "greedy"):
             return Count()
         repack = self.schedule in REPACKED
         return HostYarn(repack=repack, leak=repack and not self.memfix)

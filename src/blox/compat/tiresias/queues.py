@@ -7,13 +7,9 @@ are moved to the tails of queues, and after each event those who run stand befor
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-
-import numpy as np
-
-from blox.workloads.table import Array
 
 NEVER = sys.maxsize
 
@@ -21,17 +17,7 @@ NEVER = sys.maxsize
 class Job:
     """One job: `since` is when it last started, stopped or came; `executed` and `waited` count up to then."""
 
-    __slots__ = (
-        "due",
-        "executed",
-        "gpus",
-        "level",
-        "row",
-        "running",
-        "since",
-        "submit",
-        "waited",
-    )
+    __slots__ = ("due", "executed", "gpus", "level", "row", "running", "since", "submit", "waited")
 
     def __init__(self, row: int, gpus: int, now: int) -> None:
         self.row, self.gpus, self.submit = row, gpus, now
@@ -43,6 +29,72 @@ class Job:
     def ran(self, now: int) -> int:
         """Seconds that count against the limit of its queue."""
         return self.executed + now - self.since if self.running else self.executed
+
+    def has_waited(self, now: int) -> int:
+        """All waits since the last promotion; a job that has not run since waits for nothing."""
+        return self.waited + now - self.since if self.executed > 0 else self.waited
+
+
+class Lane:
+    """One queue: its jobs in order, the GPUs they want and hold, how many run.
+
+    `tidy`: those who run stand before those who wait, so that what is left is looked at from there on.
+    """
+
+    __slots__ = ("held", "jobs", "runs", "tidy", "wanted")
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self.wanted = self.held = self.runs = 0
+        self.tidy = True
+
+    def append(self, job: Job) -> None:
+        self.jobs.append(job)
+        self.wanted += job.gpus
+        if job.running:
+            self._count(job, 1)
+            self.tidy = False
+
+    def remove(self, job: Job) -> None:
+        self.jobs.remove(job)
+        self.wanted -= job.gpus
+        if job.running:
+            self._count(job, -1)
+
+    def switch(self, job: Job) -> None:
+        """A job has started or stopped."""
+        self._count(job, 1 if job.running else -1)
+        self.tidy = False
+
+    def give(self, free: int, starts: list[Job], stops: list[Job]) -> int:
+        """Hands out GPUs in order, passing over who does not fit; returns how many are left."""
+        jobs = self.jobs
+        if self.wanted <= free:
+            if self.runs < len(jobs):
+                starts += [job for job in jobs if not job.running]
+            return free - self.wanted
+        if self.tidy and self.held <= free:
+            free -= self.held
+            jobs = jobs[self.runs :] if free else []
+        for job in jobs:
+            gpus = job.gpus
+            if gpus <= free:
+                free -= gpus
+                if not job.running:
+                    starts.append(job)
+            elif job.running:
+                stops.append(job)
+        return free
+
+    def put_in_order(self) -> None:
+        """Those who run go before those who wait, both in the order in which they stand."""
+        if not self.tidy and self.runs < len(self.jobs):
+            self.jobs = [j for j in self.jobs if j.running] + [j for j in self.jobs if not j.running]
+        self.tidy = True
+
+    def _count(self, job: Job, sign: int) -> None:
+        self.runs += sign
+        self.held += sign * job.gpus
 
 
 @dataclass
@@ -60,20 +112,18 @@ class Queues:
     promote: float = 0.0
     running_first: bool = True
     index: Callable[[int], float] | None = None
-    lanes: list[list[Job]] = field(default_factory=list)
+    lanes: list[Lane] = field(default_factory=list)
     jobs: dict[int, Job] = field(default_factory=dict)
     promotions: dict[int, int] = field(default_factory=dict)  # by row, of those who ever were
     used: int = 0  # GPUs of those who run
     waiting: int = 0  # how many wait
     _due: list[tuple[int, int]] = field(default_factory=list)  # heap of (time, row)
     _watched: dict[int, Job] = field(default_factory=dict)  # who runs and can still be demoted
+    # (queue, GPUs) -> heap of (time at which it would have begun to run without a pause, row), for wake-ups
+    _begun: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.lanes = [[] for _ in range(len(self.limits) + 1)]
-
-    def running(self) -> Array:
-        """Rows of those who run."""
-        return np.array([row for row, job in self.jobs.items() if job.running], dtype=np.int64)
+        self.lanes = [Lane() for _ in range(len(self.limits) + 1)]
 
     def remove(self, row: int) -> None:
         """A job has ended."""
@@ -99,7 +149,7 @@ class Queues:
             self.lanes[job.level].remove(job)
             job.level += 1
             self.lanes[job.level].append(job)
-            self._watch(job, now)
+            self._watch(job)
         for job in promoted:
             self.lanes[job.level].remove(job)
             self.lanes[0].append(job)
@@ -119,43 +169,52 @@ class Queues:
             return starts, stops
         free = total
         for lane in self.lanes:
-            for job in lane:
-                if job.gpus <= free:
-                    free -= job.gpus
-                    if not job.running:
-                        starts.append(job)
-                elif job.running:
-                    stops.append(job)
+            free = lane.give(free, starts, stops)
         for job in stops:
             self._stop(job, now)
         for job in starts:
             self._start(job, now)
         self.used = total - free
-        if self.running_first and self.waiting:
-            for number, lane in enumerate(self.lanes):
-                waiting = [job for job in lane if not job.running]
-                if waiting:
-                    self.lanes[number] = [job for job in lane if job.running] + waiting
+        if self.running_first:
+            for lane in self.lanes:
+                if not lane.tidy:
+                    lane.put_in_order()
         return starts, stops
 
     def next_jump(self, now: int) -> int:
         """When the queues want to be looked at again."""
-        jump = NEVER
-        limits = self.limits
-        for job in self._watched.values():
-            if self.late:
-                left = limits[job.level] - job.executed - now + job.since
-                at = now + (left // job.gpus if self.by_gpu else left)
-            else:
-                at = job.due
-            if at < jump:
-                jump = at
+        jump = self._late_jump(now) if self.late else self._exact_jump()
         if self.promote and self.waiting:
             for job in self._starving():
-                left = int(job.executed * self.promote - self._waited(job, now))
+                left = int(job.executed * self.promote - job.has_waited(now))
                 if left > 0:
                     jump = min(jump, now + left)
         return jump
+
+    def _late_jump(self, now: int) -> int:
+        """What is left to the limit, in seconds, divided by the GPUs; of equals, who began first decides."""
+        jump, watched = NEVER, self._watched
+        for (level, gpus), heap in self._begun.items():
+            while heap:
+                begun, row = heap[0]
+                job = watched.get(row)
+                if job is not None and job.level == level and job.since - job.executed == begun:
+                    left = self.limits[level] + begun - now
+                    at = now + (left // gpus if self.by_gpu else left)
+                    if at < jump:
+                        jump = at
+                    break
+                heappop(heap)
+        return jump
+
+    def _exact_jump(self) -> int:
+        while self._due:
+            due, row = self._due[0]
+            job = self._watched.get(row)
+            if job is not None and job.due == due:
+                return due
+            heappop(self._due)
+        return NEVER
 
     def _demoted(self, now: int) -> list[Job]:
         """Who has had the service of its queue, in order of arrival."""
@@ -169,42 +228,44 @@ class Queues:
 
     def _promoted(self, now: int) -> list[Job]:
         """Who has waited long enough, in order of arrival."""
-        due = [job for job in self._starving() if self._waited(job, now) >= int(job.executed * self.promote)]
+        due = [job for job in self._starving() if job.has_waited(now) >= int(job.executed * self.promote)]
         return sorted(due, key=lambda job: job.row)
 
-    def _starving(self) -> Iterable[Job]:
+    def _starving(self) -> Iterator[Job]:
         for lane in self.lanes[1:]:
-            for job in lane:
+            for job in lane.jobs:
                 if not job.running and job.executed > 0:
                     yield job
 
-    def _waited(self, job: Job, now: int) -> int:
-        """All waits since the last promotion; a job that has not run since waits for nothing."""
-        return job.waited + now - job.since if job.executed > 0 else job.waited
-
     def _start(self, job: Job, now: int) -> None:
-        job.waited = self._waited(job, now)
+        job.waited = job.has_waited(now)
         job.running, job.since = True, now
         self.waiting -= 1
-        self._watch(job, now)
+        self.lanes[job.level].switch(job)
+        self._watch(job)
 
     def _stop(self, job: Job, now: int) -> None:
         job.executed = job.ran(now)
         job.running, job.since = False, now
         self.waiting += 1
+        self.lanes[job.level].switch(job)
         self._watched.pop(job.row, None)
 
-    def _watch(self, job: Job, now: int) -> None:
+    def _watch(self, job: Job) -> None:
         """Works out when a running job will have had the service of its queue."""
         if job.level == len(self.limits):
             self._watched.pop(job.row, None)
             return
         self._watched[job.row] = job
+        begun = job.since - job.executed
         needs = -(-self.limits[job.level] // job.gpus) if self.by_gpu else self.limits[job.level]
-        job.due = job.since - job.executed + needs
+        job.due = begun + needs
         heappush(self._due, (job.due, job.row))
+        if self.late:
+            heappush(self._begun.setdefault((job.level, job.gpus), []), (begun, job.row))
 
-    def _sort(self, lane: list[Job], now: int) -> None:
+    def _sort(self, lane: Lane, now: int) -> None:
         index = self.index
         assert index is not None
-        lane.sort(key=lambda job: (-index(job.ran(now) * (job.gpus if self.by_gpu else 1)), job.submit))
+        lane.jobs.sort(key=lambda job: (-index(job.ran(now) * (job.gpus if self.by_gpu else 1)), job.submit))
+        lane.tidy = False
