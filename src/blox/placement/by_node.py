@@ -19,7 +19,7 @@ from blox.job_state import JobState
 from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.requests import Requests
-from blox.placement.victims import Victims
+from blox.placement.victims import Victim, Victims
 from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -56,7 +56,7 @@ def place_by_node(
     all stays released, and a released job that is placed again in the same walk restarts.
     """
     requests = Requests(schedule, cluster_state, job_state)
-    if not requests.pending.any():
+    if not requests.waiting:
         return requests.settled()
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
         return requests.settled()
@@ -89,6 +89,7 @@ class _Walk:
             node_free = node_free + self._per_node(requests.unlisted)
         self.pool = NodePool(node_free, cluster_state.node_gpus)
         self._line = self._front()
+        self._whole = self._line is None  # nobody is left who might join it
         if self._line is None:
             queue = self.schedule.rank(requests.pending.nonzero()[0])
         else:
@@ -99,8 +100,9 @@ class _Walk:
         self._at = 0  # in the queue
         self._below = requests.capacity + 1  # who needs as much on one node cannot be placed any more
         self._queue_places: list[int] = []  # known from the first displacement on
-        self._returning: list[int] = []  # heap: places of released jobs that are still to be reached,
-        self._returns: dict[int, int] = {}  # and who has that place
+        # Released jobs that are still to be reached, the next one last: they come off from the end of the
+        # line, so whoever is released later stands before all of them.
+        self._returning: list[Victim] = []
 
     def run(self) -> Allocation:
         """Down the line: everybody is placed, passed over, or ends the walk."""
@@ -133,10 +135,10 @@ class _Walk:
     def _next(self) -> tuple[int, int]:
         """Who comes next, from the queue or from those who were released, and what it needs."""
         if self._returning and (
-            self._at == len(self.queue) or self._returning[0] < self._queue_places[self._at]
+            self._at == len(self.queue) or self._returning[-1][0] < self._queue_places[self._at]
         ):
-            job = self._returns[heappop(self._returning)]
-            return job, int(self.requests.need[job])
+            _, job, _, need = self._returning.pop()
+            return job, need
         self._at += 1
         return self.queue[self._at - 1], self.needs[self._at - 1]
 
@@ -148,27 +150,29 @@ class _Walk:
         if int(requests.need.sum()) <= requests.capacity:
             return None
         running = len(requests.allocation.jobs)
-        wanted = requests.capacity + requests.capacity // 8  # not everybody fits where counting says so
-        return self.schedule.front(requests.need, wanted, running + running // 4 + 64)
+        return self.schedule.front(requests.need, requests.capacity, running + running // 8 + 64)
 
     def _extend(self) -> bool:
-        """When the front of the line is served and GPUs are left, the line is made longer."""
-        line, need = self._line, self.requests.need
-        if line is None or len(line) == len(need) or not self.pool.total:
+        """When the front of the line is served and GPUs are left, all who may still get some join it."""
+        line, need, pending = self._line, self.requests.need, self.requests.pending
+        if line is None or self._whole or not self.pool.total:
             return False
-        longer = self.schedule.front(need, 2 * int(need.take(line).sum()), 2 * len(line))
-        more, self._line = longer[len(line) :], longer
-        fresh = more[self.requests.pending[more]]
+        self._whole = True
+        joins = (need < self._below) | (need > self.pool.top) | ~pending
+        joins[line] = False
+        more = self.schedule.rank(joins.nonzero()[0])
+        self._line = np.concatenate((line, more))
+        fresh = more[pending[more]]
         self._queue_array = np.concatenate((self._queue_array, fresh))
         self.queue += fresh.tolist()
         self.needs += need.take(fresh).tolist()
         if self._place is not None and self._victims is not None:
-            self._place[more] = np.arange(len(line), len(longer))
-            self._victims.places = self._place[self._victims.positions].tolist()
+            self._place[more] = np.arange(len(line), len(self._line))
+            self._victims.relocate(self._place)
             self._queue_places += self._place[fresh].tolist()
-            off = more[np.frombuffer(self.released, dtype=bool)[more]]
-            self._returning = self._place[off].tolist()  # ascending, so a heap
-            self._returns.update(zip(self._returning, off.tolist()))
+            off = more[np.frombuffer(self.released, dtype=bool)[more]][::-1]
+            home, held = self._victims.home.take(off).tolist(), self.requests.held.take(off).tolist()
+            self._returning = list(zip(self._place[off].tolist(), off.tolist(), home, held))
         return True
 
     def _fill(self) -> None:
@@ -179,19 +183,15 @@ class _Walk:
         """
         pool, queue, needs, returning = self.pool, self.queue, self.needs, self._returning
         free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
-        released, returns, below, at = self.released, self._returns, self._below, self._at
+        released, below, at = self.released, self._below, self._at
         preempt, within = self.schedule.preempt, len(self._in_line()) if self.schedule.preempt else 0
-        queue_places, victims, home = self._queue_places, self._victims, None
-        if victims is not None:
-            home = victims.home
+        queue_places, victims = self._queue_places, self._victims
         while returning or at < len(queue):
-            if returning and (at == len(queue) or returning[0] < queue_places[at]):
-                job = returns[returning[0]]
-                node = int(home[job])  # type: ignore[index]
+            if returning and (at == len(queue) or returning[-1][0] < queue_places[at]):
+                my_place, job, node, need = returning[-1]
                 if node < 0:
                     break
-                my_place = heappop(returning)
-                need = int(self.requests.held[job])
+                returning.pop()
                 if free[node] >= need:  # it stays
                     free[node] -= need
                     heappush(heaps[free[node]], node)
@@ -225,7 +225,7 @@ class _Walk:
             if node < 0 and preempt:
                 if victims is None:
                     victims = self._victims_in_line()
-                    home, queue_places = victims.home, self._queue_places
+                    queue_places = self._queue_places
                     my_place = queue_places[at - 1]
                 positions, nodes, counts, places = (
                     victims.positions,
@@ -235,7 +235,7 @@ class _Walk:
                 )
                 mine = several = 0
                 # Only the node that has just been given GPUs can fit: there was none before.
-                while mine < len(places) and places[-1 - mine] > my_place:
+                while (mine < len(places) or victims.more()) and places[-1 - mine] > my_place:
                     node = nodes[-1 - mine]
                     if node < 0:
                         several = 1
@@ -252,19 +252,19 @@ class _Walk:
                         free[node] -= counts[-back]
                         heappush(heaps[free[node]], node)
                     node = -1
-                    if several:
-                        self._step_back(job, my_place)
-                        at = self._at = at - (not released[job])
+                    if several:  # it is next again, and somebody else's turn to find it a place
+                        if released[job]:
+                            returning.append((my_place, job, *self._shares_of(job)[0]))
+                        else:
+                            at -= 1
                         break
                 else:
                     for _ in range(mine):
-                        nodes.pop()
-                        victim, place = positions.pop(), places.pop()
-                        total += counts.pop()
-                        released[victim] = True
-                        if place < within:  # beyond the front of the line it is not reached for now
-                            heappush(returning, place)
-                            returns[place] = victim
+                        taken = (places.pop(), positions.pop(), nodes.pop(), counts.pop())
+                        total += taken[3]
+                        released[taken[1]] = True
+                        if taken[0] < within:  # beyond the front of the line it is not reached for now
+                            returning.append(taken)
             if node < 0:
                 if self.schedule.strict:
                     self.blocked = True
@@ -278,11 +278,6 @@ class _Walk:
             self.nodes.append(node)
             self.counts.append(need)
         self._at, self._below, pool.total = at, below, total
-
-    def _step_back(self, job: int, place: int) -> None:
-        """A job that was taken up is next again."""
-        if self.released[job]:
-            heappush(self._returning, place)
 
     def _try(self, job: int, need: int) -> bool:
         if need > self.pool.total:
@@ -317,19 +312,17 @@ class _Walk:
         if not count:
             return
         victims, within = self._victims_in_line(), len(self._in_line())
-        released = self.released
-        for victim, place in zip(victims.positions[-count:], victims.places[-count:]):
-            released[victim] = True
-            if place < within:  # beyond the front of the line it is not reached for now
-                heappush(self._returning, place)
-                self._returns[place] = victim
-        victims.drop(count)
+        for _ in range(count):
+            taken = victims.pop()
+            self.released[taken[1]] = True
+            if taken[0] < within:  # beyond the front of the line it is not reached for now
+                self._returning.append(taken)
 
     def _displace(self, job: int, need: int) -> bool:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
         victims = self._victims_in_line()
         my_place, mine, fits = int(self._places()[job]), 0, False
-        while not fits and mine < len(victims.places) and victims.places[-1 - mine] > my_place:
+        while not fits and victims.reach(mine) and victims.places[-1 - mine] > my_place:
             mine += 1
             for node, count in self._shares_of(victims.positions[-mine]):
                 self.pool.give(node, count)

@@ -8,38 +8,67 @@ from blox.cluster_state import ClusterState
 from blox.placement.requests import Requests
 from blox.workloads.table import Array
 
+Victim = tuple[int, int, int, int]  # place in line, position, node (-1: several), GPUs
+
+_FIRST_LOOK = 256
+
 
 class Victims:
     """Running jobs that may be released, the last in line at the end: position, node, GPUs, place in line.
 
-    The node is -1 for a job on several nodes.
+    The node is -1 for a job on several nodes. Most walks look at the end of the line only, so the four
+    lists hold just that; `more()` puts those who stand before in front of them.
     """
 
-    __slots__ = ("counts", "home", "nodes", "places", "positions")
+    __slots__ = ("_before", "_held", "_place", "counts", "home", "nodes", "places", "positions")
 
     def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
         running = requests.schedule.rank((~requests.pending).nonzero()[0])
         owner = requests.allocation.owner
         assert owner is not None
         held = (owner >= 0).nonzero()[0]
+        holder = owner[held]
         first, last = np.empty((2, requests.rows), dtype=np.int64)  # GPU of each row
-        last[owner[held]] = held  # GPUs come in ascending order: the last one stays,
-        first[owner[held][::-1]] = held[::-1]  # or here the first
+        last[holder] = held  # GPUs come in ascending order: the last one stays,
+        first[holder[::-1]] = held[::-1]  # or here the first
         rows = requests.schedule.jobs.take(running)
         node = cluster_state.gpu_node[first[rows]]
-        several = node != cluster_state.gpu_node[last[rows]]
-        self.positions: list[int] = running.tolist()
+        node[node != cluster_state.gpu_node[last[rows]]] = -1
         self.home: Array = np.full(len(requests.need), -1)  # node by position
-        self.home[running] = np.where(several, -1, node)
-        self.nodes: list[int] = self.home[running].tolist()
-        self.counts: list[int] = requests.held[running].tolist()
-        self.places: list[int] = place[running].tolist()
+        self.home[running] = node
+        self._before: Array = running  # who is not in the lists yet
+        self._held, self._place = requests.held, place
+        self.positions: list[int] = []
+        self.nodes: list[int] = []
+        self.counts: list[int] = []
+        self.places: list[int] = []
+        self.more()
+
+    def more(self) -> bool:
+        """Looks further towards the front of the line; False when nobody is there."""
+        if not len(self._before):
+            return False
+        size = max(_FIRST_LOOK, 2 * len(self.places))
+        self._before, chunk = self._before[:-size], self._before[-size:]
+        self.positions[:0] = chunk.tolist()
+        self.nodes[:0] = self.home.take(chunk).tolist()
+        self.counts[:0] = self._held.take(chunk).tolist()
+        self.places[:0] = self._place.take(chunk).tolist()
+        return True
+
+    def reach(self, count: int) -> bool:
+        """Whether more than `count` are there, in the lists by then."""
+        return count < len(self.places) or self.more()
 
     def behind(self, place: int) -> bool:
         """Whether anybody is left who stands behind this place."""
-        return bool(self.places) and self.places[-1] > place
+        return self.reach(0) and self.places[-1] > place
 
-    def drop(self, count: int) -> None:
-        """The last so many are victims no more."""
-        for column in (self.positions, self.nodes, self.counts, self.places):
-            del column[-count:]
+    def pop(self) -> Victim:
+        """The last one is a victim no more."""
+        return self.places.pop(), self.positions.pop(), self.nodes.pop(), self.counts.pop()
+
+    def relocate(self, place: Array) -> None:
+        """The line has become longer: everybody's place is looked up anew."""
+        self._place = place
+        self.places[:] = place[self.positions].tolist()
