@@ -9,6 +9,7 @@ from blox.errors import BloxError
 from blox.performance.goodput import GradientNoise, ThroughputModel, goodput
 from blox.performance.goodput_batch import BatchLimits, best_batch, capped, split_batch
 from blox.performance.goodput_fit import Observations, fit, fit_error
+from blox.performance.goodput_interference import interfering
 
 MODEL = ThroughputModel(
     alpha_c=0.05, beta_c=0.002, alpha_n=0.1, beta_n=0.002, alpha_r=0.02, beta_r=0.001, gamma=1.0
@@ -71,6 +72,12 @@ def test_a_given_batch_is_split_over_gpus():
     assert capped(300, 1, 8, LIMITS) == 256
     atomic, _ = split_batch(4096, 15, LIMITS)  # 274 in two passes: 137 x 2 x 15 = 4110 is too much
     assert atomic == 136
+
+
+def test_jobs_that_span_nodes_disturb_each_other():
+    held = [[2, 1, 0, 0], [0, 1, 1, 0], [0, 2, 0, 0], [0, 0, 0, 4]]
+    assert interfering(held).tolist() == [True, True, False, False]
+    assert interfering(held[1:]).tolist() == [False, False, False]
 
 
 def observations(model, count, seed=3):
