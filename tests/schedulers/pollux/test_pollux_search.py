@@ -122,6 +122,15 @@ def test_gpus_that_nobody_else_wants_go_to_a_job_of_this_very_moment():
     assert search(problem, np.random.default_rng(0)).tolist() == [[4]]
 
 
+def test_what_can_no_longer_be_held_is_given_up():
+    before = a_round(5, 4, [4, 4, 4])
+    current = np.array([[4, 0, 0], [0, 4, 0], [0, 0, 2], [0, 0, 2]])
+    lost = Round(before.speedup, current, np.array([4, 0, 4]), np.array([2, 12, 12, 12]), np.ones(4))
+    found = search(lost, np.random.default_rng(0))
+    assert feasible(lost, found[np.newaxis]).all()
+    assert found.sum() == 8
+
+
 def test_nothing_to_do():
     problem = Round(
         np.zeros((0, 2, 1)), np.zeros((0, 3), dtype=int), np.full(3, 4), np.zeros(0, dtype=int), np.zeros(0)

@@ -16,6 +16,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.schedulers.pollux.fitness import IDLE, Round
+from blox.schedulers.pollux.repair import feasible
 from blox.workloads.table import Array
 
 TAKEN_OUT = 4  # jobs at most that are placed anew in a step
@@ -87,7 +88,8 @@ class _Herd:
         price = np.multiply(self.price, self.rng.uniform(0.85, 1.4, size))
         for place in range(jobs):
             self._place(order[:, place], price, len(self.counts))
-        self._take_over_current()
+        if feasible(self.problem, self.now[np.newaxis])[0]:
+            self._take_over_current()
 
     def step(self, count: int) -> None:
         """Takes `count` jobs out of each allocation and places them anew; undoes what made it worse."""
@@ -197,17 +199,20 @@ def _costs(problem: Round) -> tuple[Array, Array]:
     anew = cost(problem.speedup * factor)
     beyond = np.arange(problem.speedup.shape[2]) > np.asarray(problem.most)[:, None, None]
     anew[np.broadcast_to(beyond, anew.shape)] = np.inf
-    several = ((problem.current > 0).sum(axis=1) > 1).astype(np.intp)
-    held = problem.current.sum(axis=1)
-    return anew, cost(problem.speedup[np.arange(len(held)), several, held])
+    held, nodes = problem.current.sum(axis=1), (problem.current > 0).sum(axis=1)
+    allowed = (held <= np.minimum(problem.most, problem.speedup.shape[2] - 1)) & (nodes <= problem.most_nodes)
+    kept = cost(
+        problem.speedup[np.arange(len(held)), (nodes > 1).astype(np.intp), np.where(allowed, held, 0)]
+    )
+    return anew, np.where(allowed, kept, np.inf)
 
 
 def _price(problem: Round, anew: Array, kept: Array, now: Array) -> float:
     """The cost per GPU at which all jobs together want no more GPUs than there are."""
     counts = np.arange(anew.shape[2])
     alone = np.where(counts <= int(np.max(problem.capacity)), anew[:, 0], anew[:, 1])
-    jobs = np.arange(len(now))
-    alone[jobs, now] = np.minimum(alone[jobs, now], kept)
+    staying = np.flatnonzero(np.isfinite(kept))
+    alone[staying, now[staying]] = np.minimum(alone[staying, now[staying]], kept[staying])
     low, high = 0.0, float((alone[:, 0] - alone.min(axis=1)).max()) + 1e-12
     for _ in range(30):
         middle = (low + high) / 2
