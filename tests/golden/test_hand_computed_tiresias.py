@@ -95,21 +95,22 @@ def test_a_job_that_waits_as_long_as_it_has_run_is_promoted(run):
     200  P has waited 100 s and executed 100: it is promoted, and goes before R, which never started.
     300  P has executed 100 s anew and is demoted; R runs until 390.
     390  S, in Q0, goes before P, in Q1.
-    400  P has waited 100 s and executed 100: promoted; it displaces S, which has run for 10 s.
-    500  P is demoted, with 100 s left. S goes on, and reaches 100 at 590.
-    590  Both are in Q1: P started first, displaces S and ends at 690.
-    690  S has waited 100 s and executed 100: promoted. It has 200 s left.
+    400  P has waited 100 s and executed 100: promoted, behind S, which started in Q0 before.
+    490  S has had 100 s and is demoted; P goes on with 200 s left.
+    590  P is demoted. S has waited 100 s and executed 100: promoted, it goes on with 200 s left.
+    690  The same the other way round. P ends at 790.
+    790  And again: S, promoted, ends at 890.
     """
     result = run(STARVING, "1x1", scheduler="tiresias:threshold=100,promote=1", clock="events")
     assert times(result) == {
-        "P": (0, 690),
+        "P": (0, 790),
         "Q": (100, 200),
         "R": (300, 390),
         "S": (390, 890),
         "T": (2000, 2010),
     }
     assert figures(result, "preemptions") == {"P": 3, "Q": 0, "R": 0, "S": 2, "T": 0}
-    assert figures(result, "promotions") == {"P": 2, "Q": 0, "R": 0, "S": 1, "T": 0}
+    assert figures(result, "promotions") == {"P": 3, "Q": 0, "R": 0, "S": 2, "T": 0}
 
 
 def test_three_queues(run):

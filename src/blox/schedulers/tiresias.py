@@ -27,7 +27,8 @@ class Tiresias:
     its queue (thresholds are joined with `+`, one for every queue but the last). Within a queue jobs go by
     their first start, those that never started after them, by submission. A job that does not fit is passed
     over, also by jobs of lower queues. `promote`: a job that has waited, since it last ran, `promote` times
-    as long as it has executed goes back to the first queue, and its executed time counts from 0; 0: off.
+    as long as it has executed goes back to the first queue, behind those who have started there, and its
+    executed time counts from 0; 0: off.
 
     `index=gittins`: Discretized 2D-Gittins. Within a queue the largest Gittins index of the GPU time goes
     first; sizes come from `distribution`, a file with a column `duration` (GPU-seconds), or where none is

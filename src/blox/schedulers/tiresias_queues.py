@@ -68,9 +68,10 @@ class Ledger:
         return rows, c.held_since.take(rows) + knob * (c.run0.take(rows) - self.spent_s.take(rows))
 
     def promote(self, job_state: JobState, rows: Array) -> None:
-        """Jobs go back to the first queue, and what they have executed is forgotten."""
+        """Jobs go back to the first queue as if they had just started there for the first time."""
         c = job_state.columns
-        self.place[rows] -= self.level[rows] * _QUEUE
+        self.place[rows] = self._started + np.arange(len(rows))
+        self._started += len(rows)
         self.level[rows] = 0
         self.spent_gpu_s[rows] = c.held0[rows]
         self.spent_s[rows] = c.run0[rows]
