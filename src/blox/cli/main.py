@@ -26,6 +26,7 @@ COMMANDS = {
     "run": "Run one experiment and show its figures.",
     "compare": "Run several schedulers on the same workload, side by side.",
     "sweep": "Run every combination of loads, schedulers, seeds, ... and resume what was interrupted.",
+    "reproduce": "Ask figures of the paper again: the claim, our numbers, the verdict.",
     "explain": "Say why jobs waited: admission, priority, capacity or fragmentation.",
     "report": "Write the HTML report of finished runs.",
     "policies": "List every policy, workload and model with its parameters.",
