@@ -107,17 +107,19 @@ class PolluxApplication:
                 "placements that were not measured need scipy", fix="pip install 'blox[elastic]'"
             ) from None
 
-        means: dict[tuple[float, ...], list[tuple[float, ...]]] = {}
+        equal: dict[tuple[float, ...], list[tuple[float, ...]]] = {}
         for shape, points in self._curves.items():
             for batch, *times in points:
-                means.setdefault((len(shape), sum(shape), batch), []).append(tuple(times))
+                equal.setdefault((len(shape), sum(shape), batch), []).append(tuple(times))
+        # The points lie on a grid, where simplices are a matter of taste: the artifact's order of points is
+        # kept, so that its own are found.
+        means = {where: np.mean(equal[where], axis=0) for where in sorted(equal)}
         file = self.folder / "scalability.csv"
         if file.is_file():
             names = ("num_nodes", "num_replicas", "local_bsz", *_TIMES)
             for *where, step, sync in zip(*_numbers(read_delimited(str(file), required=names), *names)):
-                means.setdefault(tuple(where), []).append((step, sync))
-        where = sorted(means)
-        return LinearNDInterpolator(where, [np.mean(means[each], axis=0) for each in where])
+                means[tuple(where)] = np.array([step, sync])
+        return LinearNDInterpolator(list(means), list(means.values()))
 
 
 def normalised(placement: Array | list[int]) -> tuple[int, ...]:

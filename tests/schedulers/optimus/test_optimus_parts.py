@@ -6,7 +6,7 @@ import pytest
 from blox.errors import BloxError
 from blox.schedulers.optimus.allocation import ServerJob, allocate, allocate_replicas
 from blox.schedulers.optimus.convergence import LossCurve, epochs_left, fit_loss, smoothed
-from blox.schedulers.optimus.placement import Tasks, place
+from blox.schedulers.optimus.placement import Tasks, place, place_replicas
 from blox.schedulers.optimus.speed import Asynchronous, Synchronous, fit_replicas
 
 
@@ -76,6 +76,13 @@ def test_a_job_too_large_is_placed_partly_if_wanted():
     assert place([job], [{"cpu": 10}]).where == [{}]
     assert place([job], [{"cpu": 10}], partly=True).where == [{0: (2, 2)}]
     assert place([job], [{"cpu": 4}], partly=True).where == [{}]
+
+
+def test_replicas_stay_where_their_number_does():
+    current = [((0, 2),), ((0, 1), (1, 1)), (), ((2, 1),)]
+    found = place_replicas([2, 5, 1, 2], current, [4, 4, 4])
+    assert found == [((0, 2),), ((1, 3), (0, 2)), ((1, 1),), ((2, 2),)]
+    assert place_replicas([3, 3], [(), ()], [2, 2]) == [((0, 2), (1, 1)), ((1, 1),)]
 
 
 def test_bad_input_is_told_in_words():

@@ -15,6 +15,8 @@ import numpy as np
 from blox.schedulers.optimus.allocation import Demand
 from blox.workloads.table import Array
 
+Nodes = tuple[tuple[int, int], ...]  # (node, GPUs) pairs of a job without servers
+
 
 @dataclass(frozen=True)
 class Tasks:
@@ -64,6 +66,34 @@ def place(jobs: Sequence[Tasks], machines: Sequence[Demand], *, partly: bool = F
             for resource, amount in _taken(job, *tasks).items():
                 free[machine][resource] -= amount
     return Placed(where, order, free)
+
+
+def place_replicas(replicas: Sequence[int], current: Sequence[Nodes], capacity: Sequence[int]) -> list[Nodes]:
+    """Where so many replicas of each job go, without servers: (node, GPUs) pairs in the order of taking them.
+
+    A job whose number of GPUs is unchanged keeps its nodes. The others, those with the fewest GPUs first,
+    fill the node with the most free GPUs, then the next, until they have all; equals go in order. This is
+    how the Pollux artifact places for Optimus, which remembers the order of nodes: its measured step times
+    depend on it. What does not fit is left out.
+    """
+    free = list(capacity)
+    where: list[Nodes] = [
+        tuple(held) if sum(gpus for _, gpus in held) == count else ()
+        for held, count in zip(current, replicas, strict=True)
+    ]
+    for held in where:
+        for node, gpus in held:
+            free[node] -= gpus
+    for job in sorted(range(len(where)), key=lambda job: replicas[job]):
+        left = 0 if where[job] else int(replicas[job])
+        taken = []
+        while left and max(free, default=0) > 0:
+            node = free.index(max(free))
+            taken.append((node, min(left, free[node])))
+            left -= taken[-1][1]
+            free[node] -= taken[-1][1]
+        where[job] = where[job] or tuple(taken)
+    return where
 
 
 def transfer(layout: Array) -> float:
