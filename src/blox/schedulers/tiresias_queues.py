@@ -7,6 +7,7 @@ worked out for jobs that neither start nor stop nor cross a threshold.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from heapq import heappop, heappush
 
 import numpy as np
@@ -25,7 +26,6 @@ class Ledger:
 
     def __init__(self, thresholds: tuple[float, ...]) -> None:
         self.thresholds = thresholds
-        self._limits: Array = np.array(thresholds)
         self.level: Array = np.zeros(0, dtype=np.int64)
         self.place: Array = np.zeros(0, dtype=np.int64)
         self.spent_gpu_s: Array = np.zeros(0)
@@ -36,7 +36,8 @@ class Ledger:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._waiting: Array | None = None  # who waited when looked at last; nobody else can have started
+        self._waiting: Array | None = None  # who waited when looked at last
+        self._looked_s = -math.inf
 
     def update(self, job_state: JobState, cluster_state: ClusterState) -> None:
         """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
@@ -78,49 +79,47 @@ class Ledger:
         self.promotions[rows] += 1
 
     def _take_in(self, job_state: JobState, cluster_state: ClusterState) -> None:
-        """Stints that are not known yet: who started first has its place, and a time to be demoted."""
-        c, running = job_state.columns, cluster_state.allocation.jobs
-        before = running if self._waiting is None else self._waiting
-        if len(before):
-            new = before[
-                (c.held_gpus.take(before) > 0) & (c.held_since.take(before) != self._since.take(before))
-            ]
-            for row in self._by_start(new, job_state):
-                self._since[row] = since = c.held_since.item(row)
-                self._seat(row)
-                self._expect(job_state, row, since)
-        waits = len(job_state.active) - len(running)
+        """Looks at those who waited when looked at last: nobody else can have started."""
+        c, before = job_state.columns, self._waiting
+        if before is None:
+            self._look_at(job_state.active, job_state)
+        elif len(before):
+            recent = before[c.held_since.take(before) >= self._looked_s]  # started, or lost a node, since
+            if len(recent):
+                self._look_at(recent, job_state)
+        self._looked_s = job_state.now
+        waits = len(job_state.active) - len(cluster_state.allocation.jobs)
         if waits == len(job_state.just_admitted):
             self._waiting = job_state.just_admitted
         else:
             active = job_state.active
             self._waiting = active[c.held_gpus.take(active) == 0]
-            self._catch_up(self._waiting, job_state)
 
-    def _by_start(self, rows: Array, job_state: JobState) -> list[int]:
-        if len(rows) > 1:
-            rows = rows[np.lexsort((rows, job_state.columns.first_start_s.take(rows)))]
-        found: list[int] = rows.tolist()
-        return found
-
-    def _seat(self, row: int) -> None:
-        """A job that has started for the first time has its place behind all who did before."""
-        if self.place.item(row) & _UNSTARTED:
-            self.place[row] = self.level.item(row) * _QUEUE + self._started
-            self._started += 1
-
-    def _catch_up(self, rows: Array, job_state: JobState) -> None:
-        """Jobs that lost their node may have run, and reached a threshold, without being seen to run."""
+    def _look_at(self, rows: Array, job_state: JobState) -> None:
+        """Who started first has its place, and a time to be demoted; who stopped again had its service."""
         c = job_state.columns
-        first = c.first_start_s.take(rows)
-        for row in self._by_start(rows[first == first], job_state):
-            self._seat(row)
-        reached = self._limits.searchsorted(c.held0.take(rows) - self.spent_gpu_s.take(rows), side="right")
-        lower = reached > self.level.take(rows)
-        if lower.any():
-            rows, reached = rows[lower], reached[lower]
-            self.place[rows] += (reached - self.level[rows]) * _QUEUE
-            self.level[rows] = reached
+        if len(rows) > 1:
+            rows = rows[np.lexsort((rows, c.first_start_s.take(rows)))]
+        for row in rows.tolist():
+            first_start_s = c.first_start_s.item(row)
+            if first_start_s != first_start_s:
+                continue
+            if self.place.item(row) & _UNSTARTED:
+                self.place[row] = self.level.item(row) * _QUEUE + self._started
+                self._started += 1
+            since = c.held_since.item(row)
+            if not c.held_gpus.item(row):
+                self._catch_up(row, c.held0.item(row))
+            elif since != self._since.item(row):
+                self._since[row] = since
+                self._expect(job_state, row, since)
+
+    def _catch_up(self, row: int, gpu_seconds: float) -> None:
+        """A job that lost its node may have reached a threshold without having been seen to run."""
+        reached = bisect_right(self.thresholds, gpu_seconds - self.spent_gpu_s.item(row))
+        if reached > self.level.item(row):
+            self.place[row] += (reached - self.level.item(row)) * _QUEUE
+            self.level[row] = reached
 
     def _expect(self, job_state: JobState, row: int, since: float) -> None:
         level = self.level.item(row)
