@@ -74,7 +74,9 @@ class Mlfq:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         state = job_state.memory(self, self._state)
         active, now = job_state.active, int(job_state.now)
-        fresh = active[active.searchsorted(state.seen) :]
+        fresh = NO_ROWS
+        if len(active) and active.item(-1) >= state.seen:
+            fresh = active[active.searchsorted(state.seen) :]
         ended = len(state.rows) + len(fresh) != len(active)
         if now == state.now and not ended and not len(fresh) and state.schedule is not None:
             return state.schedule

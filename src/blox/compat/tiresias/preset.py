@@ -10,9 +10,9 @@ from blox.clock import Events
 from blox.compat.tiresias.counted import Counted
 from blox.compat.tiresias.groups import Groups
 from blox.compat.tiresias.host_yarn import HostYarn
+from blox.compat.tiresias.in_turn import EveryOther, InTurn
 from blox.compat.tiresias.mlfq import Mlfq
 from blox.compat.tiresias.silent_end import SilentEnd
-from blox.compat.tiresias.skipping import EveryOther
 from blox.compat.tiresias.stale import StaleCompletion
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.compat.tiresias.whole_line import IndexOrder, Shortest, ShortestExpected
@@ -20,7 +20,6 @@ from blox.composition import Composition
 from blox.errors import BloxError, suggestion
 from blox.options import SimulationOptions
 from blox.performance.duration import Duration
-from blox.placement.count import Count
 from blox.protocols import PlacementPolicy, SchedulingPolicy
 from blox.registry import register
 from blox.schedulers.fifo import Fifo
@@ -139,10 +138,11 @@ class TiresiasCompat:
         if name == "shortest-expected":
             expected_table(self.distribution)
             return ShortestExpected(self.distribution, misplaced=self.misplaced)
+        counted = self.scheme in ("count", "greedy")
         in_line: dict[str, SchedulingPolicy] = {
-            "fifo": Fifo(strict=True),
-            "fjf": Fifo(strict=False),
-            "lpjf": EveryOther(),
+            "fifo": InTurn("nobody") if counted else Fifo(strict=True),
+            "fjf": InTurn("misfits") if counted else Fifo(strict=False),
+            "lpjf": InTurn("next") if counted else EveryOther(),
             "sjf": Sjf(preempt=True),
             "shortest": Shortest("time"),
             "shortest-gpu": Shortest("gpu-time"),
@@ -165,9 +165,7 @@ class TiresiasCompat:
         )
 
     def _placement(self) -> PlacementPolicy:
-        if self.schedule not in IN_LINE or (self.schedule in REPACKED and self.scheme in ("count", "greedy")):
+        if self.schedule not in IN_LINE or self.scheme in ("count", "greedy"):
             return Counted()
-        if self.scheme in ("count", "greedy"):
-            return Count()
         repack = self.schedule in REPACKED
         return HostYarn(repack=repack, leak=repack and not self.memfix)

@@ -1,0 +1,86 @@
+"""The original's orders without preemption: one list of waiting jobs, in the order in which they came."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.tiresias.counted import Decided
+from blox.job_state import JobState
+from blox.schedule import Schedule
+
+
+@dataclass
+class _Waiting:
+    rows: list[int] = field(default_factory=list)
+    gpus: list[int] = field(default_factory=list)
+    now: float = -1.0
+    seen: int = 0
+    schedule: Decided | None = None
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """Starts waiting jobs in the order in which they came, by counting GPUs; nobody is preempted.
+
+    `passes`: `nobody` (`fifo`) stops at the first who does not fit, `misfits` (`fjf`) goes on behind it.
+    `next` (`lpjf`) stops there too, but never looks at the one behind a job that starts.
+    """
+
+    passes: Literal["nobody", "misfits", "next"] = "nobody"
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        line = job_state.memory(self, _Waiting)
+        active = job_state.active
+        if len(active) and int(active[-1]) >= line.seen:
+            fresh = active[active.searchsorted(line.seen) :]
+            line.rows += fresh.tolist()
+            line.gpus += job_state.columns.gpus.take(fresh).tolist()
+            line.seen = line.rows[-1] + 1
+        elif line.now == job_state.now and line.schedule is not None:
+            return line.schedule
+        line.now = job_state.now
+        line.schedule = Decided(active, starts=self._starts(line, cluster_state.free_gpus))
+        return line.schedule
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return math.inf
+
+    def _starts(self, line: _Waiting, free: int) -> list[int]:
+        """Takes those who start off the line."""
+        chosen: list[int] = []
+        at = 0
+        while free and at < len(line.rows):
+            if line.gpus[at] <= free:
+                free -= line.gpus[at]
+                chosen.append(at)
+                at += self.passes == "next"
+            elif self.passes != "misfits":
+                break
+            at += 1
+        starts = [line.rows[at] for at in chosen]
+        for at in reversed(chosen):
+            del line.rows[at], line.gpus[at]
+        return starts
+
+
+@dataclass(frozen=True)
+class EveryOther:
+    """`lpjf` for a placement that looks at nodes: every other waiting job, strictly in order.
+
+    Meant is the longest-waiting first; a misspelt key makes all waits 0, and jobs are taken off the list
+    while it is walked, so that whoever follows a job that starts is not looked at until the next event.
+    """
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        running = job_state.running
+        waiting = job_state.active[~running][::2]
+        jobs = np.concatenate((job_state.active[running], waiting))
+        return Schedule(jobs, strict=True, preempt=False)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        return math.inf
