@@ -8,6 +8,7 @@ from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, best_batch
 from blox.profiles.elastic import RUN_GPUS, elastic_profile, elastic_profiles
 from blox.profiles.pollux_application import PolluxApplication, normalised
+from blox.profiles.pollux_interpolation import piecewise_linear
 
 PROFILES = elastic_profiles()
 
@@ -56,6 +57,16 @@ def test_between_given_counts_times_lie_between():
 def test_placements_are_known_by_their_smallest_rotation():
     assert normalised([4, 0, 1, 3]) == (1, 3, 4)
     assert normalised([0, 0]) == ()
+
+
+def test_between_points_values_are_linear():
+    grid = np.array([[x, y, z] for x in range(3) for y in range(4) for z in range(3)], dtype=float)
+    values = np.stack([grid @ [1.0, 2.0, 3.0], grid @ [0.5, 0.0, -1.0] + 4], axis=1)
+    between = piecewise_linear(grid, values)
+    for point in np.random.default_rng(0).uniform(0, 2, (20, 3)):
+        expected = (point @ [1.0, 2.0, 3.0], point @ [0.5, 0.0, -1.0] + 4)
+        assert np.ravel(between(*point)) == pytest.approx(expected)
+    assert np.isnan(between(5, 5, 5)).all()
 
 
 def test_faults_are_told_in_words(tmp_path):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
+from blox.profiles.pollux_interpolation import piecewise_linear
 from blox.workloads.source_rows import SourceRows, read_delimited
 from blox.workloads.table import Array
 
@@ -100,13 +101,6 @@ class PolluxApplication:
     @cached_property
     def _between(self) -> Any:
         """Piecewise linear in (nodes, GPUs, batch per GPU), over the means of equal ones."""
-        try:
-            from scipy.interpolate import LinearNDInterpolator
-        except ImportError:
-            raise BloxError(
-                "placements that were not measured need scipy", fix="pip install 'blox[elastic]'"
-            ) from None
-
         equal: dict[tuple[float, ...], list[tuple[float, ...]]] = {}
         for shape, points in self._curves.items():
             for batch, *times in points:
@@ -119,7 +113,7 @@ class PolluxApplication:
             names = ("num_nodes", "num_replicas", "local_bsz", *_TIMES)
             for *where, step, sync in zip(*_numbers(read_delimited(str(file), required=names), *names)):
                 means[tuple(where)] = np.array([step, sync])
-        return LinearNDInterpolator(list(means), list(means.values()))
+        return piecewise_linear(np.array(list(means), dtype=np.float64), np.array(list(means.values())))
 
 
 def normalised(placement: Array | list[int]) -> tuple[int, ...]:
