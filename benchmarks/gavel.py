@@ -11,14 +11,10 @@ with 1 when a bar is missed. `python benchmarks/gavel.py --only packed` runs the
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # one core, as the original's figures are
-    os.environ.setdefault(_name, "1")
 
 import numpy as np
 from run import REFERENCE, Board, _calibration

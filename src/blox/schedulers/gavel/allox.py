@@ -8,8 +8,10 @@ import numpy as np
 from blox.errors import BloxError
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.problem import Problem
+from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
 
+MOST = 4_000_000  # entries beyond which a matching takes minutes
 LARGEST = 20_000_000  # entries of the matching's cost matrix with all places, as the original has it
 
 
@@ -61,17 +63,22 @@ class AlloX:
 
 def _first_in_line(time_s: Array, since_s: Array, type_of: Array) -> list[tuple[int, int]]:
     """(job, type) of the first in line at every GPU: in a cheapest matching, who has the highest place."""
-    from scipy.optimize import linear_sum_assignment
-
+    optimize = solver("scipy.optimize")
     jobs, gpus = len(time_s), len(type_of)
     places = jobs if jobs * jobs * gpus <= LARGEST else min(jobs, -(-jobs // gpus) + 2)
+    if places < jobs and jobs * places * gpus > MOST:
+        raise BloxError(
+            f"{jobs} waiting jobs are too many to match to {gpus} GPUs",
+            where="gavel allox",
+            fix=f"match the oldest only: alpha={max(0.01, round(MOST / (jobs * jobs), 2)):g}",
+        )
     at_gpu, since = (
         time_s[:, type_of],
         since_s[:, None],
     )  # since: the same in a whole row, but ties hang on it
     while True:
         cost = np.concatenate([place * at_gpu + since for place in range(1, places + 1)], axis=1)
-        chosen, columns = linear_sum_assignment(cost)
+        chosen, columns = optimize.linear_sum_assignment(cost)
         if places == jobs or columns.max() < (places - 1) * gpus:
             break
         places = min(jobs, 2 * places)

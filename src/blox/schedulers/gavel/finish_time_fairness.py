@@ -8,7 +8,7 @@ import numpy as np
 from blox.schedulers.gavel.agnostic import at_reference, in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.choose import DEPTH, Choice, highest_level, small
-from blox.schedulers.gavel.deal import deal
+from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.interior import centre
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import Program, program
@@ -33,6 +33,7 @@ class FinishTimeFairness:
     aware: bool = True
     packed: bool = False
     choice: Choice = "fairest"
+    partners: Partners = "all"
     depth: int = DEPTH
     reference: str = "v100"
     divide_by_weight: bool = False
@@ -73,7 +74,7 @@ class FinishTimeFairness:
         demand = found.rise / (rho * usual - elapsed)
         best = highest_level(found.with_levels(demand, np.zeros(len(demand))), self.choice, self.depth)
         assert best is not None, "without floors there is always an answer"
-        return deal(found, best.x, _rho(found, best.x, usual, elapsed))
+        return deal(found, best.x, _rho(found, best.x, usual, elapsed), self.partners)
 
 
 def _rho(found: Program, x: Array, usual: Array, elapsed: Array) -> float:

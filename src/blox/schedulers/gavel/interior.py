@@ -15,6 +15,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.schedulers.gavel.normal import factor
+from blox.schedulers.gavel.one_thread import one_thread
 from blox.schedulers.gavel.program import Answer, Program
 from blox.schedulers.gavel.rows import Rows
 from blox.workloads.table import Array
@@ -29,7 +30,8 @@ def centre(program: Program, *, log: bool = False) -> Answer:
     """The centre of the optimal face. With `log`, of the largest sum of logarithms of all jobs' speeds."""
     asked = np.ones(len(program.count), dtype=bool) if log else (program.rise > 0) | (program.floor > 0)
     rows = Rows(replace(program, level=False) if log else program, asked)
-    v, y = _path(rows, rows.program.count if log else None)
+    with one_thread():
+        v, y = _path(rows, rows.program.count if log else None)
     x, *_, t = rows.parts(v)
     x = _inside(program, np.where(program.useful, x, 0.0))
     if program.rise.any():  # what the trimmed fractions really reach

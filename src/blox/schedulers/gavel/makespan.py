@@ -6,7 +6,7 @@ from typing import Any
 from blox.schedulers.gavel.agnostic import at_reference, in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.choose import DEPTH, Choice, highest_level
-from blox.schedulers.gavel.deal import deal
+from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import program
 from blox.workloads.table import Array
@@ -24,6 +24,7 @@ class MinTotalDuration:
     aware: bool = True
     packed: bool = False
     choice: Choice = "fairest"
+    partners: Partners = "all"
     depth: int = DEPTH
     reference: str = "v100"
 
@@ -39,4 +40,4 @@ class MinTotalDuration:
         best = highest_level(found, self.choice, self.depth)
         if best is None or best.t <= 0:  # no steps left: nothing takes any time
             return Allocation.of_jobs(problem.throughput * 0.0, 0.0)
-        return deal(found, best.x, 1.0 / best.t)
+        return deal(found, best.x, 1.0 / best.t, self.partners)

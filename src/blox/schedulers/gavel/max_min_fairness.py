@@ -8,7 +8,7 @@ import numpy as np
 from blox.schedulers.gavel.agnostic import in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.choose import DEPTH, Choice, highest_level
-from blox.schedulers.gavel.deal import deal
+from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import program
 from blox.workloads.table import Array
@@ -27,6 +27,7 @@ class MaxMinFairness:
     aware: bool = True
     packed: bool = False
     choice: Choice = "fairest"
+    partners: Partners = "all"
     depth: int = DEPTH
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
@@ -43,4 +44,4 @@ class MaxMinFairness:
         found = program(problem, speed, rise=rise, packed=self.packed)
         best = highest_level(found, self.choice, self.depth)
         assert best is not None, "without floors there is always an answer"
-        return deal(found, best.x, best.t)
+        return deal(found, best.x, best.t, self.partners)

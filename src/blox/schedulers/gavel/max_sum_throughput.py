@@ -7,7 +7,7 @@ import numpy as np
 
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.choose import DEPTH, Choice, Levels, highest_gain, highest_level
-from blox.schedulers.gavel.deal import deal
+from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import Program, program
 
@@ -27,6 +27,7 @@ class MaxSumThroughput:
     packed: bool = False
     relax: Literal["drop", "scale"] = "drop"
     choice: Choice = "fairest"
+    partners: Partners = "all"
     depth: int = DEPTH
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
@@ -50,7 +51,8 @@ class MaxSumThroughput:
             relaxed = tuple(np.flatnonzero(bound).tolist())
             best = self._best(replace(found, floor=found.floor * self._part(found)))
             assert best is not None, "an SLO that was relaxed can be held"
-        return replace(deal(found, best.x, float((found.gain * best.x).sum())), relaxed=relaxed)
+        dealt = deal(found, best.x, float((found.gain * best.x).sum()), self.partners)
+        return replace(dealt, relaxed=relaxed)
 
     def _best(self, found: Program) -> Levels | None:
         still = replace(found, rise=np.zeros(len(found.count)))

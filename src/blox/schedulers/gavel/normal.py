@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from blox.schedulers.gavel.rows import Rows
+from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
 
 NUDGE = (
@@ -91,8 +92,7 @@ def _blocks(rows: Rows, theta: Array) -> Solve:
 
 def _dense(rows: Rows, theta: Array) -> Solve:
     """A symmetric matrix over kinds, types and kinds again."""
-    from scipy.linalg import cho_factor, cho_solve
-
+    linalg = solver("scipy.linalg")
     x, time, gpus, surplus, t = rows.parts(theta)
     kinds, mine, other = rows.kinds, rows.mine, rows.other
     pair = x[kinds:]
@@ -124,10 +124,10 @@ def _dense(rows: Rows, theta: Array) -> Solve:
     matrix *= even[:, None]
     matrix *= even
     matrix[np.diag_indices_from(matrix)] += NUDGE
-    factored = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    factored = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(right: Array) -> Array:
-        found: Array = cho_solve(factored, right * even, check_finite=False)
+        found: Array = linalg.cho_solve(factored, right * even, check_finite=False)
         return found * even
 
     return solve

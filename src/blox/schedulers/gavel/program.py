@@ -21,6 +21,8 @@ from blox.errors import BloxError
 from blox.schedulers.gavel.problem import Pairs, Problem
 from blox.workloads.table import Array
 
+MOST_PAIRS = 1_200_000  # about 1,500 kinds: a gigabyte of memory and a few minutes
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -116,6 +118,12 @@ def program(
         a, b = np.triu_indices(kinds)
         fits = (wide[a] == wide[b]) & ((a != b) | (size[a] > 1))
         a, b = a[fits], b[fits]
+        if len(a) > MOST_PAIRS:
+            raise BloxError(
+                f"{kinds} kinds of job could share in {len(a):,} ways; at most {MOST_PAIRS:,} are tried",
+                where="gavel",
+                fix="take the policy without _packed, or let jobs of a type have the same throughputs",
+            )
         label_of = shared.kind[one_of]
         room = problem.gpus >= wide[a, None]
         left = np.where(room, shared.throughput[label_of[a], label_of[b]], 0.0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from blox.errors import BloxError
 from blox.schedulers.gavel.program import Answer, Program
+from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
 
 
@@ -20,7 +20,7 @@ class Vertex:
     """One program inside HiGHS, to be asked again and again under other demands."""
 
     def __init__(self, program: Program) -> None:
-        highspy = _highspy()
+        highspy = solver("highspy")
         self._inf = highspy.kHighsInf
         self.program = program
         kinds, types = len(program.count), len(program.gpus)
@@ -121,15 +121,3 @@ class Vertex:
         lp.a_matrix_.index_ = np.column_stack([each[0] for each in entries])[stands].astype(np.int32)
         lp.a_matrix_.value_ = np.column_stack([each[1] for each in entries])[stands]
         return lp
-
-
-def _highspy() -> Any:
-    try:
-        import highspy
-    except ImportError:
-        raise BloxError(
-            "this policy is an optimisation problem, and its solver is not installed",
-            where="gavel",
-            fix="pip install 'blox[optimise]'",
-        ) from None
-    return highspy

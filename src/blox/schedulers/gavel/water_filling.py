@@ -10,7 +10,7 @@ from blox.errors import BloxError
 from blox.schedulers.gavel.agnostic import in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.choose import Choice, highest_level
-from blox.schedulers.gavel.deal import deal
+from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import Program, program
 from blox.workloads.table import Array
@@ -35,6 +35,7 @@ class WaterFilling:
     entity_weights: tuple[float, ...] = ()
     inside: tuple[Inside, ...] = ()
     choice: Choice = "fairest"
+    partners: Partners = "all"
 
     def __post_init__(self) -> None:
         if len(self.inside) not in (0, len(self.entity_weights)) or not set(self.inside) <= {
@@ -72,7 +73,7 @@ class WaterFilling:
             held = found.with_levels(np.zeros(len(found.count)), levels.speed * (1.0 - 1e-7), level=False)
             centred = highest_level(held, "centre")
             levels = levels if centred is None else centred
-        return deal(found, levels.x, levels.t)
+        return deal(found, levels.x, levels.t, self.partners)
 
     def _labels(self, problem: Problem) -> Array:
         """Jobs of a fifo entity are each of a kind of its own; of a fairness entity, of its kinds."""
