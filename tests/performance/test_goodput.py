@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from blox.errors import BloxError
+from blox.performance import goodput_fit
 from blox.performance.goodput import GradientNoise, ThroughputModel, goodput
 from blox.performance.goodput_batch import BatchLimits, best_batch, capped, split_batch
 from blox.performance.goodput_fit import Observations, fit, fit_error
@@ -103,6 +104,17 @@ def test_what_was_not_observed_stays_at_its_prior():
     assert alone.alpha_r == pytest.approx(1e-8)
     near = fit(Observations([1, 1], [1, 2], [64, 32], [0.2, 0.15], [0.2, 0.17]))
     assert near.alpha_n == pytest.approx(1.1 * near.alpha_r)
+
+
+def test_slopes_are_those_of_the_error():
+    surface = goodput_fit._Surface(observations(MODEL, 6))
+    smooth = np.array([[1e-3]])
+    x = np.log(np.array([[0.05, 0.004, 0.1, 0.05, 0.05, 0.02, np.exp(1.7)]]))
+    slope, _ = surface.at(x).slope_and_curvature(smooth)
+    for each in range(7):
+        little = 1e-6 * np.eye(7)[each]
+        there, back = surface.at(x + little).error(smooth), surface.at(x - little).error(smooth)
+        assert slope[0, each] == pytest.approx(float((there - back)[0]) / 2e-6, rel=1e-5, abs=1e-8)
 
 
 def test_bad_observations_are_told_in_words():

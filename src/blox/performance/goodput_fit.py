@@ -29,6 +29,9 @@ _CLOSE = 1e-2  # a row is left alone when its next step promises a smaller part 
 _LEAP = 3.0  # the farthest that a step may go in a log parameter
 _SMOOTH = (0.1, 1e-9)  # roots are rounded off this close to zero, first and last: exact fits are kinks
 _ALPHAS, _BETAS = slice(2, 5, 2), slice(3, 6, 2)  # of the two networks, among the parameters
+# How (beta / alpha)^2 goes with the logarithms of alpha_n, beta_n, alpha_r, beta_r. An exponential bends
+# twice as much as its slope tells: hence the 2 here, and the halves below that make up for it.
+_OF_GROWTH = 2 * np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 
 
 @dataclass(frozen=True)
@@ -135,40 +138,29 @@ def _line(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 class _Points:
-    """Where some rows stand: what does not depend on how far roots are smoothed."""
+    """Where some rows stand: what does not depend on how far roots are smoothed.
+
+    Three kinds of residuals: log pass times, log step times, and priors. Of each kind, the products of all
+    derivatives (0 to 6) and of the residuals themselves (7) with each other, averaged or (priors) added up.
+    """
 
     def __init__(self, rows: int) -> None:
-        self.all = np.empty((rows, 124))  # one table, so that rows are taken over at once; below, its parts
+        self.all = np.empty((rows, 7 + 3 * 64))  # one table, so that rows are taken over at once
         self.x = self.all[:, :7]  # logarithms of the parameters, and gamma itself
-        self.squares = self.all[:, 7:9]  # mean squared errors of log pass and log step times
-        self.priors = self.all[:, 9:12]  # (beta / alpha)^2 of either network, (gamma - 1)^2, weighted
-        self.along = self.all[:, 12:26].reshape(rows, 2, 7)  # half of the slopes of the squares
-        self.curves = self.all[:, 26:].reshape(rows, 2, 7, 7)  # half of their curvatures: never negative
+        self.products = self.all[:, 7:].reshape(rows, 3, 8, 8)
 
     def error(self, smooth: Array | float) -> Array:
-        """The error per row, its two roots rounded off within `smooth` (rows x 1) of zero."""
-        roots = np.sqrt(self.squares + smooth * smooth)
-        return np.asarray(roots.sum(axis=1) + self.priors.sum(axis=1))
+        """The error per row: two roots, rounded off within `smooth` (rows x 1) of zero, and the priors."""
+        squares = self.products[:, :, 7, 7]
+        return np.asarray(np.sqrt(squares[:, :2] + smooth * smooth).sum(axis=1) + squares[:, 2])
 
     def slope_and_curvature(self, smooth: Array) -> tuple[Array, Array]:
-        """Of the error: rows x 7, rows x 7 x 7."""
-        root = np.sqrt(self.squares + smooth * smooth)[:, :, None]
-        along = self.along / root
-        slope = along[:, 0] + along[:, 1]
-        curves = (self.curves - along[:, :, :, None] * along[:, :, None]) / root[..., None]
-        curvature = curves[:, 0] + curves[:, 1]
-        growth = 2 * self.priors[:, :2]
-        slope[:, _ALPHAS] -= growth
-        slope[:, _BETAS] += growth
-        slope[:, 6] += 2 * OVERLAP_PRIOR * (self.x[:, 6] - 1)
-        growth = 2 * growth
-        flat = curvature.reshape(len(root), 49)  # entry (i, j) at 7 i + j
-        flat[:, 16:33:16] += growth  # (alpha, alpha) of either network
-        flat[:, 24:41:16] += growth  # (beta, beta)
-        flat[:, 17:34:16] -= growth  # (alpha, beta)
-        flat[:, 23:40:16] -= growth  # (beta, alpha)
-        flat[:, 48] += 2 * OVERLAP_PRIOR
-        return slope, curvature
+        """Of the error: rows x 7, rows x 7 x 7; of the latter the part that is never negative."""
+        weight = np.full((len(self.all), 3), 2.0)
+        weight[:, :2] = 1 / np.sqrt(self.products[:, :2, 7, 7] + smooth * smooth)
+        weighted = (weight[..., None, None] * self.products).sum(axis=1)
+        root = self.products[:, :2, 7, :7] * weight[:, :2, None] ** 1.5
+        return weighted[:, 7, :7], weighted[:, :7, :7] - root.swapaxes(1, 2) @ root
 
 
 class _Surface:
@@ -195,22 +187,26 @@ class _Surface:
         log_both = np.logaddexp(0.0, ratio)
         of_network = np.exp(ratio - log_both)
         log_both /= gamma
-        residual = np.empty((len(x), 2, count))
-        residual[:, 0] = log_pass
-        residual[:, 1] = log_pass + log_both
-        residual -= self.log_times
-        jacobian = np.zeros((len(x), 2, 7, count))
-        jacobian[:, 0, :2] = rows[:, :2, None] * (self.passing / passing[:, None])
-        jacobian[:, 1, :2] = jacobian[:, 0, :2] * (1 - of_network)[:, None]
-        jacobian[:, 1, 2:6] = rows[:, 2:, None] * (self.network * (of_network / network)[:, None])
-        jacobian[:, 1, 6] = (of_network * apart - log_both) / gamma
+        # derivatives along the parameters, and residuals below them: rows x kinds x 8 x observations
+        known = np.zeros((len(x), 2, 8, count))
+        known[:, 0, :2] = rows[:, :2, None] * (self.passing / passing[:, None])
+        known[:, 1, :2] = known[:, 0, :2] * (1 - of_network)[:, None]
+        known[:, 1, 2:6] = rows[:, 2:, None] * (self.network * (of_network / network)[:, None])
+        known[:, 1, 6] = (of_network * apart - log_both) / gamma
+        known[:, 0, 7] = log_pass
+        known[:, 1, 7] = log_pass + log_both
+        known[:, :, 7] -= self.log_times
         points = _Points(len(x))
         points.x[:] = x
-        points.squares[:] = (residual * residual).sum(axis=2) / count
-        points.priors[:, :2] = GROWTH_PRIOR * (rows[:, _BETAS] / rows[:, _ALPHAS]) ** 2
-        points.priors[:, 2:] = OVERLAP_PRIOR * (gamma - 1) ** 2
-        points.along[:] = (jacobian @ residual[..., None])[..., 0] / count
-        points.curves[:] = jacobian @ jacobian.swapaxes(2, 3) / count
+        np.matmul(known, known.swapaxes(2, 3) / count, out=points.products[:, :2])
+        prior = np.zeros((len(x), 8, 3))
+        growth = (GROWTH_PRIOR / 2) ** 0.5 * rows[:, _BETAS] / rows[:, _ALPHAS]
+        prior[:, 2:6, :2] = _OF_GROWTH * growth[:, None]
+        prior[:, 6, 2] = OVERLAP_PRIOR**0.5
+        prior[:, 7, :2] = growth
+        prior[:, 7, 2:] = OVERLAP_PRIOR**0.5 * (gamma - 1)
+        np.matmul(prior, prior.swapaxes(1, 2), out=points.products[:, 2])
+        points.products[:, 2, 7, 7] += (growth * growth).sum(axis=1)
         return points
 
 
