@@ -119,8 +119,10 @@ class Queues:
     waiting: int = 0  # how many wait
     _due: list[tuple[int, int]] = field(default_factory=list)  # heap of (time, row)
     _watched: dict[int, Job] = field(default_factory=dict)  # who runs and can still be demoted
-    # (queue, GPUs) -> heap of (time at which it would have begun to run without a pause, row), for wake-ups
+    # For late wake-ups. (limit, GPUs) -> heap of (when it would have begun to run without a pause, row) of
+    # those who are watched, and the first of them.
     _begun: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    _first: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.lanes = [Lane() for _ in range(len(self.limits) + 1)]
@@ -129,7 +131,7 @@ class Queues:
         """A job has ended."""
         job = self.jobs.pop(row)
         self.lanes[job.level].remove(job)
-        self._watched.pop(row, None)
+        self._unwatch(job)
         if job.running:
             self.used -= job.gpus
         else:
@@ -147,6 +149,7 @@ class Queues:
         promoted = self._promoted(now) if self.promote and self.waiting else []
         for job in demoted:
             self.lanes[job.level].remove(job)
+            self._unwatch(job)
             job.level += 1
             self.lanes[job.level].append(job)
             self._watch(job)
@@ -193,19 +196,12 @@ class Queues:
 
     def _late_jump(self, now: int) -> int:
         """What is left to the limit, in seconds, divided by the GPUs; of equals, who began first decides."""
-        jump, watched = NEVER, self._watched
-        for (level, gpus), heap in self._begun.items():
-            while heap:
-                begun, row = heap[0]
-                job = watched.get(row)
-                if job is not None and job.level == level and job.since - job.executed == begun:
-                    left = self.limits[level] + begun - now
-                    at = now + (left // gpus if self.by_gpu else left)
-                    if at < jump:
-                        jump = at
-                    break
-                heappop(heap)
-        return jump
+        left = NEVER
+        for (limit, gpus), begun in self._first.items():
+            this = (limit + begun - now) // gpus
+            if this < left:
+                left = this
+        return NEVER if left == NEVER else now + left
 
     def _exact_jump(self) -> int:
         while self._due:
@@ -245,16 +241,15 @@ class Queues:
         self._watch(job)
 
     def _stop(self, job: Job, now: int) -> None:
+        self._unwatch(job)
         job.executed = job.ran(now)
         job.running, job.since = False, now
         self.waiting += 1
         self.lanes[job.level].switch(job)
-        self._watched.pop(job.row, None)
 
     def _watch(self, job: Job) -> None:
         """Works out when a running job will have had the service of its queue."""
         if job.level == len(self.limits):
-            self._watched.pop(job.row, None)
             return
         self._watched[job.row] = job
         begun = job.since - job.executed
@@ -262,7 +257,30 @@ class Queues:
         job.due = begun + needs
         heappush(self._due, (job.due, job.row))
         if self.late:
-            heappush(self._begun.setdefault((job.level, job.gpus), []), (begun, job.row))
+            key = (self.limits[job.level], job.gpus if self.by_gpu else 1)
+            heappush(self._begun.setdefault(key, []), (begun, job.row))
+            if begun < self._first.get(key, NEVER):
+                self._first[key] = begun
+
+    def _unwatch(self, job: Job) -> None:
+        """A job stops running, or leaves its queue; call it before anything of the job changes."""
+        if self._watched.pop(job.row, None) is None or not self.late:
+            return
+        key = (self.limits[job.level], job.gpus if self.by_gpu else 1)
+        if self._first[key] == job.since - job.executed:
+            self._find_first(key)
+
+    def _find_first(self, key: tuple[int, int]) -> None:
+        """The next in the heap who is still watched for the same."""
+        heap, watched = self._begun[key], self._watched
+        while heap:
+            begun, row = heap[0]
+            job = watched.get(row)
+            if job is not None and job.since - job.executed == begun and self.limits[job.level] == key[0]:
+                self._first[key] = begun
+                return
+            heappop(heap)
+        del self._first[key]
 
     def _sort(self, lane: Lane, now: int) -> None:
         index = self.index
