@@ -121,6 +121,32 @@ def test_the_fairest_optimum_and_the_others():
         assert tuple(sorted_levels["fairest"].round(6)) >= tuple(sorted_levels[choice].round(6))
 
 
+@pytest.mark.parametrize("name", ["max_min_fairness_perf", "max_min_fairness_packed"])
+def test_the_centre_is_a_property_of_the_problem(name):
+    """Neither gathering jobs into kinds nor their order moves it, though there are many optima."""
+    numbers = np.random.default_rng(5)
+    kind = numbers.integers(3, size=12)
+    speeds = numbers.uniform(1, 9, (3, 3))
+    beside = speeds[:, None, :] * numbers.uniform(0.4, 0.9, (3, 3, 1))
+    asked = Problem(("k80", "p100", "v100"), [9, 6, 8], speeds[kind], pairs=Pairs(kind, beside))
+    apart = replace(asked, pairs=Pairs(np.arange(12), beside[np.ix_(kind, kind)]))
+    turned = replace(asked, throughput=speeds[kind][::-1], pairs=Pairs(kind[::-1], beside))
+    chosen = policy(name, choice="centre")
+    found = [chosen.allocate(each) for each in (asked, apart, turned)]
+    parts = [_by_job(each, 12) for each in found]
+    assert parts[1] == pytest.approx(parts[0], abs=2e-3)
+    assert parts[2][::-1] == pytest.approx(parts[0], abs=2e-3)
+    assert np.abs(_by_job(policy(name, choice="any").allocate(asked), 12) - parts[0]).max() > 0.1
+
+
+def _by_job(allocation, count):
+    """Time of each job on each type, shared or not."""
+    found = np.zeros((count, allocation.fractions.shape[1]))
+    for column in allocation.members.T:
+        np.add.at(found, column[column >= 0], allocation.fractions[column >= 0])
+    return found
+
+
 @st.composite
 def problems(draw):
     count = draw(st.integers(1, 9))

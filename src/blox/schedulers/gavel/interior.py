@@ -23,6 +23,8 @@ from blox.workloads.table import Array
 TOLERANCE = 1e-8
 GOOD_ENOUGH = 1e-7  # an answer this close is taken where rounding allows no better
 MOST_STEPS = 100
+NEAR = 1e-5
+MOST_CENTRINGS = 12
 MOST_REFINEMENTS = 6
 
 
@@ -49,6 +51,7 @@ def _path(rows: Rows, log_weight: Array | None) -> tuple[Array, Array]:
     scale = 1.0 + float(np.abs(right).max())
     surplus = slice(len(v) - 1 - rows.kinds, len(v) - 1)
     bend = np.zeros(len(v))
+    centrings = MOST_CENTRINGS
     best: tuple[float, Array, Array] = (np.inf, v, y)
     for _ in range(MOST_STEPS):
         slope = rows.cost
@@ -66,8 +69,13 @@ def _path(rows: Rows, log_weight: Array | None) -> tuple[Array, Array]:
             best = (error, v, y)
         if error < TOLERANCE or (best[0] < GOOD_ENOUGH and error > 10 * best[0]):
             break
+        aim = weight * (gap / total)
+        # once, close to the end, back to the middle of the path: from there it ends at the centre
+        centring = error < NEAR and centrings > 0 and bool((np.abs(v * z / aim - 1.0) > 0.1).any())
+        if error < NEAR:
+            centrings = centrings - 1 if centring else 0
         try:
-            v, y, z = _step(rows, (v, y, z), short, tilt, weight * (gap / total), bend)
+            v, y, z = _step(rows, (v, y, z), short, tilt, aim, bend, centring)
         except np.linalg.LinAlgError:
             break
         if not np.isfinite(v).all():
@@ -82,7 +90,13 @@ def _path(rows: Rows, log_weight: Array | None) -> tuple[Array, Array]:
 
 
 def _step(
-    rows: Rows, point: tuple[Array, Array, Array], short: Array, tilt: Array, aim: Array, bend: Array
+    rows: Rows,
+    point: tuple[Array, Array, Array],
+    short: Array,
+    tilt: Array,
+    aim: Array,
+    bend: Array,
+    centring: bool,
 ) -> tuple[Array, Array, Array]:
     v, y, z = point
     theta = v / (z + v * bend)
@@ -104,10 +118,13 @@ def _step(
                 break
         return dv, dy, (wanted - z * dv) / v
 
-    dv, _, dz = direction(-v * z)
-    far, far_z = _reach(v, dv), _reach(z, dz)
-    after = float((v + far * dv) @ (z + far_z * dz)) / float(v @ z)
-    dv, dy, dz = direction(aim * after**3 - v * z - dv * dz)
+    if centring:
+        dv, dy, dz = direction(aim - v * z)
+    else:
+        dv, _, dz = direction(-v * z)
+        far, far_z = min(1.0, _reach(v, dv)), min(1.0, _reach(z, dz))
+        after = float((v + far * dv) @ (z + far_z * dz)) / float(v @ z)
+        dv, dy, dz = direction(aim * after**3 - v * z - dv * dz)
     far, far_z = min(1.0, 0.995 * _reach(v, dv)), min(1.0, 0.995 * _reach(z, dz))
     if bend.any():
         far = far_z = min(far, far_z)
