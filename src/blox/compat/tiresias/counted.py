@@ -27,13 +27,21 @@ class Decided(Schedule):
     stops: list[int] = field(default_factory=list)
 
 
-def decided(active: Array, starts: list[Job], stops: list[Job]) -> Decided:
-    """The schedule in which these start and stop; who does both stays as it is."""
-    begin, end = [job.row for job in starts if job.running], [job.row for job in stops if not job.running]
-    if len(begin) != len(starts) or len(end) != len(stops):
-        both = set(begin) & {job.row for job in stops} | set(end) & {job.row for job in starts}
-        begin, end = [row for row in begin if row not in both], [row for row in end if row not in both]
-    return Decided(active, starts=begin, stops=end)
+def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided, list[int]]:
+    """The schedule in which these start and stop, and the rows of those who stop for no time at all.
+
+    In an instant with several passes a job may do both, more than once: only the outcome is carried out.
+    """
+    begin, end = [job.row for job in starts], [job.row for job in stops]
+    hidden: list[int] = []
+    if end and not set(begin).isdisjoint(end):
+        for row in dict.fromkeys(end):
+            both = min(begin.count(row), end.count(row))
+            hidden += [row] * both
+            for _ in range(both):
+                begin.remove(row)
+                end.remove(row)
+    return Decided(active, starts=begin, stops=end), hidden
 
 
 @dataclass(frozen=True)

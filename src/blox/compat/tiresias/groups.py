@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import decided
-from blox.compat.tiresias.mlfq import promotions
+from blox.compat.tiresias.mlfq import counts
 from blox.compat.tiresias.queues import NEVER, Job, Queues
 from blox.compat.tiresias.tables import rounded
 from blox.job_state import FINISHED, JobState
@@ -40,7 +40,7 @@ class _State:
     jump: int = NEVER
     mark: int = INTERVAL_S
     schedule: Schedule | None = None
-    flickers: dict[int, int] = field(default_factory=dict)  # stopped and started in one instant, by row
+    hidden: list[int] = field(default_factory=list)  # rows preempted for no time, once for each time
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,10 @@ class Groups:
         if due and (anybody or _more_to_come(job_state)):
             self._set_aside(state, cluster_state.total_gpus)
             more, _ = self._pass(state, now)
-            for row in {job.row for job in stops} & {job.row for job in more}:
-                state.flickers[row] = state.flickers.get(row, 0) + 1
             starts = starts + more
         state.now, state.rows = now, active
-        state.schedule = decided(active, starts, stops)
+        state.schedule, hidden = decided(active, starts, stops)
+        state.hidden += hidden
         return state.schedule
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
@@ -86,11 +85,7 @@ class Groups:
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
         """Promotions, and preemptions with those that lasted for no time."""
         state = job_state.memory(self, _State)
-        preemptions = job_state.columns.preemptions[: job_state.submitted].copy()
-        for row, count in state.flickers.items():
-            preemptions[row] += count
-        found = promotions((group.queues for group in state.groups.values()), job_state)
-        return {"promotions": found, "preemptions": preemptions}
+        return counts((group.queues for group in state.groups.values()), state.hidden, job_state)
 
     def _take_in(self, state: _State, fresh: Array, ended: bool, job_state: JobState) -> None:
         columns, now = job_state.columns, int(job_state.now)

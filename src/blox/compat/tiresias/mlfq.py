@@ -19,13 +19,15 @@ from blox.schedulers.gittins import GittinsIndex, read_samples
 from blox.workloads.table import Array
 
 
-def promotions(found: Iterable[Queues], job_state: JobState) -> Array:
-    """Promotions of every submitted job."""
-    counts = np.zeros(job_state.submitted, dtype=np.int64)
+def counts(found: Iterable[Queues], hidden: list[int], job_state: JobState) -> dict[str, Array]:
+    """Promotions and preemptions of every submitted job; `hidden`: rows that were preempted for no time."""
+    promotions = np.zeros(job_state.submitted, dtype=np.int64)
     for queues in found:
         for row, count in queues.promotions.items():
-            counts[row] = count
-    return counts
+            promotions[row] = count
+    preemptions = job_state.columns.preemptions[: job_state.submitted].copy()
+    np.add.at(preemptions, hidden, 1)
+    return {"promotions": promotions, "preemptions": preemptions}
 
 
 def _endless(limits: tuple[int, ...]) -> BloxError:
@@ -46,6 +48,7 @@ class State:
     now: int = -1
     jump: int = NEVER
     schedule: Schedule | None = None
+    hidden: list[int] = field(default_factory=list)  # rows preempted for no time, once for each time
 
     def gone(self, job_state: JobState) -> Array:
         """Rows that have ended since."""
@@ -98,7 +101,8 @@ class Mlfq:
             starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
         state.now, state.rows, state.jump = now, active, jump
-        state.schedule = decided(active, starts, stops)
+        state.schedule, hidden = decided(active, starts, stops)
+        state.hidden += hidden
         return state.schedule
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
@@ -106,8 +110,9 @@ class Mlfq:
         return math.inf if jump == NEVER else float(jump)
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
-        """How often each job was promoted."""
-        return {"promotions": promotions([job_state.memory(self, self._state).queues], job_state)}
+        """Promotions, and preemptions with those that lasted for no time."""
+        state = job_state.memory(self, self._state)
+        return counts([state.queues], state.hidden, job_state)
 
     def _state(self) -> State:
         index: Callable[[int], float] | None = None
