@@ -20,7 +20,7 @@ from blox.schedulers.pollux.repair import feasible
 from blox.workloads.table import Array
 
 TAKEN_OUT = 4  # jobs at most that are placed anew in a step
-PATIENCE = (10, 0.5)  # generations without a better allocation until the search ends: so many, plus per job
+PATIENCE = (14, 0.2)  # generations without a better allocation until the search ends: so many, plus per job
 CULL_EVERY = 8  # generations; the worst quarter of the population is then replaced by the best
 # A job that by the formula gains nothing from a restart still prefers GPUs that nobody else wants.
 LEAST_FACTOR = 1e-9
@@ -87,7 +87,7 @@ class _Herd:
         order = np.argsort(self.rng.random((size, jobs)), axis=1)
         price = np.multiply(self.price, self.rng.uniform(0.85, 1.4, size))
         for place in range(jobs):
-            self._place(order[:, place], price, len(self.counts))
+            self._place(order[:, place], price, len(self.counts), self._whims())
         if feasible(self.problem, self.now[np.newaxis])[0]:
             self._take_over_current()
 
@@ -116,7 +116,7 @@ class _Herd:
         most = len(self.counts)
         cap = np.where(rng.random(size) < 0.25, rng.integers(1, most + 1, size), most)
         for place in range(count):
-            self._place(out[:, place], price, cap)
+            self._place(out[:, place], price, cap, self._whims())
         worse = np.flatnonzero(self.cost.sum(axis=1) > before + 1e-12 * np.abs(before))
         self.held[worse[:, None], out[worse]] = rows[worse]
         self.cost[worse[:, None], out[worse]] = cost[worse]
@@ -129,33 +129,38 @@ class _Herd:
         for column in (self.held, self.free, self.spanning, self.cost):
             column[order[len(order) - quarter :]] = column[order[:quarter]]
 
-    def _place(self, job: Array, price: Array, cap: Array | int) -> None:
+    def _whims(self) -> Array:
+        """What decides between nodes that are equally free, in each allocation: less than half a GPU."""
+        return np.asarray(0.5 * self.rng.random(self.free.shape))
+
+    def _place(self, job: Array, price: Array, cap: Array | int, whims: Array) -> None:
         """Gives a job of each allocation the GPUs worth most to it at a price per GPU, `cap` at most."""
         each, free = self.each, self.free
         single = np.minimum(free.max(axis=1), cap)
-        open_nodes = np.where(self.spanning > 0, 0, free) if self.problem.avoid_interference else free
-        several = np.minimum(self._reach(open_nodes), cap)
-        worth = np.where(self.counts <= single[:, None], self.anew[job, 0], self.anew[job, 1])
-        worth = np.where(self.counts <= np.maximum(single, several)[:, None], worth, np.inf)
+        shared = self.spanning > 0
+        open_nodes = np.where(shared, 0, free) if self.problem.avoid_interference else free
+        most = np.maximum(single, np.minimum(self._reach(open_nodes), cap))
+        both = self.anew[job]
+        worth = np.where(self.counts <= single[:, None], both[:, 0], both[:, 1])
+        worth[self.counts > most[:, None]] = np.inf
         worth += price[:, None] * self.counts
         gpus = worth.argmin(axis=1)
+        wide = gpus > single
         # on one node: the fullest that has room, rather one on which a spanning job is already
-        tightness = free + 0.5 * self.rng.random(free.shape) - 0.6 * (self.spanning > 0)
-        node = np.where(free >= gpus[:, None], tightness, np.inf).argmin(axis=1)
+        tightness = free + whims - 0.6 * shared
+        tightness[free < gpus[:, None]] = np.inf
         row = np.zeros_like(free)
-        row[each, node] = gpus
-        wide = np.flatnonzero(gpus > single)
-        if len(wide):
-            row[wide] = self._spread(open_nodes[wide], gpus[wide])
-        cost = self.anew[job, (gpus > single).astype(np.intp), gpus]
+        row[each, tightness.argmin(axis=1)] = gpus
+        if wide.any():
+            row[wide] = self._spread(open_nodes[wide], gpus[wide], whims[wide])
         # what it holds now, if that is still to be had, without a restart
         now = self.now[job]
-        blocked = self.now_spans[job, None] & (now > 0) & (open_nodes == 0)
-        stays = ~((now > free) | blocked).any(axis=1)
+        room = np.where(self.now_spans[job, None], open_nodes, free)
+        stays = (now <= room).all(axis=1)
         stays &= self.kept[job] + price * self.now_gpus[job] <= worth[each, gpus]
         row[stays] = now[stays]
         same = (row == now).all(axis=1)
-        self._enter(job, row, np.where(same, self.kept[job], cost))
+        self._enter(job, row, np.where(same, self.kept[job], both[each, wide.astype(np.intp), gpus]))
 
     def _enter(self, job: Array, row: Array, cost: Array) -> None:
         self.held[self.each, job] = row
@@ -171,13 +176,15 @@ class _Herd:
             return np.asarray(open_nodes.sum(axis=1))
         return np.asarray(-np.sort(-open_nodes, axis=1)[:, :most].sum(axis=1))
 
-    def _spread(self, open_nodes: Array, gpus: Array) -> Array:
-        """Rows that fill the emptiest nodes first, equal ones in a random order."""
-        order = np.argsort(-open_nodes - 0.5 * self.rng.random(open_nodes.shape), axis=1)
-        there = np.take_along_axis(open_nodes, order, axis=1)
+    @staticmethod
+    def _spread(open_nodes: Array, gpus: Array, whims: Array) -> Array:
+        """Rows that fill the emptiest nodes first."""
+        order = np.argsort(-open_nodes - whims, axis=1)
+        at = (np.arange(len(gpus))[:, None], order)
+        there = open_nodes[at]
         left = gpus[:, None] - (np.cumsum(there, axis=1) - there)
-        row = np.zeros_like(open_nodes)
-        np.put_along_axis(row, order, np.minimum(np.maximum(left, 0), there), axis=1)
+        row = np.empty_like(open_nodes)
+        row[at] = np.minimum(np.maximum(left, 0), there)
         return row
 
     def _take_over_current(self) -> None:
