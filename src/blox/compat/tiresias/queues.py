@@ -145,8 +145,10 @@ class Queues:
 
     def move(self, now: int) -> bool:
         """Demotes those who run and promotes those who wait, at most one queue each; whether any moved."""
-        demoted = self._demoted(now)
+        demoted = self._demoted(now) if self._due and self._due[0][0] <= now else []
         promoted = self._promoted(now) if self.promote and self.waiting else []
+        if not demoted and not promoted:
+            return False
         for job in demoted:
             self.lanes[job.level].remove(job)
             self._unwatch(job)
@@ -159,7 +161,7 @@ class Queues:
             job.level = job.executed = job.waited = 0
             job.since = now
             self.promotions[job.row] = self.promotions.get(job.row, 0) + 1
-        return bool(demoted or promoted)
+        return True
 
     def serve(self, total: int, now: int) -> tuple[list[Job], list[Job]]:
         """Gives out `total` GPUs, queue by queue, passing over who does not fit: (who starts, who stops)."""
