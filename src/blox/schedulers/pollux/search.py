@@ -21,6 +21,7 @@ from blox.workloads.table import Array
 
 TAKEN_OUT = 4  # jobs at most that are placed anew in a step
 PATIENCE = (14, 0.2)  # generations without a better allocation until the search ends: so many, plus per job
+ENOUGH = (12, 2)  # generations at most: so many, plus per job; more bring next to nothing
 CULL_EVERY = 8  # generations; the worst quarter of the population is then replaced by the best
 # A job that by the formula gains nothing from a restart still prefers GPUs that nobody else wants.
 LEAST_FACTOR = 1e-9
@@ -36,8 +37,9 @@ def search(
 ) -> Array:
     """The best allocation found (jobs x nodes), never worse than the current one if that is feasible.
 
-    Ends after `generations`, after some (PATIENCE) without a better one, or when `budget_s` seconds have
-    passed (the answer then depends on the machine). The same generator gives the same answer.
+    Ends after `generations` (fewer where there are few jobs: ENOUGH), after some without a better one
+    (PATIENCE), or when `budget_s` seconds have passed (the answer then depends on the machine). The same
+    generator gives the same answer.
     """
     if population < 2 or generations < 0:
         raise BloxError(
@@ -52,7 +54,7 @@ def search(
     herd = _Herd(problem, population, rng)
     herd.build()
     best, since = np.inf, 0
-    for generation in range(generations):
+    for generation in range(min(generations, ENOUGH[0] + ENOUGH[1] * jobs)):
         total = float(herd.cost.sum(axis=1).min())
         best, since = (total, 0) if total < best - 1e-9 * abs(total) else (best, since + 1)
         if since > PATIENCE[0] + PATIENCE[1] * jobs or (end is not None and time.perf_counter() > end):
