@@ -11,6 +11,7 @@ import copy
 import numpy as np
 
 from blox.cluster_spec import ClusterSpec
+from blox.ledger import Ledger
 from blox.plan import NO_ROWS, Allocation, Draft
 from blox.workloads.table import Array
 
@@ -41,8 +42,7 @@ class ClusterState:
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
-        self._node_free: tuple[object, Array] | None = None
-        self.allocation = Allocation.nothing_of(len(self.gpu_node))
+        self.allocation = Allocation().with_ledger(self._ledger_of(Allocation()))
 
     @property
     def nodes(self) -> int:
@@ -56,35 +56,41 @@ class ClusterState:
     @property
     def free_milli(self) -> Array:
         """Thousandths of each GPU that are free; 0 where the node is down."""
-        return self.is_free(self.allocation) * WHOLE
+        return self.is_free() * WHOLE
 
     @property
     def node_free(self) -> Array:
         """Whole free GPUs per node."""
-        known = self._node_free
-        if known is None or known[0] is not self.allocation:
-            free = self.is_free(self.allocation).view(np.int8)
-            known = self._node_free = (
-                self.allocation,
-                np.add.reduceat(free, self.node_first, dtype=np.int64),
-            )
-        return known[1]
+        free = self._ledger.node_free
+        return np.where(self.node_up, free, 0) if self._some_down else free.copy()
 
-    def free_ids(self) -> Array:
-        """Ids of the GPUs that are wholly free, ascending."""
-        return self.is_free(self.allocation).nonzero()[0]
+    @property
+    def largest_free(self) -> int:
+        """The most wholly free GPUs on one node."""
+        return int(self.node_free.max()) if self._some_down else self._ledger.largest_free
 
-    def is_free(self, holding: Allocation | Draft) -> Array:
-        """Which GPUs nobody would hold under an allocation, on nodes that are up."""
-        assert holding.owner is not None
-        free: Array = holding.owner < 0
+    def free_ids(self, draft: Draft | None = None) -> Array:
+        """Ids of the GPUs that are wholly free, ascending; with a draft, once it has removed its jobs."""
+        ids = self._ledger.free_ids if draft is None else draft.free_ids
+        return ids[self.node_up[self.gpu_node[ids]]] if self._some_down else ids
+
+    def is_free(self) -> Array:
+        """Which GPUs nobody holds, on nodes that are up."""
+        free: Array = self._ledger.owner < 0
         return free & self.node_up[self.gpu_node] if self._some_down else free
 
     def carry_out(self, wanted: Allocation) -> None:
         """Makes an allocation the present one."""
-        if wanted.owner is None:
-            wanted = wanted.owned(len(self.gpu_node))
-        self.allocation = wanted.forget()
+        if wanted.base is self.allocation:
+            self.allocation = wanted.take_over()
+        elif wanted is not self.allocation:
+            self.allocation = wanted.with_ledger(self._ledger_of(wanted))
+
+    def release(self, rows: Array, bound: int) -> None:
+        """Jobs give up what they hold, outside of any plan; every row is below `bound`."""
+        draft = Draft(self.allocation, bound)
+        draft.remove(rows)
+        self.allocation = draft.outcome(blocked=self.allocation.blocked).take_over()
 
     def set_node_up(self, node: int, up: bool) -> Array:
         """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""
@@ -92,11 +98,9 @@ class ClusterState:
             return NO_ROWS
         self.node_up[node] = up
         self._some_down = not self.node_up.all()
-        self._node_free = None
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
         self.total_gpus += count if up else -count
-        assert self.allocation.owner is not None
-        owners = np.unique(self.allocation.owner[first : first + count])
+        owners = np.unique(self._ledger.owner[first : first + count])
         return owners[owners >= 0]
 
     def is_consolidated(self, allocation: Allocation) -> Array:
@@ -112,13 +116,28 @@ class ClusterState:
 
     def fragmentation(self) -> float:
         """Share of the free GPUs that are on partly used nodes; 0 when whole nodes are free, or nothing."""
-        if not self.free_gpus:
+        free = self.free_gpus
+        if not free:
             return 0.0
-        partly = self.node_free[self.node_free < self.node_gpus].sum()
-        return float(partly) / self.free_gpus
+        if self._some_down:
+            node_free = self.node_free
+            return float(node_free[node_free < self.node_gpus].sum()) / free
+        return (free - self._ledger.idle_gpus) / free
 
     def fork(self) -> ClusterState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
         twin.node_up = self.node_up.copy()
+        twin.allocation = self.allocation.with_ledger(self._ledger.copy())
         return twin
+
+    @property
+    def _ledger(self) -> Ledger:
+        ledger = self.allocation.ledger
+        assert ledger is not None
+        return ledger
+
+    def _ledger_of(self, allocation: Allocation) -> Ledger:
+        owner = np.full(len(self.gpu_node), -1, dtype=np.int64)
+        owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
+        return Ledger(owner, self.gpu_node, self.node_first, self.node_gpus)

@@ -185,7 +185,7 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        cluster_state.allocation = cluster_state.allocation.without(rows, job_state.submitted)
+        cluster_state.release(rows, job_state.submitted)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not len(job_state.active):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from blox.ledger import Ledger
 from blox.workloads.table import Array
 
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
@@ -41,8 +42,9 @@ class Allocation:
     `blocked`: a strict order ended the walk before everybody was placed. `settled`: the placement vouches
     that, asked again at once, it would change nothing.
 
-    Treat it as a value: never change one. An allocation of whole GPUs that came out of a Draft is kept as
-    `owner`, the row that holds each GPU (-1: nobody); counts and GPU ids are then worked out when asked for.
+    Treat it as a value: never change one. The allocation that holds now has the cluster's `ledger`; one that
+    came out of a Draft knows how it differs from that. Counts and GPU ids are then worked out when asked for.
+    Once the next one has been carried out, all that is left of an allocation is who was in it.
     """
 
     __slots__ = (
@@ -54,8 +56,8 @@ class Allocation:
         "freed",
         "jobs",
         "launched",
+        "ledger",
         "moved",
-        "owner",
         "removed",
         "settled",
         "used",
@@ -64,20 +66,19 @@ class Allocation:
     def __init__(
         self,
         jobs: Array = NO_ROWS,
-        counts: Array = NO_ROWS,
-        gpus: Array = NO_ROWS,
+        counts: Array | None = NO_ROWS,
+        gpus: Array | None = NO_ROWS,
         *,
-        owner: Array | None = None,
         used: int | None = None,
         blocked: bool = False,
         settled: bool = False,
         **grants: Array | None,
     ) -> None:
         self.jobs = jobs
-        self._counts: Array | None = None if owner is not None else counts
-        self._gpus: Array | None = None if owner is not None else gpus
-        self.owner = owner
-        self.used: int = len(gpus) if used is None else used  # GPUs held
+        self._counts = counts
+        self._gpus = gpus
+        self.ledger: Ledger | None = None
+        self.used: int = len(gpus) if used is None and gpus is not None else used or 0  # GPUs held
         self._grants = _checked_grants(grants) if grants else _NO_GRANTS
         self.blocked, self.settled = blocked, settled
         # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
@@ -121,11 +122,24 @@ class Allocation:
             self._group()
         return self._gpus  # type: ignore[return-value]
 
+    @property
+    def owner(self) -> Array | None:
+        """The row that holds each GPU (-1: nobody), where a cluster is known. Do not change it."""
+        if self.ledger is not None:
+            return self.ledger.owner
+        if self.base is None or self.base.owner is None:
+            return None
+        owner = self.base.owner.copy()
+        owner[self.freed] = -1
+        for new in (self.launched, self.moved):
+            if new is not None:
+                owner[new.gpus] = np.repeat(new.jobs, new.counts)
+        return owner
+
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
-        if self.owner is not None:
-            held: Array = (self.owner == job).nonzero()[0]
-            return held
+        if self.ledger is not None:
+            return self.ledger.gpus_of(job)
         where = (self.jobs == job).nonzero()[0]
         if not len(where):
             return NO_ROWS
@@ -145,40 +159,38 @@ class Allocation:
         gpus = np.array([g for ids in gpus_of.values() for g in ids], dtype=np.int64)
         return cls(rows, counts, gpus)
 
-    @classmethod
-    def nothing_of(cls, gpus: int) -> Allocation:
-        """The allocation of a cluster with so many GPUs in which nobody holds any."""
-        return cls(owner=np.full(gpus, -1, dtype=np.int64), used=0)
-
-    def owned(self, gpus: int) -> Allocation:
-        """The same allocation kept as `owner` too, for a cluster with so many GPUs."""
-        owner = np.full(gpus, -1, dtype=np.int64)
-        owner[self.gpus] = np.repeat(self.jobs, self.counts)
-        used = int((owner >= 0).sum())  # jobs that share a GPU count it once
-        twin = Allocation(self.jobs, owner=owner, used=used, blocked=self.blocked, settled=self.settled)
-        twin._counts, twin._gpus, twin._grants = self._counts, self._gpus, self._grants
+    def with_ledger(self, ledger: Ledger) -> Allocation:
+        """The same allocation, entered in a ledger of its own."""
+        used = int((ledger.owner >= 0).sum())  # jobs that share a GPU count it once
+        twin = Allocation(
+            self.jobs, self._counts, self._gpus, used=used, blocked=self.blocked, settled=self.settled
+        )
+        twin._grants, twin.ledger = self._grants, ledger
         return twin
 
     def unchanged(self, *, blocked: bool) -> Allocation:
         """The same allocation as the outcome of another placement."""
         if blocked == self.blocked and self.settled:
             return self
-        twin = Allocation(self.jobs, owner=self.owner, used=self.used, blocked=blocked, settled=True)
-        twin._counts, twin._gpus, twin._grants = self._counts, self._gpus, self._grants
-        twin.base = self
+        twin = Allocation(self.jobs, self._counts, self._gpus, used=self.used, blocked=blocked, settled=True)
+        twin._grants, twin.base = self._grants, self
         return twin
 
-    def without(self, rows: Array, bound: int) -> Allocation:
-        """The same allocation when these rows hold nothing any more; every row is below `bound`."""
-        if self._grants:
-            draft = Draft(self, bound)
-            draft.remove(rows)
-            return draft.outcome(blocked=self.blocked)
-        assert self.owner is not None
-        owner = self.owner.copy()
-        freed, jobs = _freed_by(rows, owner, self.jobs, bound)
-        owner[freed] = -1
-        return Allocation(jobs, owner=owner, used=self.used - len(freed), blocked=self.blocked)
+    def take_over(self) -> Allocation:
+        """Enters how this differs from its base into the base's ledger, and keeps that. Its past is over."""
+        base = self.base
+        assert base is not None and base.ledger is not None
+        ledger, base.ledger = base.ledger, None
+        launched, moved = self.launched, self.moved
+        if len(self.freed):
+            leaving = self.removed if moved is None else np.concatenate((self.removed, moved.jobs))
+            ledger.release(leaving, self.freed)
+        if launched is not None:
+            ledger.occupy(launched.jobs, launched.counts, launched.gpus)
+        if moved is not None:
+            ledger.occupy(moved.jobs, moved.counts, moved.gpus)
+        self.ledger = ledger
+        return self.forget()
 
     def forget(self) -> Allocation:
         """The same allocation without its history, so that history does not pile up."""
@@ -197,9 +209,10 @@ class Allocation:
         return self._grants
 
     def _group(self) -> None:
-        assert self.owner is not None
-        held = (self.owner >= 0).nonzero()[0]
-        owners = self.owner[held]
+        owner = self.owner
+        assert owner is not None, "another allocation has been carried out since: copy what you need before"
+        held = (owner >= 0).nonzero()[0]
+        owners = owner[held]
         rank = np.empty(int(self.jobs.max(initial=-1)) + 1, dtype=np.int64)
         rank[self.jobs] = np.arange(len(self.jobs))
         place = rank[owners]
@@ -210,13 +223,11 @@ class Allocation:
 class Draft:
     """A new whole-GPU allocation in the making: take jobs off, put jobs on, then ask for the outcome."""
 
-    __slots__ = ("_base", "_freed", "_jobs", "_launched", "_moved", "_removed", "_rows", "_used", "owner")
+    __slots__ = ("_base", "_freed", "_jobs", "_launched", "_moved", "_removed", "_rows", "_used")
 
     def __init__(self, base: Allocation, rows: int) -> None:
-        """`rows` is a bound: every row number is below."""
-        assert base.owner is not None
+        """`base` is the allocation that holds now; `rows` is a bound: every row number is below."""
         self._base, self._rows = base, rows
-        self.owner: Array = base.owner.copy()
         self._jobs: Array = base.jobs
         self._used = base.used
         self._removed: Array = NO_ROWS
@@ -226,11 +237,26 @@ class Draft:
 
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
-        freed, self._jobs = _freed_by(rows, self.owner, self._jobs, self._rows)
-        self.owner[freed] = -1
+        ledger, jobs = self._base.ledger, self._jobs
+        assert ledger is not None
+        if len(rows) == 1:
+            row = rows.item()
+            freed = ledger.gpus_of(row)
+            self._jobs = jobs[jobs != row]
+        else:
+            marked = np.zeros(self._rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+            marked[rows] = True
+            freed = marked.take(ledger.owner).nonzero()[0]
+            self._jobs = jobs[~marked.take(jobs)]
         self._used -= len(freed)
         self._removed, self._freed = rows, freed
         return freed
+
+    @property
+    def free_ids(self) -> Array:
+        """The ids of the GPUs that are free once jobs have been removed, ascending."""
+        assert self._base.ledger is not None
+        return self._base.ledger.free_ids_after(self._freed)
 
     def add(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts new jobs on GPUs, grouped job by job."""
@@ -245,7 +271,7 @@ class Draft:
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The new allocation, which knows how it differs from the one it came from."""
-        wanted = Allocation(self._jobs, owner=self.owner, used=self._used, blocked=blocked, settled=settled)
+        wanted = Allocation(self._jobs, None, None, used=self._used, blocked=blocked, settled=settled)
         wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
         wanted.launched, wanted.moved = self._launched, self._moved
         if self._base._grants:
@@ -265,21 +291,9 @@ class Draft:
         return grants
 
     def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
-        single = len(gpus) == len(jobs)
-        self.owner[gpus] = jobs if single else np.repeat(jobs, counts)
         self._jobs = np.concatenate((self._jobs, jobs))
         self._used += len(gpus)
         return Allocation(jobs, counts, gpus)
-
-
-def _freed_by(rows: Array, owner: Array, jobs: Array, bound: int) -> tuple[Array, Array]:
-    """The GPU ids that these rows own, and the jobs without them."""
-    if len(rows) == 1:
-        row = rows.item()
-        return (owner == row).nonzero()[0], jobs[jobs != row]
-    marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-    marked[rows] = True
-    return marked.take(owner).nonzero()[0], jobs[~marked.take(jobs)]
 
 
 @dataclass(eq=False)

@@ -126,7 +126,7 @@ class Recorder:
                 plan.wanted.used,
                 self._demanded,
                 free,
-                int(cluster_state.node_free.max()) if free else 0,
+                cluster_state.largest_free if free else 0,
                 cluster_state.fragmentation() if free else 0.0,
                 launched,
                 suspended,

@@ -44,8 +44,8 @@ class Simulation:
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
-        self._running: tuple[Array, Array] = NO_ROWS, NO_TIMES  # the jobs that run and when each ends,
-        self._earliest = np.inf  # and the first of those, as of the last look
+        self._earliest = math.inf  # of those of the jobs that run
+        self._somebody_left = False  # so that it must be looked for
 
     @property
     def exhausted(self) -> bool:
@@ -63,11 +63,9 @@ class Simulation:
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
-        running, ends = self._running
-        if running is not cluster_state.allocation.jobs:  # somebody has left since
-            running = cluster_state.allocation.jobs
-            ends = self._finish_s.take(running)
-        rows = running[ends <= job_state.now]
+        running = cluster_state.allocation.jobs
+        rows = running[self._finish_s.take(running) <= job_state.now]
+        self._somebody_left = True
         return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
     def launch(
@@ -78,7 +76,10 @@ class Simulation:
         begin = job_state.now + self._overheads.delay(rows, job_state)
         if len(rows) == 1 and isinstance(rate, float) and isinstance(begin, float):
             row = rows.item()
-            self._finish_s[row] = (self._work_s.item(row) - job_state.columns.done0.item(row)) / rate + begin
+            end = (self._work_s.item(row) - job_state.columns.done0.item(row)) / rate + begin
+            self._finish_s[row] = end
+            if end < self._earliest:
+                self._earliest = end
             return rate, begin
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
@@ -86,17 +87,19 @@ class Simulation:
             left /= rate
         left += begin
         self._finish_s[rows] = left
+        self._earliest = min(self._earliest, left.item(left.argmin()))
         return rate, begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        """Nothing to do: a job that holds no GPUs does not progress."""
+        """A job that holds no GPUs does not progress: one of the others may be the next to end."""
+        self._somebody_left = True
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        running = cluster_state.allocation.jobs
-        ends = self._finish_s.take(running)
-        self._running = running, ends
-        self._earliest = earliest = ends.item(ends.argmin()) if len(ends) else math.inf
-        submission = self._feed.next_submission
+        if self._somebody_left:
+            ends = self._finish_s.take(cluster_state.allocation.jobs)
+            self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+            self._somebody_left = False
+        earliest, submission = self._earliest, self._feed.next_submission
         return earliest if earliest < submission else submission
 
     def wait_until(self, time_s: float) -> float:

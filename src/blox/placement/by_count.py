@@ -29,6 +29,9 @@ def place_by_count(
     Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that
     are free by then.
     """
+    if schedule.jobs is job_state.active and len(job_state.active) == len(cluster_state.allocation.jobs):
+        if schedule.gpus is None:  # everybody runs
+            return cluster_state.allocation.unchanged(blocked=False)
     requests = Requests(schedule, cluster_state, job_state)
     waiting, free = requests.waiting, requests.free
     if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
@@ -46,7 +49,7 @@ def place_by_count(
     draft = requests.draft(leaving)
     need = requests.need[: len(starting)] if requests.single else requests.need.take(starting)
     count = len(starting) if requests.single else int(need.sum())
-    gpus = assign(cluster_state.is_free(draft).nonzero()[0], count)
+    gpus = assign(cluster_state.free_ids(draft), count)
     _put(draft, requests, schedule.jobs.take(starting), need, gpus)
     return draft.outcome(
         blocked=schedule.strict and len(starting) < waiting, settled=not len(requests.unlisted)

@@ -397,7 +397,7 @@ class _Walk:
 
     def _gpu_ids(self, draft: Draft, nodes: Array, counts: Array) -> Array:
         """The lowest free ids on each node, in the order of the walk."""
-        ids = self.cluster.is_free(draft).nonzero()[0]
+        ids = self.cluster.free_ids(draft)
         flat = np.repeat(nodes, counts)
         by_node = np.argsort(flat, kind="stable")
         sorted_nodes = flat[by_node]

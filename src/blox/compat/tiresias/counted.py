@@ -64,7 +64,7 @@ class Counted:
         if starts:
             jobs = np.array(starts)
             counts = job_state.columns.gpus.take(jobs)
-            draft.add(jobs, counts, cluster_state.is_free(draft).nonzero()[0][: int(counts.sum())])
+            draft.add(jobs, counts, cluster_state.free_ids(draft)[: int(counts.sum())])
         return draft.outcome(settled=True)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
