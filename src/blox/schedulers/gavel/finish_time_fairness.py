@@ -90,9 +90,7 @@ def _smallest_rho(found: Program, usual: Array, elapsed: Array) -> float:
     rho, best = max(2.0 * lowest, 1.0), np.inf
     for _ in range(MOST_ROUNDS):
         demand = found.rise / (rho * usual - elapsed)
-        answer = (
-            centre(replace(found, rise=demand, floor=zero)) if model is None else model.solve(demand, zero)
-        )
+        answer = centre(replace(found, rise=demand, floor=zero)) if model is None else model(demand, zero)
         if answer is None:
             break
         best = min(best, _rho(found, answer.x, usual, elapsed))

@@ -22,6 +22,7 @@ from blox.workloads.table import Array
 
 TOLERANCE = 1e-8
 GOOD_ENOUGH = 1e-7  # an answer this close is taken where rounding allows no better
+DECISIVE = 1e-5  # of the sum: a demand with less does not bind, as far as this method can tell
 MOST_STEPS = 100
 NEAR = 1e-5
 MOST_CENTRINGS = 12
@@ -32,50 +33,53 @@ def centre(program: Program, *, log: bool = False) -> Answer:
     """The centre of the optimal face. With `log`, of the largest sum of logarithms of all jobs' speeds."""
     asked = np.ones(len(program.count), dtype=bool) if log else (program.rise > 0) | (program.floor > 0)
     rows = Rows(replace(program, level=False) if log else program, asked)
-    with one_thread():
-        v, y = _path(rows, rows.program.count if log else None)
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # checked after
+        v, y = _path(rows, log)
     x, *_, t = rows.parts(v)
     x = _inside(program, np.where(program.useful, x, 0.0))
     if program.rise.any():  # what the trimmed fractions really reach
         above = program.speeds(x) / program.count - program.floor
         t = float((above / np.where(program.rise > 0, program.rise, np.nan))[program.rise > 0].min())
-    return Answer(x, t, y[-rows.kinds :] * rows.rise)
+    binding = y[-rows.kinds :] * rows.rise
+    return Answer(x, t, np.where(binding < DECISIVE / len(binding), 0.0, binding))
 
 
-def _path(rows: Rows, log_weight: Array | None) -> tuple[Array, Array]:
-    """Follows the central path to its end: (variables, multipliers of the rows)."""
+def _path(rows: Rows, log: bool) -> tuple[Array, Array]:
+    """Follows the central path to its end: (variables, multipliers of the rows).
+
+    A sum of logarithms of speeds is a barrier that is never taken away: variable x multiplier of a speed goes
+    to its weight, as that of all the others goes to 0.
+    """
     v, y = rows.start(), np.zeros(len(rows.right))
-    weight, right = rows.weight, rows.right
     z = np.full(len(v), 0.1)
-    total = float(weight.sum())
+    kept, weight, right = np.zeros(len(v)), rows.weight.copy(), rows.right
+    if log:
+        speeds = slice(len(v) - 1 - rows.kinds, len(v) - 1)
+        kept[speeds] = rows.program.count / rows.program.count.sum()
+        z[speeds], weight[speeds] = kept[speeds] / v[speeds], 0.0
+    goes, total = weight > 0, float(weight.sum())
     scale = 1.0 + float(np.abs(right).max())
-    surplus = slice(len(v) - 1 - rows.kinds, len(v) - 1)
-    bend = np.zeros(len(v))
     centrings = MOST_CENTRINGS
     best: tuple[float, Array, Array] = (np.inf, v, y)
     for _ in range(MOST_STEPS):
-        slope = rows.cost
-        if log_weight is not None:
-            slope = slope.copy()
-            slope[surplus] = -log_weight / v[surplus] / log_weight.sum()
-            bend[surplus] = -slope[surplus] / v[surplus]
         short = right - rows.apply(v)
-        tilt = slope - rows.adjoint(y) - z
-        gap = float(v @ z)
-        error = max(
-            float(np.abs(short).max()) / scale, float(np.abs(tilt).max()), gap / (1.0 + abs(float(slope @ v)))
-        )
+        tilt = rows.cost - rows.adjoint(y) - z
+        gap = float((v * z)[goes].sum())
+        size = 1.0 + abs(float(rows.cost @ v))
+        off = float(np.abs(v * z - kept)[~goes].max(initial=0.0))
+        error = max(float(np.abs(short).max()) / scale, float(np.abs(tilt).max()), gap / size, off)
         if error < best[0]:
             best = (error, v, y)
         if error < TOLERANCE or (best[0] < GOOD_ENOUGH and error > 10 * best[0]):
             break
         aim = weight * (gap / total)
         # once, close to the end, back to the middle of the path: from there it ends at the centre
-        centring = error < NEAR and centrings > 0 and bool((np.abs(v * z / aim - 1.0) > 0.1).any())
+        uneven = float(np.abs(v * z / (aim + kept) - 1.0).max())
+        centring = error < NEAR and centrings > 0 and uneven > 0.1
         if error < NEAR:
             centrings = centrings - 1 if centring else 0
         try:
-            v, y, z = _step(rows, (v, y, z), short, tilt, aim, bend, centring)
+            v, y, z = _step(rows, (v, y, z), (short, tilt), aim, kept, centring)
         except np.linalg.LinAlgError:
             break
         if not np.isfinite(v).all():
@@ -92,14 +96,14 @@ def _path(rows: Rows, log_weight: Array | None) -> tuple[Array, Array]:
 def _step(
     rows: Rows,
     point: tuple[Array, Array, Array],
-    short: Array,
-    tilt: Array,
+    errors: tuple[Array, Array],
     aim: Array,
-    bend: Array,
+    kept: Array,
     centring: bool,
 ) -> tuple[Array, Array, Array]:
-    v, y, z = point
-    theta = v / (z + v * bend)
+    """One step of predictor and corrector, or one straight to the middle of the path."""
+    (v, y, z), (short, tilt) = point, errors
+    theta = v / z
     solve = factor(rows, theta)
     close = 1e-12 * float(np.abs(rows.right).max())
 
@@ -119,15 +123,14 @@ def _step(
         return dv, dy, (wanted - z * dv) / v
 
     if centring:
-        dv, dy, dz = direction(aim - v * z)
+        dv, dy, dz = direction(aim + kept - v * z)
     else:
-        dv, _, dz = direction(-v * z)
+        dv, _, dz = direction(kept - v * z)
         far, far_z = min(1.0, _reach(v, dv)), min(1.0, _reach(z, dz))
-        after = float((v + far * dv) @ (z + far_z * dz)) / float(v @ z)
-        dv, dy, dz = direction(aim * after**3 - v * z - dv * dz)
+        goes = aim > 0
+        after = float(((v + far * dv) * (z + far_z * dz))[goes].sum()) / float((v * z)[goes].sum())
+        dv, dy, dz = direction(aim * min(after, 1.0) ** 3 + kept - v * z - dv * dz * goes)
     far, far_z = min(1.0, 0.995 * _reach(v, dv)), min(1.0, 0.995 * _reach(z, dz))
-    if bend.any():
-        far = far_z = min(far, far_z)
     return v + far * dv, y + far_z * dy, z + far_z * dz
 
 

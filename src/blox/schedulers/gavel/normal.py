@@ -16,15 +16,14 @@ from blox.schedulers.gavel.rows import Rows
 from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
 
-NUDGE = (
-    1e-13  # keeps the dense factor positive where the optimum is degenerate; refinement takes it out again
-)
+NUDGE = 1e-13  # keeps the dense factor positive at degenerate optima; refinement takes it out again
+FEW = 64  # kinds: so small a matrix is factored as a whole, which bears degenerate optima better
 Solve = Callable[[Array], Array]
 
 
 def factor(rows: Rows, theta: Array) -> Solve:
     """A solver for the normal equations at these weights of the variables."""
-    return _dense(rows, theta) if rows.shared else _blocks(rows, theta)
+    return _dense(rows, theta) if rows.shared or rows.kinds <= FEW else _blocks(rows, theta)
 
 
 def _blocks(rows: Rows, theta: Array) -> Solve:
@@ -71,7 +70,7 @@ def _blocks(rows: Rows, theta: Array) -> Solve:
     corner[types + 1, :types] = corner[:types, types + 1] = mine * lower[stays] * base
     corner[types + 1, types] = corner[types, types + 1] = -rise[stays]
     corner[types + 1, types + 1] = det[stays] * base
-    size = 1.0 / np.sqrt(np.abs(np.diag(corner)) + 1e-300)
+    size = 1.0 / np.sqrt(np.abs(corner).max(axis=1))
     inverse = np.linalg.inv(corner * size[:, None] * size) * size[:, None] * size
     a, b, c = (near.sum(axis=1) + surplus) * share, -cross * share, total * share
     swept_upper = np.column_stack([wide * upper * share[:, None], -rise * b, np.zeros(kinds)])

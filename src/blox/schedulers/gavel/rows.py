@@ -40,7 +40,8 @@ class Rows:
         gain = self.program.gain.ravel() / max(float(np.abs(self.program.gain).max(initial=0.0)), 1e-300)
         x = np.zeros(self.size) if self.program.level else -gain
         rest = np.zeros(2 * self.kinds + self.types)
-        return np.concatenate([x, rest, [-1.0 if self.program.level else 0.0]])
+        # a level that is not asked for goes to 0
+        return np.concatenate([x, rest, [-1.0 if self.program.level else 1.0]])
 
     @cached_property
     def weight(self) -> Array:

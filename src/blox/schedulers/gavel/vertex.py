@@ -15,6 +15,8 @@ from blox.schedulers.gavel.program import Answer, Program
 from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
 
+DECISIVE = 1e-9  # of the sum: a demand with less does not bind, but for rounding
+
 
 class Vertex:
     """One program inside HiGHS, to be asked again and again under other demands."""
@@ -44,7 +46,7 @@ class Vertex:
         self._highs.passModel(self._model(highspy))
         self._optimal = highspy.HighsModelStatus.kOptimal
 
-    def solve(self, rise: Array, floor: Array, gain: Array | None = None) -> Answer | None:
+    def __call__(self, rise: Array, floor: Array, gain: Array | None = None) -> Answer | None:
         """The best answer under these demands, or None where they cannot be met.
 
         Without `gain` (combinations x types) the level t is maximised, with it the sum of gain x fraction.
@@ -65,7 +67,9 @@ class Vertex:
         x = np.zeros(self.program.useful.shape)
         x[self._use[:, 0], self._use[:, 1]] = values[:-1]
         prices = np.abs(np.array(found.row_dual)[self._demand : self._demand + len(rise)])
-        return Answer(x, float(values[-1]) / self._tau, prices * self._rise)
+        binding = prices * self._rise
+        binding[binding < DECISIVE / len(binding)] = 0.0
+        return Answer(x, float(values[-1]) / self._tau, binding)
 
     def hold(self, gain: Array, value: float) -> None:
         """From now on the sum of gain x fraction is at least `value`."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,10 +9,11 @@ import numpy as np
 from blox.errors import BloxError
 from blox.schedulers.gavel.agnostic import in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.choose import Choice, highest_level
+from blox.schedulers.gavel.choose import Choice, fill, highest_level
 from blox.schedulers.gavel.deal import Partners, deal
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import Program, program
+from blox.schedulers.gavel.vertex import Vertex
 from blox.workloads.table import Array
 
 Inside = Literal["fairness", "fifo"]
@@ -66,13 +67,12 @@ class WaterFilling:
         label = None if not self.entity_weights else self._labels(problem)
         found = program(problem, speed, rise=problem.weight * unit, label=label, packed=self.packed)
         reweight = None if label is None else self._reweight(problem, found, unit)
-        # "fairest" even where another choice is wanted: depth is what this policy is about
-        levels = highest_level(found, "fairest", len(found.count) + 1, reweight)
+        levels = fill(found, Vertex(found), len(found.count) + 1, reweight)
         assert levels is not None, "without floors there is always an answer"
         if self.choice == "centre":
             held = found.with_levels(np.zeros(len(found.count)), levels.speed * (1.0 - 1e-7), level=False)
             centred = highest_level(held, "centre")
-            levels = levels if centred is None else centred
+            levels = levels if centred is None else replace(levels, x=centred.x)
         return deal(found, levels.x, levels.t, self.partners)
 
     def _labels(self, problem: Problem) -> Array:
