@@ -44,7 +44,7 @@ class Levels:
     speed: Array
 
 
-def small(program: Program) -> bool:
+def _small(program: Program) -> bool:
     """Whether the simplex method is the quicker one."""
     shared = len(program.first) > len(program.count)
     return len(program.count) <= (MOST_KINDS_SHARING if shared else MOST_KINDS_ALONE)
@@ -52,7 +52,7 @@ def small(program: Program) -> bool:
 
 def highest_level(program: Program, choice: Choice = "fairest", depth: int = DEPTH) -> Levels | None:
     """The answer with the highest level t, of those the one that `choice` means; None if there is none."""
-    solve = _solver(program, choice)
+    solve = solver_for(program, choice)
     if choice == "fairest" and isinstance(solve, Vertex):
         return fill(program, solve, depth)
     answer = solve(program.rise, program.floor)
@@ -62,7 +62,7 @@ def highest_level(program: Program, choice: Choice = "fairest", depth: int = DEP
 def highest_gain(program: Program, choice: Choice, depth: int, rise: Array) -> Levels | None:
     """The answer with the largest sum of gains; of those, levels by `rise` (steps/s per level) decide."""
     zero = np.zeros(len(program.count))
-    solve = _solver(program, choice)
+    solve = solver_for(program, choice)
     best = solve(zero, program.floor, program.gain)
     if best is None:
         return None
@@ -97,8 +97,9 @@ class _Centre:
         return centre(program if gain is None else replace(program, gain=gain))
 
 
-def _solver(program: Program, choice: Choice) -> Vertex | _Centre:
-    return Vertex(program) if choice != "centre" and small(program) else _Centre(program)
+def solver_for(program: Program, choice: Choice) -> Vertex | _Centre:
+    """What answers `(rise, floor, gain)` for this program, as often as asked."""
+    return Vertex(program) if choice != "centre" and _small(program) else _Centre(program)
 
 
 def fill(

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from blox.schedulers.gavel.agnostic import at_reference, in_one_pool
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.choose import DEPTH, Choice, highest_level, small
+from blox.schedulers.gavel.choose import DEPTH, Choice, highest_level, solver_for
 from blox.schedulers.gavel.deal import Partners, deal
-from blox.schedulers.gavel.interior import centre
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.program import Program, program
-from blox.schedulers.gavel.vertex import Vertex
 from blox.workloads.table import Array
 
 PRECISION = 1e-9
@@ -85,12 +83,12 @@ def _rho(found: Program, x: Array, usual: Array, elapsed: Array) -> float:
 def _smallest_rho(found: Program, usual: Array, elapsed: Array) -> float:
     """Newton's method from below: at each rho the prices say how much rho must at least grow."""
     zero = np.zeros(len(usual))
-    model = Vertex(found) if small(found) else None
+    solve = solver_for(found, "fairest")
     lowest = float((elapsed / usual).max())
     rho, best = max(2.0 * lowest, 1.0), np.inf
     for _ in range(MOST_ROUNDS):
         demand = found.rise / (rho * usual - elapsed)
-        answer = centre(replace(found, rise=demand, floor=zero)) if model is None else model(demand, zero)
+        answer = solve(demand, zero)
         if answer is None:
             break
         best = min(best, _rho(found, answer.x, usual, elapsed))
