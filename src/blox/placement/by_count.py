@@ -8,6 +8,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests, first_come, front_of_line
 from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
@@ -29,6 +30,8 @@ def place_by_count(
     Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that
     are free by then.
     """
+    if schedule.pinned is not None:
+        return place_pinned(schedule, cluster_state, job_state)
     if schedule.jobs is job_state.active and len(job_state.active) == len(cluster_state.allocation.jobs):
         if schedule.gpus is None:  # everybody runs
             return cluster_state.allocation.unchanged(blocked=False)

@@ -18,6 +18,7 @@ from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
+from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests
 from blox.placement.victims import Victim, Victims
 from blox.plan import Allocation, Draft
@@ -55,6 +56,8 @@ def place_by_node(
     `undo=False` is how the original Blox does it: who was released for a job that found no place after
     all stays released, and a released job that is placed again in the same walk restarts.
     """
+    if schedule.pinned is not None:
+        return place_pinned(schedule, cluster_state, job_state)
     requests = Requests(schedule, cluster_state, job_state)
     if not requests.waiting:
         return requests.settled()

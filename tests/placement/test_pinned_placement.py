@@ -1,0 +1,65 @@
+"""Schedules that place too: every placement policy honours pins."""
+
+import numpy as np
+import pytest
+
+from blox.cluster_spec import cluster_from_spec
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.plan import Plan
+from blox.registry import build
+from blox.schedule import Schedule
+from blox.workloads.table import JobTable
+
+
+def states(gpus, cluster="2x4"):
+    job_state = JobState()
+    columns = {
+        "job_id": [f"job-{i}" for i in range(len(gpus))],
+        "submit_s": [0.0] * len(gpus),
+        "gpus": gpus,
+        "duration_s": [100.0] * len(gpus),
+    }
+    table = JobTable.build(columns, source="test")
+    job_state.stage(table, table.columns["duration_s"])
+    job_state.submit(len(gpus))
+    job_state.add_new_jobs(job_state.waiting)
+    return ClusterState(cluster_from_spec(cluster)), job_state
+
+
+@pytest.mark.parametrize("placement", ["first-free", "count", "random", "consolidated", "scattered", "yarn"])
+def test_every_placement_honours_pins(placement):
+    cluster_state, job_state = states([2, 1, 1])
+    schedule = Schedule(np.array([2, 0, 1]), pinned={0: (5, 2), 2: (7,)})
+    wanted = build("placement", placement).place(schedule, cluster_state, job_state)
+    assert wanted.as_dict() == {2: (7,), 0: (5, 2), 1: (0,)}
+
+
+def test_who_has_no_pins_takes_what_is_left_and_displaces_nobody():
+    cluster_state, job_state = states([4, 6, 2])
+    place = build("placement", "first-free").place
+    pinned = {0: (0, 1, 2, 3)}
+    assert place(Schedule(np.arange(3), pinned=pinned), cluster_state, job_state).as_dict() == {
+        0: (0, 1, 2, 3),
+        2: (4, 5),
+    }
+    strict = place(Schedule(np.arange(3), strict=True, pinned=pinned), cluster_state, job_state)
+    assert strict.as_dict() == pinned and strict.blocked
+
+
+def test_another_configuration_on_the_same_gpus_is_an_adjustment():
+    cluster_state, job_state = states([2, 2])
+    place = build("placement", "consolidated").place
+
+    def wanted(batch, where=(0, 1)):
+        pinned = {0: where, 1: (2, 3)}
+        return place(
+            Schedule(np.arange(2), pinned=pinned, config=np.array([batch, 64.0])), cluster_state, job_state
+        )
+
+    cluster_state.carry_out(wanted(32.0))
+    assert Plan.diff(cluster_state.allocation, wanted(32.0)).empty
+    plan = Plan.diff(cluster_state.allocation, wanted(48.0))
+    assert plan.adjust.jobs.tolist() == [0] and plan.adjust.config.tolist() == [48.0]
+    assert not len(plan.move.jobs) and not len(plan.launch.jobs)
+    assert Plan.diff(cluster_state.allocation, wanted(32.0, (4, 5))).move.jobs.tolist() == [0]
