@@ -155,6 +155,8 @@ class BloxManager:
             if len(grants.jobs):
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
+        if len(plan.adjust.jobs) and hasattr(self.backend, "adjust"):
+            self.backend.adjust(plan.adjust, cluster_state, job_state)
         if plan.wanted is not cluster_state.allocation:
             cluster_state.carry_out(plan.wanted)
 
