@@ -14,7 +14,10 @@ from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, T
 
 @dataclass(frozen=True)
 class Composition:
-    """One object per part. Presets with a time or an end of their own set `clock` and `manager`."""
+    """One object per part. Presets with a time or an end of their own set `clock` and `manager`.
+
+    `cluster` is the one that a preset insists on, `default_cluster` that for experiments which name none.
+    """
 
     admission: AdmissionPolicy
     scheduler: SchedulingPolicy
@@ -25,3 +28,5 @@ class Composition:
     options: SimulationOptions = field(default_factory=SimulationOptions)
     clock: Clock | None = None
     manager: type[BloxManager] = BloxManager
+    cluster: str = ""
+    default_cluster: str = ""

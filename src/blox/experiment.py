@@ -126,8 +126,8 @@ class Prepared:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
-        self.cluster: ClusterSpec = cluster_from_spec(experiment.cluster)
         self.composition = _compose(experiment)
+        self.cluster: ClusterSpec = cluster_from_spec(_cluster(experiment, self.composition))
         self.clock = self.composition.clock or _clock(experiment)
         self.workload = workload_from_spec(experiment.workload)
         belief_from_spec(experiment.belief, 0)
@@ -155,7 +155,9 @@ class Prepared:
             from blox.backends.process import Processes
 
             return Processes(feed, speedup=experiment.speedup)
-        return Simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        # A performance model whose rates change while a job runs brings the simulation that does so.
+        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
+        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
@@ -227,6 +229,8 @@ class Prepared:
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         table = self.experiment.to_table()
+        if self.composition.cluster or self.composition.default_cluster:
+            table["cluster"] = self.cluster.text
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
         stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
@@ -339,6 +343,19 @@ def _compose(experiment: Experiment) -> Composition:
         performance=_part("performance", experiment.performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
+
+
+def _cluster(experiment: Experiment, parts: Composition) -> str:
+    """The cluster that the experiment names, or else its preset's own."""
+    if experiment.cluster == Experiment().cluster:
+        return parts.cluster or parts.default_cluster or experiment.cluster
+    if parts.cluster and parts.cluster != experiment.cluster:
+        raise BloxError(
+            f"cluster={experiment.cluster!r} together with compat={experiment.compat!r}",
+            where="cluster",
+            fix=f"name it once: the preset's options say {parts.cluster}",
+        )
+    return experiment.cluster
 
 
 def _part(kind: str, spec: str, verb: str) -> Any:
