@@ -1,7 +1,8 @@
 """What starting a job costs: seconds in which it holds its GPUs and makes no progress.
 
 `none` (the default), `per-model` (figures below), or `launch=30,restart=60` for every job. A preempted
-job pays for saving its state when it resumes: `restart` is checkpoint, restore and launch together.
+job pays for saving its state when it resumes: `restart` is checkpoint, restore and launch together. An
+elastic job that goes on with another number of GPUs pays `resize` where that is given, otherwise `restart`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Overheads:
     launch_s: float = 0.0
     restart_s: float = 0.0
     per_model: bool = False
+    resize_s: float | None = None
 
     def delay(self, rows: Array, job_state: JobState) -> Array | float:
         """Seconds without progress for jobs that start now."""
@@ -50,7 +52,7 @@ class Overheads:
 
 
 def overheads_from_spec(spec: str) -> Overheads:
-    """`none`, `per-model`, or `launch=SECONDS,restart=SECONDS`."""
+    """`none`, `per-model`, or `launch=SECONDS,restart=SECONDS,resize=SECONDS`, each 0 or as said."""
     spec = spec.strip()
     if spec in ("none", "per-model"):
         return Overheads(per_model=spec == "per-model")
@@ -61,11 +63,11 @@ def overheads_from_spec(spec: str) -> Overheads:
             seconds = float(text)
         except ValueError:
             seconds = -1.0
-        if key not in values or not 0 <= seconds < float("inf"):
+        if key not in (*values, "resize") or not 0 <= seconds < float("inf"):
             raise BloxError(
                 f"{key}={text} is not an overhead",
                 where=where,
-                fix="write none, per-model, or launch=SECONDS,restart=SECONDS",
+                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS]",
             )
         values[key] = seconds
-    return Overheads(values["launch"], values["restart"])
+    return Overheads(values["launch"], values["restart"], resize_s=values.get("resize"))

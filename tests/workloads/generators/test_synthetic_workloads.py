@@ -23,6 +23,8 @@ SPECS = [
     "gavel:load=100000,burst_factor=3",
     "constant",
     "constant:every_s=0,jobs=20000",
+    "elastic",
+    "elastic:of=philly:load=8;max_gpus=16",
 ]
 
 

@@ -1,0 +1,177 @@
+"""ElasticSimulation: the simulation of jobs whose speed changes while they run.
+
+How far larger batches help a training job changes as it learns, so an elastic job's rate is constant for
+stages of its work only. All of a job's stages are laid out when it starts or is adjusted: when each begins,
+and how fast the job then goes. Passing rounds over therefore leaves the same bits behind as executing them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from blox.backends.feed import JobFeed
+from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.options import SimulationOptions
+from blox.performance.overheads import Overheads
+from blox.plan import NO_ROWS, Allocation
+from blox.workloads.table import Array
+
+
+class Stages(NamedTuple):
+    """A job's work on given GPUs: up to where each stage goes (isolated seconds, ascending; the last is all
+    of the work), the rate in it, and what the job then reports about itself, by name."""
+
+    ends: Array
+    rates: Array
+    reports: dict[str, Array]
+
+
+class StagedModel(Protocol):
+    """A performance model that knows the stages of jobs."""
+
+    def stages(
+        self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
+    ) -> list[Stages]: ...
+
+
+class _Course(NamedTuple):
+    """From when on (s) which stage of a job counts, with the work done by then; and when it is over."""
+
+    times: list[float]
+    done: list[float]
+    stages: Stages
+    first: int
+    finish_s: float
+
+
+class ElasticSimulation(Simulation):
+    """Jobs go through stages; a change of stage is an event, and so is the end of the last.
+
+    A job that comes back on another number of GPUs in the same moment is resized, which costs
+    `overheads.resize_s` where that is given.
+    """
+
+    def __init__(
+        self,
+        feed: JobFeed,
+        performance: PerformanceModel,
+        overheads: Overheads | None = None,
+        options: SimulationOptions | None = None,
+        round_s: float = 300.0,
+    ) -> None:
+        super().__init__(feed, performance, overheads, options, round_s)
+        self._courses: dict[int, _Course] = {}
+        self._place: dict[int, int] = {}  # the stage each running job is in, from its course's first
+        self._held: dict[int, tuple[float, int]] = {}  # when a job last gave up GPUs, and how many
+        self._next = math.inf  # the earliest change of stage, or end
+
+    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Anchors jobs that have come to another stage where that stage began."""
+        now = job_state.now
+        if now < self._next:
+            return
+        for row in sorted(self._courses):
+            course, place = self._courses[row], self._place[row]
+            while place + 1 < len(course.times) and course.times[place + 1] <= now:
+                place += 1
+            if place != self._place[row]:
+                self._place[row] = place
+                self._enter(row, course, place, job_state)
+        self._look_ahead()
+
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        over = sorted(row for row, course in self._courses.items() if course.finish_s <= job_state.now)
+        if not over:
+            return NO_ROWS, NO_TIMES
+        ends = np.array([self._courses[row].finish_s for row in over])
+        self._forget(over)
+        return np.array(over, dtype=np.int64), ends
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        begin = job_state.now + np.broadcast_to(self._delay(grants, job_state), len(grants.jobs))
+        rates = self._lay_out(grants, begin, cluster_state, job_state)
+        return rates, begin
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs go on where they are in another configuration, from now on or from the end of their launch."""
+        columns, rows, now = job_state.columns, grants.jobs, job_state.now
+        anchor = columns.anchor[rows]
+        columns.done0[rows] += columns.rate[rows] * np.maximum(0.0, now - anchor)
+        columns.anchor[rows] = begin = np.maximum(anchor, now)
+        columns.rate[rows] = self._lay_out(grants, begin, cluster_state, job_state)
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        for row in rows.tolist():
+            self._held[row] = job_state.now, int(job_state.columns.held_gpus[row])
+        self._forget(rows.tolist())
+
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        return min(self._next, self._feed.next_submission)
+
+    def _lay_out(
+        self, grants: Allocation, begin: Array, cluster_state: ClusterState, job_state: JobState
+    ) -> Array:
+        """Lays the rest of each job out from `begin` on; returns the rates at first."""
+        model: StagedModel = self._performance  # type: ignore[assignment]
+        found = model.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
+        rates = np.empty(len(found))
+        for i, (row, stages) in enumerate(zip(grants.jobs.tolist(), found)):
+            done, moment = float(job_state.columns.done0[row]), float(begin[i])
+            last = len(stages.ends) - 1
+            first = min(int(np.searchsorted(stages.ends, done, side="right")), last)
+            times, reached = [moment], [done]
+            for stage in range(first, last + 1):
+                end = float(stages.ends[stage])
+                moment += max(end - reached[-1], 0.0) / float(stages.rates[stage])
+                if stage < last:
+                    times.append(moment)
+                    reached.append(end)
+            course = self._courses[row] = _Course(times, reached, stages, first, moment)
+            self._place[row] = 0
+            rates[i] = stages.rates[first]
+            self._report(row, course, 0, job_state)
+        self._look_ahead()
+        return rates
+
+    def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
+        columns = job_state.columns
+        columns.done0[row], columns.anchor[row] = course.done[place], course.times[place]
+        columns.rate[row] = course.stages.rates[course.first + place]
+        self._report(row, course, place, job_state)
+
+    def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
+        at, stage = np.array([row]), course.first + place
+        for name, values in course.stages.reports.items():
+            job_state.report_metric(name, at, values[stage : stage + 1])
+
+    def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
+        delay = self._overheads.delay(grants.jobs, job_state)
+        if self._overheads.resize_s is None:
+            return delay
+        left = [self._held.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]
+        resized = [
+            when == job_state.now and held not in (0, count)
+            for (when, held), count in zip(left, grants.counts.tolist())
+        ]
+        return np.where(resized, self._overheads.resize_s, delay)
+
+    def _forget(self, rows: list[int]) -> None:
+        for row in rows:
+            self._courses.pop(row, None)
+            self._place.pop(row, None)
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """The earliest change of stage, or end, of the jobs that run."""
+        upcoming = math.inf
+        for row, course in self._courses.items():
+            place = self._place[row] + 1
+            upcoming = min(upcoming, course.times[place] if place < len(course.times) else course.finish_s)
+        self._next = upcoming

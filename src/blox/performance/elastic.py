@@ -1,0 +1,153 @@
+"""The truth about elastic jobs: how fast a job learns, by its GPUs, its batch size and its stage of training.
+
+A job's work stays what its duration says: seconds on the GPUs it asks for, packed, at the batch size it asks
+for. On other GPUs or with another batch it goes faster or slower by the ratio of goodputs, which changes as
+gradients become noisier. Models and figures: `goodput` and `profiles/elastic.toml`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from blox.backends.elastic import ElasticSimulation, Stages
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.performance.goodput import GradientNoise, ThroughputModel
+from blox.performance.goodput_batch import BatchLimits, best_batch, split_batch
+from blox.plan import Allocation
+from blox.profiles.elastic import ElasticProfile, elastic_profiles
+from blox.registry import register
+from blox.workloads.table import Array
+
+STAGES = 10  # equal parts of a job's progress in which the noise of its gradients is constant
+REPORTS = ("atomic", "accumulation", "pass_s", "step_s", "iteration_s", "grad_sqr", "grad_var")
+
+
+@register.performance("goodput")
+@dataclass(frozen=True)
+class Goodput:
+    """Elastic jobs run as fast as their goodput model says for their GPUs, nodes and batch size.
+
+    A job is elastic if its `model` is an application of `profiles` (a TOML file in the form of
+    `profiles/elastic.toml`, which is used where none is given). On what it asks for, packed, it runs at the
+    speed that its duration implies; `schedule.config` sets its total batch size, otherwise it keeps that of
+    the workload, or the best for what it asks for. While it runs it reports atomic, accumulation, pass_s,
+    step_s, iteration_s, grad_sqr and grad_var. Other jobs run at the speed of their duration, in proportion
+    to their GPUs.
+    """
+
+    profiles: str = ""
+
+    simulation: ClassVar[type[ElasticSimulation]] = ElasticSimulation
+
+    def __post_init__(self) -> None:
+        elastic_profiles(self.profiles)
+
+    def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The rates in the stage that each job is in."""
+        known = job_state.columns.expected_s.take(grants.jobs)
+        found = self.stages(grants, known, cluster_state, job_state)
+        done = job_state.columns.done0.take(grants.jobs)
+        return np.array(
+            [
+                stages.rates[min(int(np.searchsorted(stages.ends, at, side="right")), len(stages.ends) - 1)]
+                for stages, at in zip(found, done.tolist())
+            ]
+        )
+
+    def stages(
+        self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
+    ) -> list[Stages]:
+        """The stages of every job, from the first on."""
+        known, columns = elastic_profiles(self.profiles), job_state.columns
+        counts = grants.counts.tolist()
+        nodes = nodes_of(grants, cluster_state)
+        largest = int(cluster_state.node_gpus.max())
+        configs = [-1.0] * len(counts) if grants.config is None else grants.config.tolist()
+        found = []
+        for i, row in enumerate(grants.jobs.tolist()):
+            gpus, work = int(columns.gpus[row]), float(work_s[i])
+            profile = known.get(str(columns.model[row]))
+            if profile is None:
+                found.append(Stages(np.array([work]), np.array([counts[i] / gpus]), {}))
+                continue
+            asked = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest)
+            batch = int(configs[i]) if configs[i] > 0 else asked
+            fair = _running(profile, gpus, -(-gpus // largest), asked)
+            here = _running(profile, counts[i], 1 if cluster_state.one_pool else nodes[i], batch)
+            shares = fair.iteration_s / fair.gain  # of the work, before it is scaled
+            found.append(
+                Stages(
+                    work * np.cumsum(shares) / shares.sum(),
+                    here.gain / here.iteration_s * shares,
+                    here.reports(),
+                )
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A job at work: seconds per iteration, and what an iteration is worth in each stage."""
+
+    iteration_s: float
+    gain: Array
+    noise: Array
+    atomic: int
+    accumulation: int
+    pass_s: float
+    step_s: float
+
+    def reports(self) -> dict[str, Array]:
+        """A value per stage under each of REPORTS."""
+        constant = (self.atomic, self.accumulation, self.pass_s, self.step_s, self.iteration_s, 1.0)
+        columns: list[Array] = [np.full(STAGES, float(value)) for value in constant]
+        return dict(zip(REPORTS, [*columns, self.noise]))
+
+
+def nodes_of(grants: Allocation, cluster_state: ClusterState) -> list[int]:
+    """On how many nodes each job stands."""
+    owner = np.repeat(np.arange(len(grants.jobs)), grants.counts)
+    pairs = np.unique(owner * cluster_state.nodes + cluster_state.gpu_node[grants.gpus])
+    return np.bincount(pairs // cluster_state.nodes, minlength=len(grants.jobs)).tolist()  # type: ignore[no-any-return]
+
+
+def limits_of(profile: ElasticProfile) -> BatchLimits:
+    """The batch sizes that an application allows."""
+    return BatchLimits(profile.initial_batch, profile.largest_batch, *profile.atomic)
+
+
+@lru_cache(maxsize=4096)
+def batch_asked_for(profile: ElasticProfile, gpus: int, batch: int, node_gpus: int) -> int:
+    """The batch size of the workload; where that is 0, the best for the GPUs asked for, half way through."""
+    if batch > 0:
+        return batch
+    noise = GradientNoise(1.0, profile.noise_at(0.5))
+    best = best_batch(
+        ThroughputModel(*profile.throughput), noise, limits_of(profile), -(-gpus // node_gpus), gpus
+    )
+    total = int(best.atomic) * (int(best.accumulation) + 1) * gpus
+    return min(total, profile.largest_batch) if total else max(profile.initial_batch, gpus)
+
+
+@lru_cache(maxsize=65536)
+def _running(profile: ElasticProfile, gpus: int, nodes: int, batch: int) -> _Running:
+    model = ThroughputModel(*profile.throughput)
+    atomic, accumulation = (max(int(part), low) for part, low in zip(
+        split_batch(batch, gpus, limits_of(profile)), (1, 0)
+    ))  # fmt: skip
+    noise = profile.noise_at((np.arange(STAGES) + 0.5) / STAGES)
+    scale = gpus * atomic * (accumulation + 1) / profile.initial_batch
+    return _Running(
+        float(model.iteration_s(nodes, gpus, atomic, accumulation)),
+        np.asarray(GradientNoise(1.0, noise).gain(scale)),
+        noise,
+        atomic,
+        accumulation,
+        float(model.pass_s(atomic)),
+        float(model.step_s(nodes, gpus, atomic)),
+    )

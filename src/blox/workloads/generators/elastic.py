@@ -1,0 +1,160 @@
+"""Jobs whose GPUs and batch size a scheduler may change: of our own applications, or made of any workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.profiles.elastic import ElasticProfile, elastic_profiles
+from blox.registry import register
+from blox.workloads import population, streams
+from blox.workloads.distributions import Choices
+from blox.workloads.limits import above_zero, whole
+from blox.workloads.table import Array, JobTable, Workload
+
+_GOLDEN = 0.6180339887498949  # multiples of it are spread evenly over [0, 1)
+
+
+@register.workload("elastic")
+@dataclass(frozen=True)
+class Elastic:
+    """Poisson arrivals of elastic jobs, `load` an hour, of the applications in `profiles/elastic.toml`.
+
+    A job can use from 1 GPU to as many as its application allows, and `max_gpus` at most; `gpus` is what it
+    asks for where nobody resizes it, and `duration_s` how long it then takes. `of` is another workload's spec
+    with `;` for `,` (`elastic:of=philly:load=8;jobs=500`): its jobs keep their times, GPUs and durations, and
+    those whose model is no application are given one in turn. Run them with `--performance goodput`.
+    `profiles` is a file of applications of your own.
+    """
+
+    load: float = 20.0
+    jobs: int | None = None
+    max_gpus: int | None = None
+    of: str = ""
+    profiles: str = ""
+
+    def __post_init__(self) -> None:
+        above_zero("load", self.load, "jobs per hour")
+        whole("jobs", self.jobs, 1)
+        whole("max_gpus", self.max_gpus, 1)
+        elastic_profiles(self.profiles)
+        if not self.of:
+            if not self._able(1):
+                raise BloxError(
+                    f"max_gpus is {self.max_gpus}, and every application asks for more", fix="give more"
+                )
+            return
+        if self.load != 20.0 or self.jobs is not None:
+            raise BloxError(
+                "load and jobs belong to the workload in `of`", fix="write of=philly:load=8;jobs=9"
+            )
+        object.__setattr__(self, "jobs", getattr(self._source, "jobs", None))
+
+    @property
+    def largest_gpus(self) -> int:
+        """The most GPUs that one of its jobs can ask for."""
+        if self.of:
+            return int(self._source.largest_gpus)
+        return max(gpus for profile in self._able(1) for gpus in self._sizes(profile))
+
+    @property
+    def checksum(self) -> str:
+        """That of the trace in `of`; a generator has none."""
+        return str(self._source.checksum)
+
+    def files(self) -> list[Path]:
+        """The files that the jobs come from."""
+        return list(self._source.files()) if self.of else []
+
+    @property
+    def table(self) -> JobTable:
+        """The jobs of the trace in `of`; a generator has no such table."""
+        return self._made_elastic(self._source.table, 0)
+
+    def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
+        """Tables in order of submission."""
+        if not self.of:
+            yield from streams.numbered(
+                streams.steady(self._draw(rng.spawn(1)[0]), self.load, rng), self.jobs, "elastic generator"
+            )
+            return
+        given = 0
+        for jobs in self._source.batches(rng):
+            yield self._made_elastic(jobs, given)
+            given += len(jobs)
+
+    @cached_property
+    def _source(self) -> Any:
+        if not self.of:
+            raise AttributeError("a generator of its own has no other workload")
+        from blox.workloads.spec import workload_from_spec
+
+        source: Workload = workload_from_spec(self.of.replace(";", ","))
+        return source
+
+    def _able(self, gpus: int) -> list[ElasticProfile]:
+        """The applications that can use so many GPUs, and ask for no more than is allowed."""
+        known = elastic_profiles(self.profiles).values()
+        return [profile for profile in known if self._sizes(profile) and profile.most_gpus >= gpus]
+
+    def _sizes(self, profile: ElasticProfile) -> list[int]:
+        return [gpus for gpus in profile.gpus if self.max_gpus is None or gpus <= self.max_gpus]
+
+    def _draw(self, rng: np.random.Generator) -> streams.Draw:
+        kinds, sizes, people = rng.spawn(3)
+        able = self._able(1)
+        mix = Choices(tuple(profile.share for profile in able))
+
+        def draw(count: int) -> streams.Columns:
+            which, size_u = mix.at(kinds.random(count)).tolist(), sizes.random(count).tolist()
+            chosen = [able[kind] for kind in which]
+            gpus = [_one_of(self._sizes(profile), u) for profile, u in zip(chosen, size_u)]
+            seconds = [float(profile.seconds(each)) for profile, each in zip(chosen, gpus)]
+            return {
+                "gpus": np.array(gpus, dtype=np.int64),
+                "duration_s": np.round(seconds, 3),
+                **population.submitters(people.random(count)),
+                "model": _texts([profile.name for profile in chosen]),
+                **self._bounds(chosen, np.array(gpus, dtype=np.int64)),
+            }
+
+        return draw
+
+    def _made_elastic(self, jobs: JobTable, given: int) -> JobTable:
+        known = elastic_profiles(self.profiles)
+        asked, models = jobs.columns["gpus"], jobs.column("model").tolist()
+        spread = ((given + np.arange(len(jobs))) * _GOLDEN % 1.0).tolist()
+        chosen = []
+        for gpus, model, u in zip(asked.tolist(), models, spread):
+            able = self._able(gpus) or list(known.values())
+            mix = Choices(tuple(profile.share for profile in able))
+            chosen.append(known[model] if model in known else able[int(mix.at(np.array(u)))])
+        columns = dict(jobs.columns)
+        columns["model"] = _texts([profile.name for profile in chosen])
+        columns.update(self._bounds(chosen, asked))
+        if "batch_size" in columns:  # that of another model says nothing about this one
+            same = np.array([profile.name == model for profile, model in zip(chosen, models)])
+            columns["batch_size"] = np.where(same, columns["batch_size"], 0)
+        return replace(jobs, columns=columns, notes=(*jobs.notes, "every job can use from 1 GPU on"))
+
+    def _bounds(self, chosen: list[ElasticProfile], asked: Array) -> dict[str, Array]:
+        most = np.array([profile.most_gpus for profile in chosen], dtype=np.int64)
+        if self.max_gpus is not None:
+            most = np.minimum(most, self.max_gpus)
+        return {"min_gpus": np.ones(len(chosen), dtype=np.int64), "max_gpus": np.maximum(most, asked)}
+
+
+def _one_of(sizes: list[int], u: float) -> int:
+    return sizes[int(u * len(sizes))]
+
+
+def _texts(names: list[str]) -> Array:
+    column = np.empty(len(names), dtype=object)
+    column[:] = names
+    return column

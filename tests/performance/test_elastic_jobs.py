@@ -1,0 +1,113 @@
+"""Elastic jobs in the loop: their speed follows GPUs, nodes, batch size and stage; resizing is a move."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blox import Experiment, Schedule
+from blox.errors import BloxError
+from blox.performance.elastic import STAGES, Goodput, batch_asked_for
+from blox.performance.overheads import overheads_from_spec
+from blox.profiles.elastic import elastic_profile
+
+CSV = "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,batch_size\n"
+
+
+def run(tmp_path, jobs, scheduler="fifo", skip=True, **settings):
+    file = tmp_path / "jobs.csv"
+    file.write_text(CSV + "\n".join(jobs) + "\n")
+    given: dict[str, Any] = {"cluster": "4x4", "performance": "goodput", "round_s": 60.0, **settings}
+    prepared = Experiment(workload=str(file), **given).prepare()
+    if not isinstance(scheduler, str):
+        prepared.composition = replace(prepared.composition, scheduler=scheduler)
+    return prepared.run(skip=skip)
+
+
+@dataclass(frozen=True)
+class Grants:
+    """Pins job 0 to GPUs that change at times; with batch sizes."""
+
+    steps: tuple[tuple[float, tuple[int, ...], int], ...]
+
+    def schedule(self, job_state, cluster_state):
+        now = [step for step in self.steps if step[0] <= job_state.now][-1]
+        jobs = job_state.active
+        return Schedule(
+            jobs,
+            gpus=np.full(len(jobs), len(now[1])),
+            pinned={int(row): now[1] for row in jobs},
+            config=np.full(len(jobs), float(now[2])),
+        )
+
+
+def test_on_what_it_asks_for_a_job_takes_its_duration(tmp_path):
+    result = run(tmp_path, ["a,0,4,5000,cifar10,1,16,", "b,0,2,700,bert,1,8,24", "c,0,1,90,other,,,"])
+    np.testing.assert_allclose(result.jobs["jct_s"], [5000, 700, 90])
+
+
+def test_more_gpus_help_less_than_in_proportion_and_a_larger_batch_helps_them(tmp_path):
+    job = ["a,0,4,5000,cifar10,1,16,512"]
+    times = {
+        (gpus, batch): float(run(tmp_path, job, Grants(((0.0, tuple(range(gpus)), batch),))).jobs["jct_s"][0])
+        for gpus, batch in ((1, 512), (2, 512), (4, 512), (8, 512), (8, 2048))
+    }
+    assert times[4, 512] == pytest.approx(5000)
+    assert times[1, 512] > times[2, 512] > times[4, 512]
+    assert times[8, 512] > 5000, "a small batch on two nodes waits for the network"
+    assert times[8, 2048] < 5000 < 2 * times[8, 2048]
+
+
+def test_a_resize_is_a_move_and_an_adjustment_is_not(tmp_path):
+    job = ["a,0,4,5000,cifar10,1,16,512"]
+    grown = Grants(((0.0, (0, 1), 512), (600.0, (0, 1, 2, 3), 512), (1200.0, (0, 1, 2, 3), 1024)))
+    free = run(tmp_path, job, grown)
+    assert free.jobs["moves"].tolist() == [1] and free.jobs["preemptions"].tolist() == [0]
+    paid = run(tmp_path, job, grown, overheads="launch=10,restart=500,resize=50")
+    assert float(paid.jobs["jct_s"][0] - free.jobs["jct_s"][0]) == pytest.approx(60, abs=15)
+    assert free.jobs["gpu_seconds"][0] == pytest.approx(600 * 2 + (free.jobs["jct_s"][0] - 600) * 4)
+
+
+def test_resizing_costs_a_restart_where_nothing_else_is_said():
+    assert overheads_from_spec("launch=1,restart=2").resize_s is None
+    assert overheads_from_spec("launch=1,restart=2,resize=3").resize_s == 3
+    with pytest.raises(BloxError, match="not an overhead"):
+        overheads_from_spec("resizing=3")
+
+
+def test_stages_add_up_to_the_duration():
+    profile = elastic_profile("cifar10")
+    assert batch_asked_for(profile, 4, 640, 4) == 640
+    assert profile.initial_batch <= batch_asked_for(profile, 4, 0, 4) <= profile.largest_batch
+    assert STAGES == 10
+    with pytest.raises(BloxError, match="cannot be read"):
+        Goodput(profiles="no.toml")
+
+
+@pytest.mark.parametrize("scheduler", ["las", "srtf", "fifo:strict=false,preempt=true"])
+def test_passing_rounds_over_changes_nothing(scheduler):
+    experiment = Experiment(
+        workload="elastic:jobs=40,load=60,max_gpus=16", cluster="8x4", performance="goodput",
+        scheduler=scheduler, overheads="launch=20,restart=40", round_s=60.0, seed=3,
+        placement="consolidated:fallback=spread",
+    )  # fmt: skip
+    one, other = experiment.run(skip=True), experiment.run(skip=False)
+    for name in one.jobs:
+        np.testing.assert_array_equal(one.jobs[name], other.jobs[name])
+
+
+def test_jobs_report_what_they_do(tmp_path):
+    seen = []
+
+    @dataclass(frozen=True)
+    class Looks:
+        def schedule(self, job_state, cluster_state):
+            if len(job_state.active):
+                seen.append([float(job_state.metric(name)[0]) for name in ("atomic", "step_s", "grad_var")])
+            return Schedule.ordered(job_state)
+
+    run(tmp_path, ["a,0,2,5000,cifar10,1,16,256"], Looks())
+    assert np.isnan(seen[0]).all(), "before it has run, nothing is known"
+    assert seen[1][0] == 128 and seen[1][1] > 0
+    assert seen[-1][2] > seen[1][2], "gradients become noisier"
