@@ -55,7 +55,7 @@ def test_any_workload_can_be_made_elastic(tmp_path):
 
 
 def test_wrong_options_are_told():
-    with pytest.raises(BloxError, match="belong to the workload"):
+    with pytest.raises(BloxError, match="the load is that of"):
         workload_from_spec("elastic:of=philly,load=3")
     with pytest.raises(BloxError, match="max_gpus"):
         workload_from_spec("elastic:max_gpus=0")

@@ -50,11 +50,10 @@ class Elastic:
                     f"max_gpus is {self.max_gpus}, and every application asks for more", fix="give more"
                 )
             return
-        if self.load != 20.0 or self.jobs is not None:
-            raise BloxError(
-                "load and jobs belong to the workload in `of`", fix="write of=philly:load=8;jobs=9"
-            )
-        object.__setattr__(self, "jobs", getattr(self._source, "jobs", None))
+        if self.load != 20.0:
+            raise BloxError("the load is that of the workload in `of`", fix="write of=philly:load=8")
+        if self.jobs is None:
+            object.__setattr__(self, "jobs", getattr(self._source, "jobs", None))
 
     @property
     def largest_gpus(self) -> int:
@@ -75,7 +74,7 @@ class Elastic:
     @property
     def table(self) -> JobTable:
         """The jobs of the trace in `of`; a generator has no such table."""
-        return self._made_elastic(self._source.table, 0)
+        return self._made_elastic(self._source.table.take(slice(0, self.jobs)), 0)
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Tables in order of submission."""
@@ -86,8 +85,11 @@ class Elastic:
             return
         given = 0
         for jobs in self._source.batches(rng):
-            yield self._made_elastic(jobs, given)
-            given += len(jobs)
+            kept = jobs if self.jobs is None else jobs.take(slice(0, self.jobs - given))
+            yield self._made_elastic(kept, given)
+            given += len(kept)
+            if given == self.jobs:
+                return
 
     @cached_property
     def _source(self) -> Any:
