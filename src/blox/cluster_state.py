@@ -7,6 +7,7 @@ is described by a ClusterSpec; this is that cluster at work.
 from __future__ import annotations
 
 import copy
+import math
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class ClusterState:
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
+        self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
         self.allocation = Allocation().with_ledger(self._ledger_of(Allocation()))
 
     @property
@@ -67,6 +69,8 @@ class ClusterState:
     @property
     def largest_free(self) -> int:
         """The most wholly free GPUs on one node."""
+        if self.one_pool:
+            return self.free_gpus
         return int(self.node_free.max()) if self._some_down else self._ledger.largest_free
 
     def free_ids(self, draft: Draft | None = None) -> Array:
@@ -98,6 +102,7 @@ class ClusterState:
             return NO_ROWS
         self.node_up[node] = up
         self._some_down = not self.node_up.all()
+        self.promised_until = -math.inf
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
         self.total_gpus += count if up else -count
         owners = np.unique(self._ledger.owner[first : first + count])
@@ -117,7 +122,7 @@ class ClusterState:
     def fragmentation(self) -> float:
         """Share of the free GPUs that are on partly used nodes; 0 when whole nodes are free, or nothing."""
         free = self.free_gpus
-        if not free:
+        if not free or self.one_pool:
             return 0.0
         if self._some_down:
             node_free = self.node_free

@@ -47,6 +47,7 @@ def run(
         stable = -math.inf
         if manager.event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
             stable = min([promise(job_state, cluster_state) for promise in promises], default=math.inf)
+        cluster_state.promised_until = stable
         before = manager.now
         manager.next_round(cluster_state, job_state, stable)
         # A policy that reshuffles every round promises nothing useful: save the question until it rests.

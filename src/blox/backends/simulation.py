@@ -64,8 +64,11 @@ class Simulation:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
-        rows = running[self._finish_s.take(running) <= job_state.now]
-        self._somebody_left = True
+        ends = self._finish_s.take(running)
+        over = ends <= job_state.now
+        rows = running[over]
+        ends[over] = math.inf
+        self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
         return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
     def launch(

@@ -32,9 +32,9 @@ def place_by_count(
     """
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
-    if schedule.jobs is job_state.active and len(job_state.active) == len(cluster_state.allocation.jobs):
-        if schedule.gpus is None:  # everybody runs
-            return cluster_state.allocation.unchanged(blocked=False)
+    newcomers = _who_alone_matters(schedule, cluster_state, job_state)
+    if newcomers is not None:
+        return _start(newcomers, cluster_state, job_state, assign)
     requests = Requests(schedule, cluster_state, job_state)
     waiting, free = requests.waiting, requests.free
     if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
@@ -57,6 +57,42 @@ def place_by_count(
     return draft.outcome(
         blocked=schedule.strict and len(starting) < waiting, settled=not len(requests.unlisted)
     )
+
+
+def _who_alone_matters(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Array | None:
+    """The rows that start, in order, where only this round's newcomers can, and all of them fit; or None.
+
+    Everybody else runs, or is sure to go on waiting: the last placement was settled, nobody has left, the
+    order of the others stands as promised, and newcomers who take free GPUs only leave them fewer.
+    """
+    active, allocation = job_state.active, cluster_state.allocation
+    if schedule.jobs is not active or schedule.gpus is not None:
+        return None
+    newcomers = job_state.just_admitted
+    if len(active) - len(allocation.jobs) != len(newcomers) and (
+        schedule.strict or not allocation.settled or job_state.now >= cluster_state.promised_until
+    ):
+        return None
+    if len(newcomers) == 0:
+        return newcomers
+    if len(newcomers) == 1:
+        fits = job_state.columns.gpus.item(newcomers.item()) <= cluster_state.free_gpus
+        return newcomers if fits else None
+    if job_state.columns.gpus.take(newcomers).sum() > cluster_state.free_gpus:
+        return None
+    return active.take(schedule.rank(active.searchsorted(newcomers)))
+
+
+def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign: Assign) -> Allocation:
+    """The present allocation and these jobs, on free GPUs."""
+    if not len(rows):
+        return cluster_state.allocation.unchanged(blocked=False)
+    need = job_state.columns.gpus.take(rows)
+    draft = Draft(cluster_state.allocation, job_state.submitted)
+    draft.add(
+        rows, need, assign(cluster_state.free_ids(), need.item() if len(rows) == 1 else int(need.sum()))
+    )
+    return draft.outcome(settled=True)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
