@@ -40,6 +40,7 @@ class NodeRule(Protocol):
 
 
 RuleOfJob = Callable[[int], NodeRule]
+_LONG = 256  # jobs: a queue worth looking through for those who have no chance
 
 
 def place_by_node(
@@ -189,6 +190,7 @@ class _Walk:
         released, below, at = self.released, self._below, self._at
         preempt, within = self.schedule.preempt, len(self._in_line()) if self.schedule.preempt else 0
         queue_places, victims = self._queue_places, self._victims
+        placed, on_node, so_many = self.placed.append, self.nodes.append, self.counts.append
         while returning or at < len(queue):
             if returning and (at == len(queue) or returning[-1][0] < queue_places[at]):
                 my_place, job, node, need = returning[-1]
@@ -273,14 +275,27 @@ class _Walk:
                     self.blocked = True
                     break
                 below = need
+                if len(queue) - at > _LONG:
+                    self._drop_hopeless(at, below)
                 continue
             free[node] = count - need
             heappush(heaps[count - need], node)
             total -= need
-            self.placed.append(job)
-            self.nodes.append(node)
-            self.counts.append(need)
+            placed(job)
+            on_node(node)
+            so_many(need)
         self._at, self._below, pool.total = at, below, total
+
+    def _drop_hopeless(self, at: int, below: int) -> None:
+        """Takes those out of the queue, from `at` on, who need as much on one node as was not to be had."""
+        rest = self._queue_array[at:]
+        need = self.requests.need.take(rest)
+        rest = rest[(need < below) | (need > self.pool.top)]
+        self._queue_array = np.concatenate((self._queue_array[:at], rest))
+        self.queue[at:] = rest.tolist()
+        self.needs[at:] = self.requests.need.take(rest).tolist()
+        if self._queue_places:
+            self._queue_places[at:] = self._places().take(rest).tolist()
 
     def _try(self, job: int, need: int) -> bool:
         if need > self.pool.total:
