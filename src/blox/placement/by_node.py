@@ -217,7 +217,7 @@ class _Walk:
             if need >= below:
                 continue
             node, count = -1, need
-            while count <= top:
+            while count <= top and need <= total:
                 heap = heaps[count]
                 while heap:
                     if free[heap[0]] == count:
@@ -232,31 +232,25 @@ class _Walk:
                     victims = self._victims_in_line()
                     queue_places = self._queue_places
                     my_place = queue_places[at - 1]
-                positions, nodes, counts, places = (
-                    victims.positions,
-                    victims.nodes,
-                    victims.counts,
-                    victims.places,
-                )
+                last = victims.last
                 mine = several = 0
                 # Only the node that has just been given GPUs can fit: there was none before.
-                while (mine < len(places) or victims.more()) and places[-1 - mine] > my_place:
-                    node = nodes[-1 - mine]
-                    if node < 0:
-                        several = 1
+                while mine < len(last) or victims.more():
+                    place, _, node, held = last[-1 - mine]
+                    if place <= my_place or node < 0:
+                        several = place > my_place
+                        node = -1
                         break
                     mine += 1
-                    free[node] = count = free[node] + counts[-mine]
+                    free[node] = count = free[node] + held
                     if count >= need:
                         break
                     heappush(heaps[count], node)
                     node = -1
                 if node < 0:  # in vain: everybody goes back
-                    for back in range(mine, 0, -1):
-                        node = nodes[-back]
-                        free[node] -= counts[-back]
-                        heappush(heaps[free[node]], node)
-                    node = -1
+                    for _, _, home, held in last[len(last) - mine :]:
+                        free[home] -= held
+                        heappush(heaps[free[home]], home)
                     if several:  # it is next again, and somebody else's turn to find it a place
                         if released[job]:
                             returning.append((my_place, job, *self._shares_of(job)[0]))
@@ -265,7 +259,7 @@ class _Walk:
                         break
                 else:
                     for _ in range(mine):
-                        taken = (places.pop(), positions.pop(), nodes.pop(), counts.pop())
+                        taken = last.pop()
                         total += taken[3]
                         released[taken[1]] = True
                         if taken[0] < within:  # beyond the front of the line it is not reached for now
@@ -331,7 +325,7 @@ class _Walk:
             return
         victims, within = self._victims_in_line(), len(self._in_line())
         for _ in range(count):
-            taken = victims.pop()
+            taken = victims.last.pop()
             self.released[taken[1]] = True
             if taken[0] < within:  # beyond the front of the line it is not reached for now
                 self._returning.append(taken)
@@ -340,16 +334,16 @@ class _Walk:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
         victims = self._victims_in_line()
         my_place, mine, fits = int(self._places()[job]), 0, False
-        while not fits and victims.reach(mine) and victims.places[-1 - mine] > my_place:
+        while not fits and victims.reach(mine) and victims.last[-1 - mine][0] > my_place:
             mine += 1
-            for node, count in self._shares_of(victims.positions[-mine]):
+            for node, count in self._shares_of(victims.last[-mine][1]):
                 self.pool.give(node, count)
             fits = self._try(job, need)
         if fits or not self.undo:
             self._release(mine)
             return fits
         for back in range(mine, 0, -1):
-            for node, count in self._shares_of(victims.positions[-back]):
+            for node, count in self._shares_of(victims.last[-back][1]):
                 self.pool.take(node, count)
         return False
 

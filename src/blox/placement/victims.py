@@ -14,13 +14,13 @@ _FIRST_LOOK = 256
 
 
 class Victims:
-    """Running jobs that may be released, the last in line at the end: position, node, GPUs, place in line.
+    """Running jobs that may be released, the last in line at the end of `last`.
 
-    The node is -1 for a job on several nodes. Most walks look at the end of the line only, so the four
-    lists hold just that; `more()` puts those who stand before in front of them.
+    Most walks look at the end of the line only, so the list holds just that; `more()` puts those who
+    stand before in front of them.
     """
 
-    __slots__ = ("_before", "_held", "_place", "counts", "home", "nodes", "places", "positions")
+    __slots__ = ("_before", "_held", "_place", "home", "last")
 
     def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
         running = requests.schedule.rank((~requests.pending).nonzero()[0])
@@ -36,39 +36,33 @@ class Victims:
         node[node != cluster_state.gpu_node[last[rows]]] = -1
         self.home: Array = np.full(len(requests.need), -1)  # node by position
         self.home[running] = node
-        self._before: Array = running  # who is not in the lists yet
+        self._before: Array = running  # who is not in the list yet
         self._held, self._place = requests.held, place
-        self.positions: list[int] = []
-        self.nodes: list[int] = []
-        self.counts: list[int] = []
-        self.places: list[int] = []
+        self.last: list[Victim] = []
         self.more()
 
     def more(self) -> bool:
         """Looks further towards the front of the line; False when nobody is there."""
         if not len(self._before):
             return False
-        size = max(_FIRST_LOOK, 2 * len(self.places))
+        size = max(_FIRST_LOOK, 2 * len(self.last))
         self._before, chunk = self._before[:-size], self._before[-size:]
-        self.positions[:0] = chunk.tolist()
-        self.nodes[:0] = self.home.take(chunk).tolist()
-        self.counts[:0] = self._held.take(chunk).tolist()
-        self.places[:0] = self._place.take(chunk).tolist()
+        self.last[:0] = self._told(chunk)
         return True
 
     def reach(self, count: int) -> bool:
-        """Whether more than `count` are there, in the lists by then."""
-        return count < len(self.places) or self.more()
+        """Whether more than `count` are there, in the list by then."""
+        return count < len(self.last) or self.more()
 
     def behind(self, place: int) -> bool:
         """Whether anybody is left who stands behind this place."""
-        return self.reach(0) and self.places[-1] > place
-
-    def pop(self) -> Victim:
-        """The last one is a victim no more."""
-        return self.places.pop(), self.positions.pop(), self.nodes.pop(), self.counts.pop()
+        return self.reach(0) and self.last[-1][0] > place
 
     def relocate(self, place: Array) -> None:
         """The line has become longer: everybody's place is looked up anew."""
         self._place = place
-        self.places[:] = place[self.positions].tolist()
+        self.last[:] = self._told(np.array([job for _, job, _, _ in self.last], dtype=np.int64))
+
+    def _told(self, jobs: Array) -> list[Victim]:
+        columns = (self._place.take(jobs), jobs, self.home.take(jobs), self._held.take(jobs))
+        return list(zip(*(column.tolist() for column in columns)))
