@@ -44,7 +44,9 @@ test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
 
 bench: $(STAMP) ## speed, each figure beside its limit
-	$(BIN)/python benchmarks/run.py
+	@missed=0; for part in run tiresias gavel pollux; do \
+	  echo "== benchmarks/$$part.py"; $(BIN)/python benchmarks/$$part.py || missed=1; \
+	done; exit $$missed
 
 clean: ## remove what make and the tools have made, .venv included
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

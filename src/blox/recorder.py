@@ -65,7 +65,7 @@ class Recorder:
     ) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         self._finished += len(rows)
-        self._demanded -= len(rows) if job_state.single_gpu else int(job_state.columns.gpus[rows].sum())
+        self._demanded -= len(rows) if job_state.single_gpu else sum(job_state.columns.gpus[rows].tolist())
         if was_running is None:
             self._ends.append((at, rows))
         else:
@@ -92,7 +92,7 @@ class Recorder:
             self._expire()
         if fresh:
             fresh_gpus = columns.gpus[self._seen : job_state.submitted]
-            self._demanded += len(fresh_gpus) if job_state.single_gpu else int(fresh_gpus.sum())
+            self._demanded += len(fresh_gpus) if job_state.single_gpu else sum(fresh_gpus.tolist())
             self._seen = job_state.submitted
         if suspended:
             self._ends.append((now, plan.suspend))

@@ -64,7 +64,7 @@ class Counted:
         if starts:
             jobs = np.array(starts)
             counts = job_state.columns.gpus.take(jobs)
-            draft.add(jobs, counts, cluster_state.free_ids(draft)[: int(counts.sum())])
+            draft.add(jobs, counts, cluster_state.free_ids(draft)[: sum(counts.tolist())])
         return draft.outcome(settled=True)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
