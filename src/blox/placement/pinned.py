@@ -6,6 +6,9 @@ a scheduler works with any of them.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from blox.cluster_state import ClusterState
@@ -13,6 +16,52 @@ from blox.job_state import JobState
 from blox.plan import Allocation
 from blox.schedule import Schedule
 from blox.workloads.table import Array
+
+Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
+
+
+def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int, tuple[int, ...]]:
+    """GPU ids for policies that think in nodes: row -> shares of nodes becomes row -> ids.
+
+    A job that stays on the same nodes with the same counts keeps its GPUs; the others get the lowest ids
+    that nobody keeps, first come first served.
+    """
+    now = cluster_state.allocation.as_dict()
+    node_of = cluster_state.gpu_node.tolist()
+    kept: dict[int, tuple[int, ...]] = {}
+    for row, shares in wanted.items():
+        held = now.get(row, ())
+        if held and Counter(node_of[gpu] for gpu in held) == dict(shares):
+            kept[row] = tuple(gpu for node, _ in shares for gpu in held if node_of[gpu] == node)
+    taken = {gpu for ids in kept.values() for gpu in ids}
+    free: dict[int, list[int]] = {}
+    for gpu, node in enumerate(node_of):
+        if gpu not in taken:
+            free.setdefault(node, []).append(gpu)
+    found = {}
+    for row, shares in wanted.items():
+        if row not in kept:
+            ids = []
+            for node, count in shares:
+                ids += free[node][:count]
+                del free[node][:count]
+            found[row] = tuple(ids)
+        else:
+            found[row] = kept[row]
+    return found
+
+
+def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+    """GPUs that each of these jobs holds on each node: jobs x nodes."""
+    place = np.full(job_state.submitted + 1, -1)  # the last one is for GPUs that nobody owns
+    place[rows] = np.arange(len(rows))
+    owner = cluster_state.allocation.owner
+    assert owner is not None
+    of_job = place[owner]
+    there = of_job >= 0
+    held = np.zeros((len(rows), cluster_state.nodes), dtype=np.int64)
+    np.add.at(held, (of_job[there], cluster_state.gpu_node[there]), 1)
+    return held
 
 
 def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:

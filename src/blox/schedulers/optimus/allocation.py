@@ -7,6 +7,7 @@ A task that does not fit is passed over (the authors' code stops there); what ga
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
@@ -28,13 +29,18 @@ class Speed(Protocol):
 
 @dataclass(frozen=True)
 class ServerJob:
-    """A job with parameter servers; `trust` below 1 damps its gains while its models are young."""
+    """A job with parameter servers; `trust` below 1 damps its gains while its models are young.
+
+    It runs with `least` workers or more, and can use `most`.
+    """
 
     steps: float  # still to do
     speed: Speed
     worker: Demand
     server: Demand
     trust: float = 1.0
+    least: int = 1
+    most: float = math.inf
 
     def seconds(self, servers: int, workers: int) -> float:
         """Until it is done."""
@@ -74,14 +80,19 @@ def allocate(jobs: Sequence[ServerJob], capacity: Demand) -> Given:
     def offer(number: int) -> None:
         job = jobs[number]
         for task in TASKS:
+            if task == "worker" and workers[number] >= job.most:
+                gains.pop((number, task), None)
+                continue
             found = gain(job, servers[number], workers[number], task, capacity)
             gains[number, task] = job.trust * found
 
     for number, job in enumerate(jobs):
-        both = {r: job.worker.get(r, 0) + job.server.get(r, 0) for r in {**job.worker, **job.server}}
+        both = {
+            r: job.least * job.worker.get(r, 0) + job.server.get(r, 0) for r in {**job.worker, **job.server}
+        }
         if _fits(both, free):
             _take(both, free)
-            servers[number] = workers[number] = 1
+            servers[number], workers[number] = 1, job.least
             offer(number)
     grants: list[tuple[int, Task, float]] = []
     while True:
@@ -98,26 +109,37 @@ def allocate(jobs: Sequence[ServerJob], capacity: Demand) -> Given:
 
 
 def allocate_replicas(
-    step_s: Array, steps: Array, gpus: int, most: Array | None = None
+    step_s: Array,
+    steps: Array,
+    gpus: int,
+    most: Array | None = None,
+    *,
+    least: Array | None = None,
+    order: Array | None = None,
 ) -> tuple[Array, list[tuple[int, float]]]:
     """(replicas of each job, grants with their gains): marginal gain per GPU, without servers.
 
     `step_s` (jobs x replicas) holds seconds per step with 1, 2, ... replicas, `steps` how many are still to
-    do, `most` what each may have. Every job first gets one GPU, in order; of equal gains the earlier job's
-    counts. This is the form that the Pollux artifact simulates, with true step times.
+    do, `most` what each may have. Every job first gets one GPU, or `least`, in order (or in `order`, given as
+    positions), while that fits; of equal gains the earlier job's counts. This is the form that the Pollux
+    artifact simulates, with true step times.
     """
     step_s = np.asarray(step_s, dtype=np.float64)
     jobs, largest = step_s.shape
     cap = np.full(jobs, largest) if most is None else np.minimum(most, largest)
     replicas = np.zeros(jobs, dtype=np.int64)
-    can = np.flatnonzero(cap >= 1)[:gpus]
-    replicas[can] = 1
+    first = np.ones(jobs, dtype=np.int64) if least is None else np.maximum(least, 1)
+    left = gpus
+    for job in range(jobs) if order is None else order.tolist():
+        if first[job] <= min(cap[job], left):
+            replicas[job] = first[job]
+            left -= int(first[job])
     # seconds that one more replica saves: jobs x replicas held; nothing beyond what a job may have
     saved = -np.diff(step_s, axis=1, append=step_s[:, -1:]) * np.asarray(steps, dtype=np.float64)[:, None]
     saved[np.arange(1, largest + 1) >= cap[:, None]] = 0.0
     grants = []
-    offered = np.where(replicas > 0, saved[:, 0], 0.0)
-    for _ in range(gpus - len(can)):
+    offered = np.where(replicas > 0, saved[np.arange(jobs), replicas - 1], 0.0)
+    for _ in range(left):
         best = int(np.argmax(offered)) if jobs else 0
         if not jobs or offered[best] <= 0:
             break

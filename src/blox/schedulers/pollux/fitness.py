@@ -30,6 +30,8 @@ class Round:
     power: float = -1.0  # p: from 1 (sum of speedups) towards minus infinity (the slowest job)
     avoid_interference: bool = True  # at most one job that spans nodes on any node
     most_nodes: int = 16  # per job
+    least: Array | None = None  # replicas that each job needs to run at all (None: 1)
+    allowed: Array | None = None  # jobs x nodes: where each may stand (None: anywhere)
 
     def __post_init__(self) -> None:
         jobs, nodes = np.shape(self.current)

@@ -37,6 +37,10 @@ def feasible(problem: Round, population: Array) -> Array:
     spread = (population > 0).sum(axis=-1)
     fits = (population.sum(axis=-2) <= problem.capacity).all(axis=-1) & (population >= 0).all(axis=(-1, -2))
     fits &= ((replicas <= problem.most) & (spread <= problem.most_nodes)).all(axis=-1)
+    if problem.least is not None:
+        fits &= ((replicas == 0) | (replicas >= problem.least)).all(axis=-1)
+    if problem.allowed is not None:
+        fits &= ((population == 0) | problem.allowed).all(axis=(-1, -2))
     if problem.avoid_interference:
         distributed = ((population > 0) & (spread > 1)[..., None]).sum(axis=-2)
         fits &= (distributed <= 1).all(axis=-1)

@@ -138,6 +138,8 @@ class _Herd:
     def _place(self, job: Array, price: Array, cap: Array | int, whims: Array) -> None:
         """Gives a job of each allocation the GPUs worth most to it at a price per GPU, `cap` at most."""
         each, free = self.each, self.free
+        if self.problem.allowed is not None:
+            free = np.where(self.problem.allowed[job], free, 0)
         single = np.minimum(free.max(axis=1), cap)
         shared = self.spanning > 0
         open_nodes = np.where(shared, 0, free) if self.problem.avoid_interference else free
@@ -207,9 +209,14 @@ def _costs(problem: Round) -> tuple[Array, Array]:
     factor = np.maximum(problem.restart, LEAST_FACTOR)[:, None, None]
     anew = cost(problem.speedup * factor)
     beyond = np.arange(problem.speedup.shape[2]) > np.asarray(problem.most)[:, None, None]
+    if problem.least is not None:
+        counts = np.arange(problem.speedup.shape[2])
+        beyond = beyond | ((counts > 0) & (counts < np.asarray(problem.least)[:, None, None]))
     anew[np.broadcast_to(beyond, anew.shape)] = np.inf
     held, nodes = problem.current.sum(axis=1), (problem.current > 0).sum(axis=1)
     allowed = (held <= np.minimum(problem.most, problem.speedup.shape[2] - 1)) & (nodes <= problem.most_nodes)
+    if problem.least is not None:
+        allowed &= (held == 0) | (held >= problem.least)
     kept = cost(
         problem.speedup[np.arange(len(held)), (nodes > 1).astype(np.intp), np.where(allowed, held, 0)]
     )

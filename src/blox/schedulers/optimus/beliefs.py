@@ -1,0 +1,107 @@
+"""What Optimus believes of jobs: how long a step takes with so many replicas, and how much is still to do.
+
+Oracle: step times of the applications' profiles, packed on nodes. Learnt: jobs report the time of an
+iteration; a job that was seen with one number of GPUs is taken to scale perfectly, with more a speed model is
+fitted by non-negative least squares, and what was measured counts as measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from blox.job_state import JobState
+from blox.performance.elastic import batch_asked_for, limits_of
+from blox.performance.goodput import ThroughputModel
+from blox.performance.goodput_batch import split_batch
+from blox.profiles.elastic import ElasticProfile, elastic_profiles
+from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
+from blox.schedulers.optimus.speed import fit_replicas
+from blox.workloads.table import Array
+
+
+@dataclass
+class Learnt:
+    """Iteration times by number of GPUs, and losses by epoch, of each job by row."""
+
+    iteration_s: dict[int, dict[int, float]] = field(default_factory=dict)
+    losses: dict[int, dict[float, float]] = field(default_factory=dict)
+
+    def look(self, job_state: JobState) -> None:
+        """Takes in what jobs report: iteration_s, and loss with epoch where they do."""
+        held = job_state.held_gpus.tolist()
+        seconds, epoch, loss = (job_state.metric(name).tolist() for name in ("iteration_s", "epoch", "loss"))
+        for i, row in enumerate(job_state.active.tolist()):
+            if held[i] and seconds[i] == seconds[i]:
+                self.iteration_s.setdefault(row, {})[held[i]] = seconds[i]
+            if loss[i] == loss[i] and epoch[i] == epoch[i]:
+                self.losses.setdefault(row, {})[epoch[i]] = loss[i]
+        active = set(job_state.active.tolist())
+        for known in (self.iteration_s, self.losses):
+            for row in known.keys() - active:
+                del known[row]
+
+    def trust(self, row: int, young: float) -> float:
+        """`young` as long as a job was not seen with three numbers of GPUs."""
+        return 1.0 if len(self.iteration_s.get(row, ())) >= FEWEST_POINTS else young
+
+
+def remaining_s(job_state: JobState, learnt: Learnt | None) -> Array:
+    """Isolated run time still to go: as believed, or where losses are reported, as their curve says."""
+    left = job_state.remaining_s()
+    if learnt is not None and learnt.losses:
+        done = job_state.done_s()
+        for i, row in enumerate(job_state.active.tolist()):
+            told = learnt.losses.get(row, {})
+            if len(told) >= FEWEST_POINTS and max(told) > 0:
+                epoch = np.array(sorted(told))
+                ahead = epochs_left(epoch, np.array([told[each] for each in epoch.tolist()]))
+                left[i] = done[i] * ahead / epoch[-1]
+    return np.maximum(left, 1e-6)
+
+
+def step_table(job_state: JobState, learnt: Learnt | None, node_gpus: int, most: int, path: str) -> Array:
+    """Time of a step with 1, 2, ... `most` replicas over that with the GPUs asked for: jobs x replicas."""
+    known, columns = elastic_profiles(path), job_state.columns
+    counts = np.arange(1, most + 1)
+    table = np.empty((len(job_state.active), most))
+    for i, row in enumerate(job_state.active.tolist()):
+        gpus, profile = int(columns.gpus[row]), known.get(str(columns.model[row]))
+        if learnt is not None:
+            seen = learnt.iteration_s.get(row, {})
+            table[i] = _measured(tuple(sorted(seen.items())), gpus, most)
+        elif profile is None:
+            table[i] = gpus / counts
+        else:
+            table[i] = _packed(profile, gpus, int(columns.batch_size[row]), node_gpus, most)
+    return table
+
+
+@lru_cache(maxsize=4096)
+def _packed(profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, most: int) -> Array:
+    """From the profile, at the batch size asked for."""
+    total = batch_asked_for(profile, gpus, batch, node_gpus)
+    counts = np.append(np.arange(1, most + 1), gpus)
+    atomic, accumulation = split_batch(total, counts, limits_of(profile))
+    seconds = ThroughputModel(*profile.throughput).iteration_s(
+        -(-counts // node_gpus), counts, np.maximum(atomic, 1), accumulation
+    )
+    found: Array = seconds[:-1] / seconds[-1]
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _measured(seen: tuple[tuple[int, float], ...], gpus: int, most: int) -> Array:
+    """From iteration times by number of GPUs."""
+    counts = np.append(np.arange(1, most + 1), gpus)
+    if len(seen) < 2:
+        return np.asarray(gpus / counts[:-1])
+    replicas, times = np.array(seen).T
+    # A fit to few points may say that a step takes no time at all.
+    seconds = np.maximum(fit_replicas(replicas, 1 / times).step_s(counts), 1e-3 * times.min())
+    for each, time_s in seen:
+        seconds[counts == each] = time_s
+    return np.asarray(seconds[:-1] / seconds[-1])

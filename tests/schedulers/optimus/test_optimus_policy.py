@@ -1,0 +1,116 @@
+"""Optimus in the loop: who gets GPUs, where, and what it learns."""
+
+import numpy as np
+import pytest
+
+from blox import Experiment
+from blox.checks import check
+from blox.cluster_spec import cluster_from_spec
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.registry import build
+from blox.schedulers.optimus.beliefs import Learnt, remaining_s, step_table
+from blox.workloads.table import JobTable
+
+VARIANTS = (
+    "optimus:form=parameter-server",
+    "optimus:beliefs=learnt",
+    "optimus:first=submission,interval_s=600",
+    "optimus:placement=given",
+    "optimus:form=parameter-server,beliefs=learnt",
+)
+
+
+def state(*jobs, **columns):
+    """Jobs as (application, GPUs, duration), all submitted at 0 and admitted."""
+    table = JobTable.build(
+        {
+            "job_id": list(range(len(jobs))),
+            "submit_s": [0.0] * len(jobs),
+            "gpus": [job[1] for job in jobs],
+            "duration_s": [job[2] for job in jobs],
+            "model": [job[0] for job in jobs],
+            "min_gpus": [1] * len(jobs),
+            "max_gpus": [32] * len(jobs),
+            **columns,
+        },
+        source="test",
+    )
+    job_state = JobState()
+    job_state.stage(table, table.columns["duration_s"])
+    job_state.submit(len(table))
+    job_state.add_new_jobs(job_state.waiting)
+    return job_state
+
+
+@pytest.mark.parametrize("spec", VARIANTS)
+def test_variants_conform(spec):
+    report = check(spec, "scheduling")
+    assert report.ok, report
+
+
+def test_gpus_go_where_they_save_most():
+    job_state, cluster_state = state(("cifar10", 4, 9000.0), ("cifar10", 4, 300.0)), _cluster("4x4")
+    schedule = build("scheduling", "optimus").schedule(job_state, cluster_state)
+    gpus = dict(zip(schedule.jobs.tolist(), schedule.gpus.tolist()))
+    assert gpus[0] > gpus[1] >= 1
+    assert {row: len(ids) for row, ids in schedule.pinned.items()} == gpus
+
+
+def test_where_not_all_fit_those_with_least_to_do_go_first():
+    jobs = [("cifar10", 1, duration) for duration in (900.0, 100.0, 500.0)]
+    cluster_state = _cluster("1x2")
+    chosen = build("scheduling", "optimus").schedule(state(*jobs), cluster_state)
+    assert sorted(chosen.jobs.tolist()) == [1, 2]
+    chosen = build("scheduling", "optimus:first=submission").schedule(state(*jobs), cluster_state)
+    assert sorted(chosen.jobs.tolist()) == [0, 1]
+
+
+def test_jobs_that_are_not_elastic_get_what_they_ask_for():
+    job_state = state(("", 3, 900.0), ("", 2, 900.0), min_gpus=[3, 2], max_gpus=[3, 2])
+    schedule = build("scheduling", "optimus").schedule(job_state, _cluster("2x4"))
+    assert dict(zip(schedule.jobs.tolist(), schedule.gpus.tolist())) == {0: 3, 1: 2}
+
+
+def test_one_sample_means_perfect_scaling_and_more_are_fitted():
+    job_state = state(("cifar10", 4, 900.0))
+    learnt = Learnt({0: {4: 1.0}})
+    np.testing.assert_allclose(step_table(job_state, learnt, 4, 8, "")[0], 4 / np.arange(1, 9))
+    learnt = Learnt({0: {1: 3.1, 2: 1.7, 4: 1.1}})
+    table = step_table(job_state, learnt, 4, 8, "")[0]
+    np.testing.assert_allclose(table[[0, 1, 3]], np.array([3.1, 1.7, 1.1]) / 1.1)
+    assert learnt.trust(0, 0.9) == 1.0 and Learnt({0: {1: 3.1}}).trust(0, 0.9) == 0.9
+
+
+def test_losses_say_how_much_is_left():
+    job_state = state(("cifar10", 1, 900.0))
+    job_state.columns.done0[0] = 300.0
+    learnt = Learnt()
+    for epoch in range(1, 11):
+        job_state.report_metric("epoch", np.array([0]), np.array([float(epoch)]))
+        job_state.report_metric("loss", np.array([0]), np.array([1 / (0.5 * epoch + 1) + 0.1]))
+        learnt.look(job_state)
+    assert remaining_s(job_state, None).tolist() == [600.0]
+    left = float(remaining_s(job_state, learnt)[0])
+    assert 300 < left < 2000, "it converges in a few tens of epochs, of which ten took 300 s"
+
+
+def test_wrong_options_are_told():
+    for spec in ("optimus:trust=0", "optimus:interval_s=-1", "optimus:server_cpu=0", "optimus:form=tree"):
+        with pytest.raises(BloxError):
+            build("scheduling", spec)
+
+
+def test_elastic_jobs_finish_sooner_than_at_the_size_they_ask_for_when_there_is_room():
+    base = Experiment(
+        workload="elastic:jobs=30,load=5", cluster="16x4", performance="goodput", round_s=60.0, seed=2
+    )
+    rigid = base.run().summary["avg_jct_s"]
+    for spec in ("optimus", "optimus:form=parameter-server"):
+        elastic = Experiment(**{**base.to_table(), "scheduler": spec}).run().summary["avg_jct_s"]
+        assert elastic < 1.05 * rigid
+
+
+def _cluster(spec):
+    return ClusterState(cluster_from_spec(spec))
