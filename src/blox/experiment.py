@@ -222,6 +222,7 @@ class Prepared:
             responsiveness_lag_s=self.experiment.round_s if options.responsiveness_late else 0.0,
             truncated=manager.truncated,
             moves_are_preemptions=options.moves_are_preemptions,
+            total_gpus=self.cluster.total_gpus,
         )
         told = getattr(self.composition.scheduler, "job_columns", None)
         if told is not None:  # what the policy has counted itself

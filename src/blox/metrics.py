@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from blox import fairness
 from blox.job_state import ADMITTED, FINISHED, JobState
 from blox.recorder import Recorder
 from blox.workloads.table import Array
@@ -19,6 +20,7 @@ def job_columns(
     responsiveness_lag_s: float = 0.0,
     truncated: bool = False,
     moves_are_preemptions: bool = False,
+    total_gpus: int = 0,
 ) -> dict[str, Array]:
     """One row per submitted job; nan where something never happened.
 
@@ -40,6 +42,13 @@ def job_columns(
     in_window = np.ones(n, dtype=np.int64)
     if window is not None:
         in_window = ((position >= window[0]) & (position <= window[1])).astype(np.int64)
+    # At a finish the work done is the work there was: a run time in isolation that no policy could see.
+    work_s, app = c.done0[:n], fairness.apps_of(c.group[:n])
+    rho = fairness.job_rho(c.submit_s[:n], finish, work_s, end_s)
+    of_apps = rho
+    if len(app) and int(app[-1]) != n - 1:
+        each = fairness.app_rho(app, c.submit_s[:n], finish, work_s, c.gpus[:n], total_gpus, end_s)
+        of_apps = each[app]
     return {
         "job_id": c.job_id[:n],
         "user": c.user[:n],
@@ -59,6 +68,9 @@ def job_columns(
         "moves": c.moves[:n],
         "state": _states(c.status[:n], c.held_gpus[:n]),
         "in_window": in_window,
+        "rho": rho,
+        "app": app,
+        "app_rho": of_apps,
     }
 
 
@@ -98,10 +110,25 @@ def summarise(
         "preemptions": int(jobs["preemptions"].sum()),
         "moves": int(jobs["moves"].sum()),
     }
+    summary.update(_fairness(jobs, finished))
     summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
     summary["submitted"] = len(measured)
     summary["end_s"] = end_s
     return summary
+
+
+def _fairness(jobs: dict[str, Array], finished: Array) -> dict[str, float | None]:
+    """Mean, largest and Jain's index of rho, over jobs and over apps (each once) that have finished."""
+    rho = jobs["rho"][finished]
+    first = np.unique(jobs["app"][finished], return_index=True)[1]
+    of_apps = jobs["app_rho"][finished][first]
+    found: dict[str, float | None] = {}
+    for name, values in (("", rho), ("app_", of_apps)):
+        values = values[~np.isnan(values)]
+        found[f"avg_{name}rho"] = _mean(values)
+        found[f"max_{name}rho"] = float(values.max()) if len(values) else None
+        found[f"{name}rho_jain"] = fairness.jain_index(values)
+    return found
 
 
 def _mean(values: Array) -> float | None:

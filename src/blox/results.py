@@ -27,7 +27,7 @@ from blox.toml_text import to_toml
 from blox.workloads.table import Array
 
 _TEXT = ("job_id", "user", "tenant", "model", "state")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
 
 

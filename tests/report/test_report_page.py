@@ -15,8 +15,8 @@ from blox.report import figures, series, write_report
 from blox.report.page import page
 
 SECTIONS = (
-    *("metrics", "jct-cdf", "responsiveness-cdf", "utilisation", "queue", "fragmentation", "waiting"),
-    *("gantt", "settings"),
+    *("metrics", "jct-cdf", "responsiveness-cdf", "rho-cdf", "utilisation", "queue", "fragmentation"),
+    *("waiting", "gantt", "settings"),
 )
 
 
@@ -163,6 +163,7 @@ def test_figures_are_plotly_figures(three: list[ToyResult]) -> None:
     made = [
         figures.jct_cdf(three),
         figures.responsiveness_cdf(three),
+        figures.rho_cdf(three),
         figures.utilisation(three),
         figures.queue(three),
         figures.fragmentation(three),

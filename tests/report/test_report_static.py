@@ -11,10 +11,10 @@ from toy_runs import ToyResult, toy_run
 from blox.errors import BloxError
 from blox.report.static import save_pictures
 
-NAMES = ("jct_cdf", "responsiveness_cdf", "utilisation", "queue", "waiting", "gantt")
+NAMES = ("jct_cdf", "responsiveness_cdf", "rho_cdf", "utilisation", "queue", "waiting", "gantt")
 
 
-def test_six_pictures_in_every_format(tmp_path: Path, three: list[ToyResult]) -> None:
+def test_all_pictures_in_every_format(tmp_path: Path, three: list[ToyResult]) -> None:
     written = save_pictures(tmp_path / "pictures", three, formats=("png", "svg", "pdf"))
     assert {path.name for path in written} == {
         f"{name}.{kind}" for name in NAMES for kind in ("png", "svg", "pdf")
@@ -32,7 +32,9 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path, one: ToyResult) -> No
 
 @pytest.mark.parametrize("max_rounds", [0, 1, 12])
 def test_runs_without_finished_jobs_are_drawn(tmp_path: Path, max_rounds: int) -> None:
-    assert len(save_pictures(tmp_path, [toy_run(jobs=30, max_rounds=max_rounds)], formats=("svg",))) == 6
+    assert len(save_pictures(tmp_path, [toy_run(jobs=30, max_rounds=max_rounds)], formats=("svg",))) == len(
+        NAMES
+    )
 
 
 def test_an_unknown_format_is_answered_with_the_valid_ones(tmp_path: Path, one: ToyResult) -> None:

@@ -30,6 +30,25 @@ def responsiveness_cdf(runs: Sequence[Run]) -> Any:
     return _cdf(runs, "responsiveness_s", "time from submission to first start")
 
 
+def rho_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
+    figure = empty(height=360 + _legend_px(runs, 72))
+    for position, (run, name) in enumerate(zip(runs, _names(runs))):
+        found = series.cdf(series.tracked(run, "rho"))
+        if len(found.value):
+            figure.add_scatter(
+                x=_small(np.insert(found.value, 0, found.value[0])),
+                y=_small(100 * np.insert(found.share, 0, 0.0)),
+                name=name,
+                mode="lines",
+                line=_line(position, shape="hv"),
+                hovertemplate="%{y:.1f} % of jobs: rho at most %{x:.3f}<extra>%{fullData.name}</extra>",
+            )
+    figure.update_xaxes(title_text="rho (at most 1: no worse off than alone)", type="log")
+    figure.update_yaxes(title_text="jobs (%)", range=[0, 102])
+    return figure
+
+
 def utilisation(runs: Sequence[Run]) -> Any:
     """GPUs in use over time, per cent of the cluster."""
     figure = _over_time(runs, series.utilisation, "GPUs in use", "%", ".1f")

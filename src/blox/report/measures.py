@@ -10,7 +10,7 @@ from typing import Any, Literal
 from blox.report import units
 from blox.report.run import Run
 
-Kind = Literal["seconds", "share", "count", "rate"]
+Kind = Literal["seconds", "share", "count", "rate", "ratio"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,9 @@ _COMMON = (
 TERMINAL = (*_COMMON, JOBS_PER_S)
 PAGE = (
     *_COMMON,
+    Measure("avg_rho", "finish-time fairness", "average rho", "ratio"),
+    Measure("max_rho", "finish-time fairness", "largest rho", "ratio"),
+    Measure("rho_jain", "finish-time fairness", "Jain's index", "ratio", "high"),
     Measure("moves", "", "moves", "count"),
     Measure("fragmentation", "", "fragmentation", "share"),
     JOBS,
@@ -76,6 +79,8 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
         scaled = [value / unit.seconds for value in values]
         places = 0 if unit is units.SECOND and max(scaled, default=0) >= 100 else units.decimals_for(scaled)
         return unit.name, [units.number(value, places) for value in scaled]
+    if measure.kind == "ratio":
+        return "", [units.number(value, 3) for value in values]
     if measure.kind == "share":
         return "%", [units.number(100 * value, 1) for value in values]
     return "", [units.compact(value) if short else units.number(value) for value in values]

@@ -107,6 +107,13 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         ),
         "</div>",
         section(
+            "rho-cdf",
+            "Finish-time fairness",
+            "Share of jobs whose rho is at most so much; left is better. rho: time from submission to "
+            "finish, over what an equal part of the cluster would have given.",
+            embedded("rho", figures.rho_cdf(runs)),
+        ),
+        section(
             "utilisation",
             "GPUs in use",
             f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",

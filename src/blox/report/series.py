@@ -55,7 +55,7 @@ def cdf(values: Array, points: int = 500) -> Cdf:
 def tracked(run: Run, column: str) -> Array:
     """A column of the jobs that count: those of the tracking window (nan where a job has no value)."""
     values = np.asarray(run.jobs.get(column, np.empty(0)), dtype=np.float64)
-    if "in_window" not in run.jobs:
+    if "in_window" not in run.jobs or column not in run.jobs:
         return values
     counted: Array = values[np.asarray(run.jobs["in_window"]).astype(bool)]
     return counted

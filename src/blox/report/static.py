@@ -42,7 +42,7 @@ _LEGEND_LINE = 0.21  # inches
 def save_pictures(
     out_dir: Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
-    """Writes jct_cdf, responsiveness_cdf, utilisation, queue, waiting and gantt; answers with the files.
+    """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
     Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
     """
@@ -54,6 +54,7 @@ def save_pictures(
     pictures = {
         "jct_cdf": jct_cdf,
         "responsiveness_cdf": responsiveness_cdf,
+        "rho_cdf": rho_cdf,
         "utilisation": utilisation,
         "queue": queue,
         "waiting": waiting,
@@ -83,6 +84,22 @@ def jct_cdf(runs: Sequence[Run]) -> Any:
 def responsiveness_cdf(runs: Sequence[Run]) -> Any:
     """The distribution of the time from submission to first start; what is under 1 s is drawn at 1 s."""
     return _cdf(runs, "responsiveness_s", "time from submission to first start")
+
+
+def rho_cdf(runs: Sequence[Run]) -> Any:
+    """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
+    figure, (axes,) = _figure(_SQUARE, labels(runs))
+    for position, (run, name) in enumerate(zip(runs, labels(runs))):
+        found = series.cdf(series.tracked(run, "rho"))
+        if len(found.value):
+            value, share = np.insert(found.value, 0, found.value[0]), 100 * np.insert(found.share, 0, 0.0)
+            axes.step(value, share, where="post", label=name, **_line(position))
+    axes.set_xscale("log")
+    axes.set_ylim(0, 102)
+    axes.set_xlabel("rho (at most 1: no worse off than alone)")
+    axes.set_ylabel("jobs (%)")
+    _legend(axes, labels(runs))
+    return figure
 
 
 def utilisation(runs: Sequence[Run]) -> Any:
