@@ -102,10 +102,10 @@ def test_a_job_moves_up_only_by_promotion(world, knob):
     last, counts = {}, {}
 
     def look(job_state, schedule):
-        ledger = job_state.memory(policy, policy._memory).ledger
+        standings = job_state.memory(policy, policy._memory).standings
         c = job_state.columns
         for row in job_state.active.tolist():
-            level, promotions = int(ledger.level[row]), int(ledger.promotions[row])
+            level, promotions = int(standings.level[row]), int(standings.promotions[row])
             if promotions > counts.get(row, 0):
                 assert level == 0 and promotions == counts.get(row, 0) + 1
                 assert c.held_gpus[row] == 0 and last[row] > 0, "who runs, or is in the first queue, stays"

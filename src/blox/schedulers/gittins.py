@@ -48,7 +48,8 @@ class GittinsIndex:
         # who ends within the quantum is served what is left of it, all others the whole quantum
         served = self._sums[first + 1 :] - self._sums[first] - attained * ended
         served += quantum * (ended[-1] - ended)
-        return float((ended / served).max())
+        # nobody is served less than the smallest quantum, whatever the differences of large sums say
+        return float((ended / np.maximum(served, quantum[0] * ended[-1])).max())
 
 
 def read_samples(path: str) -> Array:

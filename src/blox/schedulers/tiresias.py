@@ -14,7 +14,7 @@ from blox.registry import register
 from blox.schedule import Schedule
 from blox.schedulers.gittins import read_samples
 from blox.schedulers.gittins_history import History
-from blox.schedulers.tiresias_queues import Ledger
+from blox.schedulers.tiresias_queues import Standings
 from blox.workloads.table import Array
 
 
@@ -63,30 +63,30 @@ class Tiresias:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, self._memory)
-        ledger = memory.ledger
-        ledger.update(job_state, cluster_state)
+        standings = memory.standings
+        standings.update(job_state, cluster_state)
         if self.promote:
-            rows, due = ledger.promotion_times(job_state, self.promote)
-            ledger.promote(job_state, rows[due <= job_state.now])
+            rows, due = standings.promotion_times(job_state, self.promote)
+            standings.promote(job_state, rows[due <= job_state.now])
         active = job_state.active
-        place = ledger.place.take(active)
+        place = standings.place.take(active)
         if memory.history is None:
             return Schedule(active, (place,))
         memory.history.update(job_state)
-        index = memory.history.index(ledger.service(job_state, active))
-        return Schedule(active, (ledger.level.take(active), -index, place))
+        index = memory.history.index(standings.service(job_state, active))
+        return Schedule(active, (standings.level.take(active), -index, place))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """The next demotion or promotion; where nobody waits, the order decides nothing."""
         if len(job_state.active) == len(cluster_state.allocation.jobs):
             return math.inf
         memory = job_state.memory(self, self._memory)
-        ledger = memory.ledger
-        ledger.update(job_state, cluster_state)
-        change = ledger.next_demotion(job_state)
+        standings = memory.standings
+        standings.update(job_state, cluster_state)
+        change = standings.next_demotion(job_state)
         if self.promote:
             change = min(
-                change, float(ledger.promotion_times(job_state, self.promote)[1].min(initial=math.inf))
+                change, float(standings.promotion_times(job_state, self.promote)[1].min(initial=math.inf))
             )
         if memory.history is not None:
             change = min(change, self._next_fall(memory, job_state, cluster_state))
@@ -94,10 +94,10 @@ class Tiresias:
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
         """How often each job was promoted."""
-        ledger = job_state.memory(self, self._memory).ledger
+        standings = job_state.memory(self, self._memory).standings
         counts = np.zeros(job_state.submitted, dtype=np.int64)
-        known = min(len(counts), len(ledger.promotions))
-        counts[:known] = ledger.promotions[:known]
+        known = min(len(counts), len(standings.promotions))
+        counts[:known] = standings.promotions[:known]
         return {"promotions": counts}
 
     def _next_fall(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> float:
@@ -105,7 +105,7 @@ class Tiresias:
         assert memory.history is not None
         active = job_state.active
         held = job_state.held_gpus
-        service = memory.ledger.service(job_state, active)
+        service = memory.standings.service(job_state, active)
         index = memory.history.index(service)
         waits = held == 0
         left = memory.history.until_passed(service[~waits], index[~waits], index[waits])
@@ -115,10 +115,10 @@ class Tiresias:
         history = None
         if self.index == "gittins":
             history = History(read_samples(self.distribution) if self.distribution else None)
-        return _Memory(Ledger(self.threshold[: self.queues - 1]), history)
+        return _Memory(Standings(self.threshold[: self.queues - 1]), history)
 
 
 @dataclass
 class _Memory:
-    ledger: Ledger
+    standings: Standings
     history: History | None

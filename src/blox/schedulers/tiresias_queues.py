@@ -20,7 +20,7 @@ _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's pla
 _UNSTARTED = 1 << 31  # who has started comes before who has not, within a queue
 
 
-class Ledger:
+class Standings:
     """Columns by row: `level` (queue, 0 is the first), `place` (sorts by queue, then by first start, then by
     submission), GPU-seconds and seconds that do not count any more, and how often a job was promoted."""
 
