@@ -8,6 +8,7 @@ everything is linear. Elastic jobs with models of our own are in `elastic`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from blox.workloads.table import Array
 
 # The artifact caps the batch per GPU of yolov3 below the largest measured.
 LARGEST_ATOMIC = {"yolov3": 8}
+MOST_NODES = 16  # were measured; more count as so many
 _TIMES = ("step_time", "sync_time")
 _RUN = ("progress", "iteration", "metric", "grad_sqr", "grad_var")
 
@@ -62,9 +64,10 @@ class PolluxApplication:
         """
         shape = normalised(placement)
         if shape in self.measured:
-            batches, step, sync = self.measured[shape]
-            return float(np.interp(atomic, batches, step)), float(np.interp(atomic, batches, sync))
-        step, sync = np.ravel(self._between(len(shape), sum(shape), atomic)).tolist()
+            step, sync = _along(self.measured[shape], atomic)
+            return step, sync
+        nodes = min(len(shape), MOST_NODES)
+        step, sync = np.ravel(self._between(nodes, sum(shape), atomic)).tolist()
         if not step > 0:
             raise BloxError(
                 f"no measurement around {len(shape)} nodes, {sum(shape)} GPUs, batch {atomic:g} per GPU",
@@ -95,8 +98,15 @@ class PolluxApplication:
         return float(np.interp(batch, self.batch_sizes, values))
 
     def _at(self, name: str, batch: float, epoch: int) -> float:
-        values = [self.runs[size][name][epoch] for size in self.batch_sizes]
-        return float(np.interp(batch, self.batch_sizes, values))
+        """Linear between the two measured batch sizes around it, by the artifact's own formula."""
+        sizes = self.batch_sizes
+        above = min(bisect_left(sizes, batch), len(sizes) - 1)
+        high = float(self.runs[sizes[above]][name][epoch])
+        if sizes[above] <= batch or above == 0:
+            return high
+        low = float(self.runs[sizes[above - 1]][name][epoch])
+        width = sizes[above] - sizes[above - 1]
+        return ((batch - sizes[above - 1]) * high + (sizes[above] - batch) * low) / width
 
     @cached_property
     def _between(self) -> Any:
@@ -114,6 +124,18 @@ class PolluxApplication:
             for *where, step, sync in zip(*_numbers(read_delimited(str(file), required=names), *names)):
                 means[tuple(where)] = np.array([step, sync])
         return piecewise_linear(np.array(list(means), dtype=np.float64), np.array(list(means.values())))
+
+
+def _along(curve: Array, atomic: float) -> list[float]:
+    """Step and sync time on a measured placement, linear in the batch; at a measured one from below."""
+    batches, times = curve[0], curve[1:]
+    high = min(max(int(np.searchsorted(batches, atomic)), 1), len(batches) - 1)
+    low = high - 1
+    if not batches[0] <= atomic <= batches[-1]:  # beyond what was measured: what was measured last
+        return [float(np.interp(atomic, batches, each)) for each in times]
+    slope = (times[:, high] - times[:, low]) / (batches[high] - batches[low])
+    found: list[float] = (slope * (atomic - batches[low]) + times[:, low]).tolist()
+    return found
 
 
 def normalised(placement: Array | list[int]) -> tuple[int, ...]:

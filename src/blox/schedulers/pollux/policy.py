@@ -104,7 +104,7 @@ class Pollux:
             node_gpus=int(capacity.max()),
             profiled=jobs.profiled,
         )
-        least = columns.min_gpus[rows]
+        least = self.least(rows, job_state)
         allowed = allowed_nodes(Schedule(rows), cluster_state, job_state)
         return Round(
             table,
@@ -117,6 +117,10 @@ class Pollux:
             least=None if (least <= 1).all() else least,
             allowed=None if allowed is None else np.stack([allowed[i] for i in range(len(rows))]),
         )
+
+    def least(self, rows: Array, job_state: JobState) -> Array:
+        """GPUs that each job needs to run at all."""
+        return np.asarray(job_state.columns.min_gpus[rows])
 
     def search(self, problem: Round, job_state: JobState) -> Array:
         """The best allocation found: jobs x nodes."""
