@@ -92,9 +92,7 @@ class ClusterState:
 
     def release(self, rows: Array, bound: int) -> None:
         """Jobs give up what they hold, outside of any plan; every row is below `bound`."""
-        draft = Draft(self.allocation, bound)
-        draft.remove(rows)
-        self.allocation = draft.outcome(blocked=self.allocation.blocked).take_over()
+        self.allocation = self.allocation.without(rows, bound)
 
     def set_node_up(self, node: int, up: bool) -> Array:
         """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""

@@ -162,7 +162,7 @@ class JobState:
         c.status[at] = ADMITTED
         c.admit_s[at] = self.now
         c.held_since[at] = self.now
-        if len(self.active) and accepted[0] < self.active[-1]:
+        if len(self.active) and accepted.item(0) < self.active.item(-1):
             self.active = np.sort(np.concatenate((self.active, accepted)))
         else:
             self.active = np.concatenate((self.active, accepted))
@@ -196,10 +196,10 @@ class JobState:
             at, end = rows.item(), _single(end)
             ran = end - c.held_since.item(at)
             worked = end - c.anchor.item(at)
-            c.run0[at] += ran
-            c.held0[at] += ran * c.held_gpus.item(at)
+            c.run0[at] = c.run0.item(at) + ran
+            c.held0[at] = c.held0.item(at) + ran * c.held_gpus.item(at)
             if worked > 0:
-                c.done0[at] += c.rate.item(at) * worked
+                c.done0[at] = c.done0.item(at) + c.rate.item(at) * worked
         else:
             ran = end - c.held_since.take(rows)
             c.run0[rows] += ran

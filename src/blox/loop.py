@@ -46,7 +46,11 @@ def run(
         manager.exec_jobs(plan, cluster_state, job_state)
         stable = -math.inf
         if manager.event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
-            stable = min([promise(job_state, cluster_state) for promise in promises], default=math.inf)
+            stable = math.inf
+            for promise in promises:
+                until = promise(job_state, cluster_state)
+                if until < stable:
+                    stable = until
         cluster_state.promised_until = stable
         before = manager.now
         manager.next_round(cluster_state, job_state, stable)

@@ -51,6 +51,7 @@ class Allocation:
         "_counts",
         "_gpus",
         "_grants",
+        "adjusted",
         "base",
         "blocked",
         "freed",
@@ -87,6 +88,7 @@ class Allocation:
         self.freed: Array = NO_ROWS  # GPU ids that they, and jobs that moved, gave up
         self.launched: Allocation | None = None  # jobs that are new
         self.moved: Allocation | None = None  # jobs that held other GPUs before
+        self.adjusted: Allocation | None = None  # jobs that stay and have another grant
 
     @property
     def share_milli(self) -> Array | None:
@@ -176,6 +178,20 @@ class Allocation:
         twin._grants, twin.base = self._grants, self
         return twin
 
+    def without(self, rows: Array, bound: int) -> Allocation:
+        """The same allocation once these rows have given up what they hold; it takes over the ledger."""
+        if self._grants:
+            draft = Draft(self, bound)
+            draft.remove(rows)
+            return draft.outcome(blocked=self.blocked).take_over()
+        ledger, self.ledger = self.ledger, None
+        assert ledger is not None
+        freed, jobs = _leaving(rows, ledger, self.jobs, bound)
+        ledger.release(rows, freed)
+        left = Allocation(jobs, None, None, used=self.used - len(freed), blocked=self.blocked)
+        left.ledger = ledger
+        return left
+
     def take_over(self) -> Allocation:
         """Enters how this differs from its base into the base's ledger, and keeps that. Its past is over."""
         base = self.base
@@ -194,7 +210,7 @@ class Allocation:
 
     def forget(self) -> Allocation:
         """The same allocation without its history, so that history does not pile up."""
-        self.base = self.launched = self.moved = None
+        self.base = self.launched = self.moved = self.adjusted = None
         self.removed = self.freed = NO_ROWS
         return self
 
@@ -237,17 +253,8 @@ class Draft:
 
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
-        ledger, jobs = self._base.ledger, self._jobs
-        assert ledger is not None
-        if len(rows) == 1:
-            row = rows.item()
-            freed = ledger.gpus_of(row)
-            self._jobs = jobs[jobs != row]
-        else:
-            marked = np.zeros(self._rows + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-            marked[rows] = True
-            freed = marked.take(ledger.owner).nonzero()[0]
-            self._jobs = jobs[~marked.take(jobs)]
+        assert self._base.ledger is not None
+        freed, self._jobs = _leaving(rows, self._base.ledger, self._jobs, self._rows)
         self._used -= len(freed)
         self._removed, self._freed = rows, freed
         return freed
@@ -296,6 +303,16 @@ class Draft:
         return Allocation(jobs, counts, gpus)
 
 
+def _leaving(rows: Array, ledger: Ledger, jobs: Array, bound: int) -> tuple[Array, Array]:
+    """The GPU ids that these rows hold, and the jobs without them."""
+    if len(rows) == 1:
+        row = rows.item()
+        return ledger.gpus_of(row), jobs[jobs != row]
+    marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+    marked[rows] = True
+    return marked.take(ledger.owner).nonzero()[0], jobs[~marked.take(jobs)]
+
+
 @dataclass(eq=False)
 class Plan:
     """What has to happen so that `wanted` holds. Every job is in one of five parts.
@@ -336,7 +353,7 @@ class Plan:
             return Plan(wanted, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS)
         if wanted.base is now:
             launch, move = wanted.launched or NOTHING, wanted.moved or NOTHING
-            return Plan(wanted, launch, wanted.removed, move, NOTHING, wanted.freed)
+            return Plan(wanted, launch, wanted.removed, move, wanted.adjusted or NOTHING, wanted.freed)
         return _compare(now, wanted)
 
 
