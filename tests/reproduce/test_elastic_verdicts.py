@@ -1,4 +1,4 @@
-"""Figures 3 and 6 to 9: the verdict follows from the numbers by the rule, on numbers made up for all words."""
+"""Figures 3 and 6 to 9: the verdict follows from the numbers by the rule, on made-up numbers."""
 
 import pytest
 

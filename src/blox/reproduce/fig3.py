@@ -34,7 +34,7 @@ class Figure3:
 
     def setup(self, setting: Setting) -> str:
         seeds = len(self._seeds(setting))
-        if setting.trace:
+        if _traced(setting):
             jobs = f"The jobs of {setting.trace} by the preset pollux, with our search"
         else:
             jobs = f"{JOBS} elastic jobs of our applications, 20 an hour, by the policy pollux"
@@ -43,7 +43,7 @@ class Figure3:
     def cases(self, setting: Setting) -> list[Case]:
         found = []
         for interval in self._intervals(setting):
-            if setting.trace:
+            if _traced(setting):
                 base = Experiment(
                     workload=setting.trace, compat=f"pollux:policy=pollux,interval={interval:g}"
                 )
@@ -76,6 +76,11 @@ class Figure3:
 
     def _seeds(self, setting: Setting) -> range:
         return setting.seeds(quick=1, full=3)
+
+
+def _traced(setting: Setting) -> bool:
+    """Whether the trace is one that this figure can replay; others are for other figures."""
+    return setting.trace.startswith("pollux:")
 
 
 def deviations(
