@@ -7,6 +7,7 @@ returns a Result.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import math
 import re
@@ -14,6 +15,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -183,16 +185,17 @@ class Prepared:
         manager = self.manager(backend)
         wall, cpu = time.perf_counter(), time.process_time()
         try:
-            run_loop(
-                manager,
-                cluster_state,
-                job_state,
-                admission=self.composition.admission,
-                scheduler=self.composition.scheduler,
-                placement=self.composition.placement,
-                skip=skip,
-                on_round=_reporter(progress, self.window, self._expected_jobs()) if progress else None,
-            )
+            with _rare_collections():
+                run_loop(
+                    manager,
+                    cluster_state,
+                    job_state,
+                    admission=self.composition.admission,
+                    scheduler=self.composition.scheduler,
+                    placement=self.composition.placement,
+                    skip=skip,
+                    on_round=_reporter(progress, self.window, self._expected_jobs()) if progress else None,
+                )
         finally:
             backend.close()
         timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
@@ -455,6 +458,17 @@ def _hashed(batches: Iterator[JobTable], digest: Any) -> Iterator[JobTable]:
         for name in ("submit_s", "gpus", "duration_s"):
             digest.update(jobs.columns[name].tobytes())
         yield jobs
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Python looks for cycles of objects rarely while a run makes many small ones, and hardly a cycle."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _reporter(
