@@ -198,8 +198,9 @@ class _Walk:
                     break
                 returning.pop()
                 if free[node] >= need:  # it stays
-                    free[node] -= need
-                    heappush(heaps[free[node]], node)
+                    free[node] = left = free[node] - need
+                    if left:  # nobody looks for a node without free GPUs
+                        heappush(heaps[left], node)
                     total -= need
                     released[job] = False
                     continue
@@ -249,8 +250,9 @@ class _Walk:
                     node = -1
                 if node < 0:  # in vain: everybody goes back
                     for _, _, home, held in last[len(last) - mine :]:
-                        free[home] -= held
-                        heappush(heaps[free[home]], home)
+                        free[home] = left = free[home] - held
+                        if left:
+                            heappush(heaps[left], home)
                     if several:  # it is next again, and somebody else's turn to find it a place
                         if released[job]:
                             returning.append((my_place, job, *self._shares_of(job)[0]))
@@ -272,8 +274,9 @@ class _Walk:
                 if len(queue) - at > _LONG:
                     self._drop_hopeless(at, below)
                 continue
-            free[node] = count - need
-            heappush(heaps[count - need], node)
+            free[node] = left = count - need
+            if left:
+                heappush(heaps[left], node)
             total -= need
             placed(job)
             on_node(node)

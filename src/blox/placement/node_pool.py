@@ -32,7 +32,8 @@ class NodePool:
         left = self.free[node] - count
         self.free[node] = left
         self.total -= count
-        heappush(self.heaps[left], node)
+        if left:  # nobody looks for a node without free GPUs
+            heappush(self.heaps[left], node)
 
     def give(self, node: int, count: int) -> None:
         self.take(node, -count)
