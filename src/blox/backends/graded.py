@@ -1,0 +1,68 @@
+"""GradedSimulation: jobs keep their GPUs while what they have beside them, and so their speed, changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blox.backends.simulation import Simulation
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.plan import Allocation
+from blox.workloads.table import Array, JobTable
+
+
+class GradedSimulation(Simulation):
+    """The simulation with adjustments, and with whole iterations per round where the options say so."""
+
+    _iterations: Array = np.empty(0)  # by row, with whole iterations only
+    _iteration_s: Array = np.empty(0)
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        if not self._options.whole_iterations:
+            return super().launch(grants, cluster_state, job_state)
+        rate = self._whole_iterations(grants, cluster_state, job_state)
+        return rate, job_state.now
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs go on where they are at another speed, from now on or from the end of their launch."""
+        columns, rows, now = job_state.columns, grants.jobs, job_state.now
+        anchor = columns.anchor.take(rows)
+        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
+        begin = np.maximum(anchor, now)
+        columns.done0[rows], columns.anchor[rows] = done, begin
+        if self._options.whole_iterations:
+            columns.rate[rows] = self._whole_iterations(grants, cluster_state, job_state)
+        else:
+            rate = self._performance.rate(grants, cluster_state, job_state)
+            columns.rate[rows] = rate
+            self._finish_s[rows] = begin + (self._work_s.take(rows) - done) / rate
+        self._somebody_left = True
+
+    def _whole_iterations(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> Array:
+        """The rate at which every round brings so many whole iterations, and none is left in between."""
+        rows, round_s = grants.jobs, self._round_s
+        speed = np.broadcast_to(
+            np.asarray(self._performance.rate(grants, cluster_state, job_state), dtype=np.float64), len(rows)
+        )
+        iteration_s = self._iteration_s.take(rows)
+        per_round = np.maximum(np.floor(round_s / (iteration_s / speed)), 1.0)
+        left = self._iterations.take(rows) - np.rint(job_state.columns.done0.take(rows) / iteration_s)
+        self._finish_s[rows] = job_state.now + np.ceil(left / per_round) * round_s
+        self._somebody_left = True
+        rate: Array = per_round * iteration_s / round_s
+        return rate
+
+    def _learn(self, jobs: JobTable, rows: Array) -> None:
+        super()._learn(jobs, rows)
+        if not self._options.whole_iterations:
+            return
+        iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")
+        unknown = np.isnan(iterations) | np.isnan(iteration_s)  # those count seconds
+        iteration_s = np.where(unknown, 1.0, iteration_s)
+        iterations = np.where(unknown, np.maximum(np.floor(jobs.columns["duration_s"]), 1.0), iterations)
+        self._iterations = np.concatenate((self._iterations, iterations))
+        self._iteration_s = np.concatenate((self._iteration_s, iteration_s))

@@ -1,0 +1,89 @@
+"""The original's orders: one list that keeps its order between rounds, sorted again at each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.synergy.demands import Demands
+from blox.job_state import JobState
+from blox.plan import NO_ROWS
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+Name = Literal["FIFO", "SRTF", "LAS", "FTF"]
+
+
+@dataclass
+class _Line:
+    rows: Array = field(default_factory=lambda: NO_ROWS)
+    seen: int = 0
+    demands: Demands = field(default_factory=Demands)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Every active job by the original's key, then by arrival; ties as they stood in the round before.
+
+    SRTF and FTF reckon with the speed that a job had in the round before (`stale_speed`; without it: with
+    its best), 1 for all if `fair`. FTF takes the smallest ratio first (`least_delayed`): who is delayed
+    least; without it, who is delayed most.
+    """
+
+    name: Name = "FIFO"
+    fair: bool = False
+    stale_speed: bool = True
+    least_delayed: bool = True
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        if self.name == "FIFO":
+            return Schedule(job_state.active)
+        line = job_state.memory(self, _Line)
+        rows = self._present(line, job_state)
+        columns = job_state.columns
+        arrival = columns.submit_s.take(rows)
+        if self.name == "LAS":
+            stint = job_state.now - columns.held_since.take(rows)
+            key = columns.held0.take(rows) + stint * columns.held_gpus.take(rows)
+        else:
+            key = self._time_left(rows, line, job_state, cluster_state)
+            if self.name == "FTF":
+                total = columns.iterations.take(rows) * columns.iteration_s.take(rows)
+                key = (job_state.now - arrival + key) / total
+                key = key if self.least_delayed else -key
+        line.rows = rows[np.lexsort((arrival, key))]
+        return Schedule(line.rows)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """FIFO does not change its mind. In the others' lists every round leaves its traces."""
+        return math.inf if self.name == "FIFO" else job_state.now
+
+    def _present(self, line: _Line, job_state: JobState) -> Array:
+        """The list without those who have finished, and with those who have come behind it."""
+        active = job_state.active
+        old = line.rows[np.isin(line.rows, active, assume_unique=True)]
+        fresh = active[active.searchsorted(line.seen) :]
+        line.seen = max(line.seen, int(active[-1]) + 1) if len(active) else line.seen
+        return np.concatenate((old, fresh))
+
+    def _time_left(self, rows: Array, line: _Line, job_state: JobState, cluster_state: ClusterState) -> Array:
+        columns = job_state.columns
+        iteration_s = columns.iteration_s.take(rows)
+        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(
+            0.0, job_state.now - columns.anchor.take(rows)
+        )
+        left = columns.iterations.take(rows) - np.rint(done / iteration_s)
+        if self.fair:
+            return np.asarray(left * iteration_s)
+        demands = line.demands.update(job_state, cluster_state)
+        speed = np.array([demands.of_row[row].speed for row in rows.tolist()])
+        allocation = cluster_state.allocation
+        if self.stale_speed and allocation.cpu is not None:
+            wanted = np.array([demands.of_row[row].cpu for row in allocation.jobs.tolist()])
+            slowed = allocation.jobs[allocation.cpu < wanted]
+            speed[np.isin(rows, slowed, assume_unique=True)] = 1.0
+        return np.asarray(left * iteration_s / speed)
