@@ -37,14 +37,14 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long"
 
 # pytest answers 5 when no test is marked slow: that is not a failure.
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
 
-pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (slow)
-	$(BIN)/pytest -s -m slow tests/golden/test_pollux.py
+pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
+	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
 
 bench: $(STAMP) ## speed, each figure beside its limit
 	@missed=0; for part in run tiresias gavel pollux; do \

@@ -2,7 +2,7 @@
 
 Every row of `goldens/pollux/summary.csv` in the shared folder with `deterministic` = 1 is a case, and so is
 every run of a deterministic policy whose JCTs were shipped with the artifact and whose workload is there.
-Pollux draws random numbers: its averages are held to the shipped ones (`make pollux`, slow).
+Pollux draws random numbers: its averages are held to the shipped ones (`make pollux`, minutes).
 """
 
 import csv
@@ -101,7 +101,7 @@ def test_equals_what_was_shipped(case):
     assert not apart, dict(list(apart.items())[:5])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pollux_is_as_good_as_what_was_shipped():
     """Average JCT within 5 % of the shipped one for every workload at load 1.0; within 2 % on the mean."""
     shipped = {
