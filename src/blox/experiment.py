@@ -232,6 +232,9 @@ class Prepared:
             jobs.update(told(job_state))
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        reported = getattr(self.composition.placement, "figures", None)
+        if reported is not None:  # what the placement says of its own work
+            summary.update(reported(job_state))
         table = self.experiment.to_table()
         if self.composition.cluster or self.composition.default_cluster:
             table["cluster"] = self.cluster.text

@@ -34,12 +34,12 @@ class Choice:
         fair: tuple[float, float],
         gpus_on: tuple[tuple[int, int], ...],
     ) -> Choice:
-        """The points of a profile that are not slower than the fair share (cores, memory per GPU)."""
+        """The fair share (cores, memory per GPU), and the points of a profile that are not slower."""
         if surface is None:
             return cls(((*fair, 1.0),), gpus_on)
         usual = surface.at(*fair)
-        kept = tuple(point for point in surface.points() if point[2] >= usual - 1e-9)
-        return cls(_undominated(kept) or ((*fair, usual),), gpus_on)
+        kept = [point for point in surface.points() if point[2] >= usual - 1e-9]
+        return cls(_undominated(list(dict.fromkeys((*kept, (*fair, usual))))), gpus_on)
 
 
 @dataclass(frozen=True)
