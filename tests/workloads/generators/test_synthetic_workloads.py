@@ -25,6 +25,8 @@ SPECS = [
     "constant:every_s=0,jobs=20000",
     "elastic",
     "elastic:of=philly:load=8;max_gpus=16",
+    "synergy",
+    "synergy:multi=true,load=9,split=50+0+50",
 ]
 
 

@@ -52,7 +52,8 @@ class Order:
         else:
             key = self._time_left(rows, line, job_state, cluster_state)
             if self.name == "FTF":
-                total = columns.iterations.take(rows) * columns.iteration_s.take(rows)
+                iterations, iteration_s = _work(rows, job_state)
+                total = iterations * iteration_s
                 key = (job_state.now - arrival + key) / total
                 key = key if self.least_delayed else -key
         line.rows = rows[np.lexsort((arrival, key))]
@@ -72,11 +73,11 @@ class Order:
 
     def _time_left(self, rows: Array, line: _Line, job_state: JobState, cluster_state: ClusterState) -> Array:
         columns = job_state.columns
-        iteration_s = columns.iteration_s.take(rows)
+        iterations, iteration_s = _work(rows, job_state)
         done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(
             0.0, job_state.now - columns.anchor.take(rows)
         )
-        left = columns.iterations.take(rows) - np.rint(done / iteration_s)
+        left = iterations - np.rint(done / iteration_s)
         if self.fair:
             return np.asarray(left * iteration_s)
         demands = line.demands.update(job_state, cluster_state)
@@ -87,3 +88,14 @@ class Order:
             slowed = allocation.jobs[allocation.cpu < wanted]
             speed[np.isin(rows, slowed, assume_unique=True)] = 1.0
         return np.asarray(left * iteration_s / speed)
+
+
+def _work(rows: Array, job_state: JobState) -> tuple[Array, Array]:
+    """Iterations and seconds per iteration; seconds are counted where a trace does not say."""
+    columns = job_state.columns
+    iterations, iteration_s = columns.iterations.take(rows), columns.iteration_s.take(rows)
+    unknown = np.isnan(iterations) | np.isnan(iteration_s)
+    if not unknown.any():
+        return iterations, iteration_s
+    seconds = np.maximum(np.floor(columns.expected_s.take(rows)), 1.0)
+    return np.where(unknown, seconds, iterations), np.where(unknown, 1.0, iteration_s)

@@ -1,0 +1,34 @@
+"""Figure 5: the rule for its verdict, and its runs."""
+
+from blox.reproduce import fig5
+from blox.reproduce.figure import Setting
+
+SOONER = {
+    "proportional, the original": 26.0,
+    "proportional, ours": 26.0,
+    "tune, the original": 14.0,
+    "tune, ours": 14.0,
+}
+
+
+def test_it_holds_where_both_modes_agree_and_tune_is_the_quicker():
+    assert fig5.judge({"proportional": (0.01, 0.02), "tune": (-0.04, 0.05)}, SOONER).word == "holds"
+
+
+def test_in_part_where_one_mode_agrees():
+    assert fig5.judge({"proportional": (0.01, 0.02), "tune": (-0.06, 0.02)}, SOONER).word == "holds in part"
+
+
+def test_not_where_none_agrees_or_tune_is_slower():
+    apart = {"proportional": (0.2, 0.02), "tune": (0.01, 0.2)}
+    assert fig5.judge(apart, SOONER).word == "does not hold"
+    slower = {**SOONER, "tune, ours": 27.0}
+    assert fig5.judge({"proportional": (0.0, 0.0), "tune": (0.0, 0.0)}, slower).word == "does not hold"
+
+
+def test_both_simulators_get_the_same_jobs_on_the_same_servers():
+    cases = fig5.FIGURE.cases(Setting(trace="synergy:jobs.csv"))
+    assert len(cases) == 4
+    assert {(c.experiment.workload, c.experiment.cluster, c.experiment.window) for c in cases} == {
+        ("synergy:jobs.csv", fig5.CLUSTER, "4000-4999")
+    }
