@@ -14,6 +14,8 @@ import numpy as np
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
+    from blox.cluster_state import ClusterState
+    from blox.fractions import TimeShares
     from blox.job_state import JobState
 
 
@@ -24,7 +26,8 @@ class Schedule:
     Jobs that are not listed are suspended. `strict`: a job that does not fit ends the walk; otherwise
     it is passed over. `preempt`: running jobs later in the order may be displaced. The optional columns
     are aligned with `jobs`: GPUs granted (default: as many as asked for), GPU type, thousandths of each
-    GPU, CPU cores, memory, configuration, share group, and pinned GPU ids for policies that place too.
+    GPU, CPU cores, memory, configuration, the job that it shares its GPUs with (a row, -1: none), and pinned
+    GPU ids for policies that place too.
     """
 
     jobs: Array
@@ -53,6 +56,35 @@ class Schedule:
         """Every active job, smallest key first; several keys as a tuple, the most important first."""
         keys = by if isinstance(by, tuple) else (by,)
         return cls(job_state.active, keys, strict, preempt)
+
+    @classmethod
+    def from_fractions(
+        cls, job_state: JobState, cluster_state: ClusterState, shares: TimeShares, *, fill: bool = True
+    ) -> Schedule:
+        """The coming round of jobs that are to have parts of the time on GPU types (Gavel, OSDI'20).
+
+        `shares` is what the policy remembers: the fractions that it wants, and the time received, which is
+        booked here. Jobs, or pairs of jobs that share their GPUs, run in order of their priority: wanted
+        fraction over received fraction. `fill` is work conserving: GPUs that would idle go to jobs that were
+        not chosen, on the type where they are fastest. Who stays on its GPU type keeps its GPUs: its lease is
+        extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares` wait.
+        """
+        from blox.fractions import choose, types_held
+        from blox.leases import pin
+
+        shares.account(job_state, cluster_state)
+        up = cluster_state.node_up[cluster_state.gpu_node]
+        gpus = np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
+        width = job_state.columns.gpus.take(shares.members[:, 0])
+        chosen = choose(shares, width, gpus, types_held(shares, cluster_state), fill)
+        members, wide = shares.members.tolist(), width.tolist()
+        wanted = [(tuple(job for job in members[row] if job >= 0), kind, wide[row]) for row, kind in chosen]
+        pinned, stays = pin(wanted, cluster_state)
+        shares.count_leases(stays, job_state.now)
+        beside = {jobs[i]: jobs[1 - i] for jobs, _, _ in wanted if len(jobs) == 2 for i in (0, 1)}
+        jobs = np.array([job for each, _, _ in wanted for job in each], dtype=np.int64)
+        partner = np.array([beside.get(job, -1) for job in jobs.tolist()]) if beside else None
+        return cls(jobs, share_group=partner, pinned=pinned)
 
     @property
     def order(self) -> Array:
