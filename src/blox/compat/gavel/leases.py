@@ -1,0 +1,126 @@
+"""The original's placement: who had GPUs keeps them if it can, the others take the next free ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.gavel.record import Record
+from blox.job_state import JobState
+from blox.plan import NO_ROWS, Allocation
+from blox.schedule import Schedule
+
+Members = tuple[int, ...]
+Gpus = tuple[int, ...]
+
+
+@dataclass
+class Held:
+    """Where jobs and pairs are."""
+
+    total_gpus: int = 0
+    gpus: dict[Members, Gpus] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Leases:
+    """Per GPU type the widest first: a lease is extended where all its GPUs are still free.
+
+    Who shares the GPUs of another holds half of each. Extensions are counted; they cost and save nothing.
+    """
+
+    record: Record
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        held = job_state.memory(self, Held)
+        held.total_gpus = cluster_state.total_gpus
+        wanted = _combinations(schedule)
+        active = set(job_state.active.tolist())
+        counts, width = self.record.counts, job_state.columns.gpus
+        counts.leases += sum(any(row in active for row in members) for members in held.gpus)
+        found: dict[Members, Gpus] = {}
+        for type_, members in wanted.items():
+            free = dict.fromkeys(np.flatnonzero(cluster_state.gpu_type == type_).tolist())
+            widths = [int(width[each[0]]) for each in members]
+            for wide in sorted(set(widths), reverse=True):
+                here = [each for each, count in zip(members, widths) if count == wide]
+                for each in here:
+                    gpus = held.gpus.get(each, ())
+                    if gpus and all(gpu in free for gpu in gpus):
+                        found[each] = gpus
+                        for gpu in gpus:
+                            del free[gpu]
+                left = iter(list(free))
+                for each in here:
+                    if each not in found:
+                        found[each] = tuple(islice(left, wide))
+                        for gpu in found[each]:
+                            del free[gpu]
+        counts.extended += sum(held.gpus.get(each) == gpus for each, gpus in found.items())
+        held.gpus = found
+        return _changed(cluster_state.allocation, found, schedule.share_group is not None)
+
+    def figures(self, job_state: JobState) -> dict[str, float]:
+        """The original's own figures. Utilisation is execution time, that of two that share counted once."""
+        counts = self.record.counts
+        whole = job_state.memory(self, Held).total_gpus * job_state.now
+        return {
+            "utilisation": counts.busy_s / whole if whole else 0.0,
+            "rounds_run": counts.rounds,
+            "allocations_made": counts.allocations,
+            "leases_extended": counts.extended / counts.leases if counts.leases else 0.0,
+        }
+
+
+def _combinations(schedule: Schedule) -> dict[int, list[Members]]:
+    """Jobs and pairs by GPU type, in the order of the schedule."""
+    assert schedule.gpu_type is not None
+    rows, types = schedule.jobs.tolist(), schedule.gpu_type.tolist()
+    groups = [-1] * len(rows) if schedule.share_group is None else schedule.share_group.tolist()
+    found: dict[int, list[Members]] = {}
+    for row, type_, group in zip(rows, types, groups):
+        there = found.setdefault(type_, [])
+        if group >= 0 and there and there[-1] == (group,) and row != group:
+            there[-1] = (group, row)
+        else:
+            there.append((row,))
+    return found
+
+
+def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Allocation:
+    """The allocation in which everybody is there, as a difference from the present one."""
+    gpus = {row: ids for members, ids in wanted.items() for row in members}
+    group = {row: members[0] if len(members) > 1 else -1 for members in wanted for row in members}
+    old, old_group = now.as_dict(), {}
+    if now.share_group is not None:
+        old_group = dict(zip(now.jobs.tolist(), now.share_group.tolist()))
+    removed = [row for row in old if row not in gpus]
+    moved = [row for row in old if row in gpus and old[row] != gpus[row]]
+    adjusted = [row for row in old if old[row] == gpus.get(row) and old_group.get(row, -1) != group[row]]
+    launched = [row for row in gpus if row not in old]
+
+    def part(rows: list[int]) -> Allocation:
+        there = [gpus[row] for row in rows]
+        groups = np.array([group[row] for row in rows], dtype=np.int64)
+        return Allocation(
+            np.array(rows, dtype=np.int64),
+            np.array([len(ids) for ids in there], dtype=np.int64),
+            np.array([gpu for ids in there for gpu in ids], dtype=np.int64),
+            used=len({gpu for ids in there for gpu in ids}),
+            share_group=groups if sharing else None,
+            share_milli=np.where(groups >= 0, 500, 1000) if sharing else None,
+        )
+
+    result = part(list(gpus))
+    stay = {gpu for row in gpus if row in old and row not in moved for gpu in gpus[row]}
+    freed = {gpu for row in (*removed, *moved) for gpu in old[row]} - stay
+    result.base = now
+    result.removed = np.array(removed, dtype=np.int64) if removed else NO_ROWS
+    result.freed = np.array(sorted(freed), dtype=np.int64) if freed else NO_ROWS
+    result.launched = part(launched) if launched else None
+    result.moved = part(moved) if moved else None
+    result.adjusted = part(adjusted) if adjusted else None
+    return result

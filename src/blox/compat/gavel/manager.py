@@ -1,0 +1,49 @@
+"""The original's time and its end, over our loop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.gavel.steps import Rounds
+from blox.job_state import JobState
+from blox.manager import BloxManager
+from blox.plan import Plan
+from blox.workloads.table import Array
+
+
+@dataclass(frozen=True)
+class RoundEnds:
+    """Wakes when the round that runs has ended, or, where nobody runs, at the next submission."""
+
+    round_s: float = 360.0
+
+    def next_wake(self, now: float, event: float, stable: float) -> float:
+        return event if stable == -math.inf else now + self.round_s
+
+    def wakes_before(self, time_s: float) -> int:
+        return -1
+
+
+class Sharing(BloxManager):
+    """Two jobs may hold the same GPUs, and a run ends without the jobs that were given up."""
+
+    def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        plan.wanted.forget()  # entered as a whole: a change would free GPUs that the other one still holds
+        super().exec_jobs(plan, cluster_state, job_state)
+
+    def _take_off(
+        self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
+    ) -> None:
+        job_state.stop(rows, at)
+        held = cluster_state.allocation
+        cluster_state.carry_out(held.select(~np.isin(held.jobs, rows)))
+
+    def _stop_if_all_done(self, job_state: JobState) -> None:
+        assert isinstance(self.backend, Rounds)
+        dropped = len(self.backend.dropped)
+        if self.backend.exhausted and len(job_state.active) == dropped:
+            self.terminate = True

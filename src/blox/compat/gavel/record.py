@@ -1,0 +1,91 @@
+"""What the parts of the preset tell each other: how fast jobs are, and how the last round went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from blox.performance.throughputs import Kind, Throughputs
+from blox.workloads.table import Array, JobTable
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A round: who ran (rows), on how many GPUs, how many steps, until when, and whether they count.
+
+    Two that share end together. Execution is counted from `since_s`, the end of the last round in which
+    anybody ran, even if nobody did for a while before `begin_s`.
+    """
+
+    rows: Array
+    gpus: Array
+    steps: Array
+    end_s: Array
+    counts: Array
+    shared: Array
+    since_s: float
+    begin_s: float
+
+    @property
+    def last_s(self) -> float:
+        """When the round ends."""
+        return float(self.end_s.max())
+
+    @property
+    def busy_s(self) -> float:
+        """GPU-seconds that count, those of two that share once."""
+        each = self.gpus * (self.end_s - self.since_s) * np.where(self.shared, 0.5, 1.0)
+        return float(each[self.counts].sum())
+
+
+@dataclass
+class Counts:
+    """What is counted during a run."""
+
+    rounds: int = 0
+    allocations: int = 0
+    leases: int = 0  # that could have been extended
+    extended: int = 0
+    busy_s: float = 0.0  # GPU-seconds
+
+
+class Record:
+    """Throughputs (steps/s) of the kinds of job on `types`, the steps that jobs have left, the last round."""
+
+    def __init__(self, table: Throughputs) -> None:
+        self.table = table
+        self.clear()
+
+    def clear(self) -> None:
+        """A new run begins."""
+        self.types: tuple[str, ...] = ()
+        self.alone: Array = np.zeros((0, 0))  # kinds x types
+        self.beside: Array = np.zeros((0, 0, 0))  # kinds x kinds x types
+        self.kind: Array = np.zeros(0, dtype=np.int64)  # by row, as the next two
+        self.steps_left: Array = np.zeros(0)
+        self.shared_s: Array = np.zeros(0)
+        self.last: Round | None = None
+        self.dropped: set[int] = set()
+        self.nobody_comes = False
+        self.counts = Counts()
+        self._kinds: dict[Kind, int] = {}
+
+    def __repr__(self) -> str:
+        return "Record()"
+
+    def learn(self, jobs: JobTable) -> None:
+        """Takes in newly staged jobs: their kinds and steps."""
+        names, gpus, known = jobs.column("model").tolist(), jobs.columns["gpus"].tolist(), len(self._kinds)
+        kinds = [self._kinds.setdefault(kind, len(self._kinds)) for kind in zip(names, gpus)]
+        self.kind = np.concatenate([self.kind, np.array(kinds, dtype=np.int64)])
+        self.steps_left = np.concatenate([self.steps_left, jobs.column("iterations").astype(np.float64)])
+        self.shared_s = np.concatenate([self.shared_s, np.zeros(len(jobs))])
+        if len(self._kinds) > known:
+            self.types = ()
+
+    def look_up(self, types: tuple[str, ...]) -> None:
+        """The throughputs of all kinds so far on these types."""
+        if self.types != types:
+            self.types, kinds = types, list(self._kinds)
+            self.alone, self.beside = self.table.of(kinds, types), self.table.shared(kinds, types)

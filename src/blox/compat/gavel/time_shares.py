@@ -1,0 +1,171 @@
+"""The original's scheduler: fractions of time from a policy now and then, rounds from fractions always."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.compat.gavel.combinations import Combinations
+from blox.compat.gavel.record import Record
+from blox.job_state import JobState
+from blox.schedule import Schedule
+from blox.schedulers.gavel.policies import Policy
+from blox.schedulers.gavel.problem import Pairs, Problem
+from blox.workloads.table import Array
+
+FASTEST_FIRST = ("v100", "p100", "k80")
+SHUFFLED_BY = 5  # added to the seed
+
+
+@dataclass
+class Memory:
+    """What is kept from round to round."""
+
+    types: tuple[str, ...]
+    gpus: list[int]
+    combinations: Combinations
+    draws: random.Random
+    policy: dict[str, Any] = field(default_factory=dict)
+    reset_s: float = 0.0  # when the allocation was last made; 0 also stands for "any time"
+    stale: bool = False  # somebody came, went or failed since
+    running: list[tuple[int, int]] = field(default_factory=list)  # combination, type
+
+
+@dataclass(frozen=True)
+class TimeShares:
+    """Asks `policy` for fractions when jobs have come or gone, at most every `reset_s` seconds.
+
+    `shuffle`: types are gone through in a random order, otherwise V100 first. `promised_only`: who has no
+    priority does not run. `packed`: pairs of jobs of equal width may share GPUs.
+    """
+
+    policy: Policy
+    record: Record
+    packed: bool
+    shuffle: bool
+    promised_only: bool
+    seed: int
+    round_s: float
+    reset_s: float
+
+    def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
+        memory = job_state.memory(self, lambda: self._begin(cluster_state))
+        self.record.look_up(memory.types)
+        self._credit(memory)
+        self._take_in(memory, job_state)
+        chosen = self._choose(memory, job_state)
+        if not chosen and self.record.nobody_comes and len(memory.combinations.members):
+            memory.reset_s = 0.0  # nothing runs and nobody comes: do not wait for the next reset
+            chosen = self._choose(memory, job_state)
+        memory.running = chosen
+        return self._schedule(memory, cluster_state)
+
+    def job_columns(self, job_state: JobState) -> dict[str, Array]:
+        """Seconds in which each job has shared its GPUs."""
+        return {"shared_s": self.record.shared_s[: job_state.submitted]} if self.packed else {}
+
+    def _begin(self, cluster_state: ClusterState) -> Memory:
+        types = tuple(sorted(cluster_state.gpu_types))
+        place = [cluster_state.gpu_types.index(name) for name in types]
+        gpus = np.bincount(cluster_state.gpu_type, minlength=len(types))[place].tolist()
+        half = Combinations(len(types), self.round_s / 2.0)
+        return Memory(types, gpus, half, random.Random(self.seed + SHUFFLED_BY))
+
+    def _credit(self, memory: Memory) -> None:
+        """Time received in the round that has ended, added up as the original does: the last to end first."""
+        last = self.record.last
+        if last is None:
+            return
+        at = {row: place for place, row in enumerate(last.rows.tolist())}
+        first, end_s, counts = memory.combinations.members[:, 0].tolist(), last.end_s.tolist(), last.counts
+        ended = [(-end_s[at[first[each]]], first[each], each, type_) for each, type_ in memory.running]
+        for end, row, each, type_ in sorted(ended):
+            if counts[at[row]]:
+                memory.combinations.credit(each, type_, -end - last.since_s)
+        memory.stale |= not bool(counts.all())
+
+    def _take_in(self, memory: Memory, job_state: JobState) -> None:
+        """Jobs that have left or come since, and their pairs."""
+        known, active = memory.combinations.jobs, job_state.active
+        gone = np.union1d(np.setdiff1d(known, active), [row for row in self.record.dropped if row in known])
+        if len(gone):
+            memory.combinations.remove(gone)
+        new = [row for row in np.setdiff1d(active, known).tolist() if row not in self.record.dropped]
+        for row in new:
+            self._add(memory.combinations, row, job_state)
+        memory.stale |= bool(len(gone) or new)
+
+    def _add(self, combinations: Combinations, row: int, job_state: JobState) -> None:
+        record, width = self.record, job_state.columns.gpus
+        alone = record.alone[record.kind[row]] > 0
+        members, runs = np.array([[row, -1]]), alone[None, :]
+        if self.packed:
+            others = combinations.jobs
+            others = others[width[others] == width[row]]
+            mine, theirs = record.kind[row], record.kind[others]
+            both = (record.beside[mine, theirs] > 0) & (record.beside[theirs, mine] > 0)
+            pairs = np.column_stack([others, np.full(len(others), row)])
+            members, runs = np.concatenate([members, pairs]), np.concatenate([runs, both])
+        combinations.add(members, np.full(len(members), width[row]), runs)
+
+    def _choose(self, memory: Memory, job_state: JobState) -> list[tuple[int, int]]:
+        combinations = memory.combinations
+        elapsed_s = job_state.now - memory.reset_s
+        if memory.stale and (elapsed_s >= self.reset_s or memory.reset_s == 0):
+            combinations.reset(elapsed_s)
+            memory.reset_s, memory.stale = job_state.now, False
+            self._allocate(memory, job_state)
+        fast = [name for name in FASTEST_FIRST if name in memory.types]
+        order = fast + [name for name in memory.types if name not in FASTEST_FIRST]
+        if self.shuffle:
+            memory.draws.shuffle(order)
+        if not len(combinations.members):
+            return []
+        by_name = [memory.types.index(name) for name in order]
+        chosen = combinations.choose(by_name, memory.gpus, self.promised_only)
+        # who is not in the allocation yet has GPUs set aside, and does not get them
+        return [(at, kind) for at, kind in chosen if combinations.known[at]]
+
+    def _allocate(self, memory: Memory, job_state: JobState) -> None:
+        record, columns, rows = self.record, job_state.columns, memory.combinations.jobs
+        record.counts.allocations += 1
+        kinds, kind = np.unique(record.kind[rows], return_inverse=True)
+        problem = Problem(
+            memory.types,
+            np.array(memory.gpus, dtype=np.float64),
+            record.alone[record.kind[rows]],
+            jobs=rows,
+            width=columns.gpus[rows].astype(np.float64),
+            weight=columns.priority[rows].astype(np.float64),
+            remaining_steps=record.steps_left[rows],
+            elapsed_s=job_state.now - columns.submit_s[rows],
+            slo_s=np.where(
+                columns.deadline_s[rows] > job_state.now, columns.deadline_s[rows] - job_state.now, np.inf
+            ),
+            pairs=Pairs(kind, record.beside[np.ix_(kinds, kinds)]) if self.packed else None,
+        )
+        found = self.policy.allocate(problem, memory.policy)
+        members = np.where(found.members >= 0, rows[found.members], -1) if len(rows) else found.members
+        memory.combinations.promise(members, np.clip(found.fractions, 0.0, 1.0))
+
+    def _schedule(self, memory: Memory, cluster_state: ClusterState) -> Schedule:
+        """Members of pairs are in one share group, and stand side by side."""
+        of_type = [cluster_state.gpu_types.index(name) for name in memory.types]
+        rows: list[int] = []
+        types: list[int] = []
+        groups: list[int] = []
+        for at, kind in memory.running:
+            first, second = memory.combinations.members[at].tolist()
+            for row in (first, second) if second >= 0 else (first,):
+                rows.append(row)
+                types.append(of_type[kind])
+                groups.append(first if second >= 0 else -1)
+        return Schedule(
+            np.array(rows, dtype=np.int64),
+            gpu_type=np.array(types, dtype=np.int64),
+            share_group=np.array(groups, dtype=np.int64) if self.packed else None,
+        )

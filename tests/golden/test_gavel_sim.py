@@ -1,0 +1,92 @@
+"""The results of Gavel's own simulator, run by run.
+
+Every row of `goldens/gavel/sim/summary.csv` in the shared folder is a case. Where no solver's choice enters
+(`deterministic` = 1), every job's JCT is the original's. Elsewhere many allocations are optimal and the
+original's solver picks one: averages are compared, within the tolerances below. Any folder of that layout
+will do.
+"""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blox import Experiment
+
+SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
+FOLDER = SHARED / "goldens" / "gavel" / "sim"
+SUMMARY = FOLDER / "summary.csv"
+LONG = 1000  # rounds: such runs are not for the quick suite, but for one in each trace
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+CASES = [row for row in rows_of(SUMMARY) if not row["error"]] if SUMMARY.is_file() else []
+
+
+def tolerances(policy):
+    """(of the average JCT, of the makespan), relative; None: not compared."""
+    if "packed" in policy or policy == "gandiva":
+        return 0.05, 0.05
+    if policy.startswith("finish_time_fairness"):
+        return 0.05, 0.02
+    if policy.startswith("min_total_duration"):
+        return None, 0.02
+    return 0.02, 0.02
+
+
+def experiment_of(case):
+    gpus = zip(("v100", "p100", "k80"), case["cluster"].split(":"))
+    table = SHARED / "data" / "gavel" / case["throughputs"]
+    if not table.is_file():
+        pytest.skip(f"absent: {table}")
+    return Experiment(
+        workload=f"gavel:{FOLDER / 'traces' / case['trace']}?throughputs={table}",
+        cluster=",".join(f"{name}={count}x1" for name, count in gpus if int(count)),
+        compat=f"gavel:policy={case['policy']},throughputs={table}",
+    )
+
+
+def params():
+    found = []
+    for case in CASES:
+        long = int(case["rounds"]) > LONG and case["deterministic"] == "0"
+        name = Path(case["file"]).name.removesuffix(".jobs.csv")
+        found.append(pytest.param(case, id=name, marks=[pytest.mark.slow] if long else []))
+    return found
+
+
+def test_there_are_cases():
+    if not FOLDER.is_dir():
+        pytest.skip(f"absent: {FOLDER}")
+    assert SUMMARY.is_file(), f"absent: {SUMMARY}"
+    assert CASES, f"{SUMMARY} lists no run that finished"
+
+
+@pytest.mark.parametrize("case", params())
+def test_equals_the_original(case):
+    result = experiment_of(case).run()
+    original = {row["job_id"]: row["jct"] for row in rows_of(FOLDER / case["file"])}
+    want = np.array([float(original[str(job)] or "nan") for job in result.jobs["job_id"].tolist()])
+    have = result.jobs["jct_s"]
+    assert len(have) == int(case["num_jobs"])
+    assert int((~np.isnan(have)).sum()) == int(case["num_completed"])
+    if case["deterministic"] == "1":
+        apart = np.flatnonzero(~np.isclose(have, want, rtol=1e-6, atol=0, equal_nan=True))
+        told = [f"job {i}: {have[i]!r}, the original's is {want[i]!r}" for i in apart[:10].tolist()]
+        assert not told, f"{len(apart)} differ\n" + "\n".join(told)
+        assert result.summary["utilisation"] == pytest.approx(float(case["util"]), rel=1e-9)
+        assert 100 * result.summary["leases_extended"] == pytest.approx(
+            float(case["lease_ext_pct"]), rel=1e-9
+        )
+        assert result.summary["rounds_run"] + 1 == int(case["rounds"])
+        return
+    jct, makespan = tolerances(case["policy"])
+    if jct is not None:
+        assert result.summary["avg_jct_s"] == pytest.approx(float(case["avg_jct"]), rel=jct)
+    assert result.summary["makespan_s"] == pytest.approx(float(case["makespan"]), rel=makespan)
