@@ -35,7 +35,11 @@ class Combinations:
         return alone
 
     def add(self, members: Array, width: Array, runs: Array) -> None:
-        """Newcomers: nothing is promised to them before the next reset."""
+        """Newcomers: nothing is promised to them before the next reset.
+
+        Jobs begin with half a round received and pairs with nothing, so that the first reset owes pairs that
+        half: they go before jobs where nobody has any priority.
+        """
         more, types = len(members), self.runs.shape[1]
         zero = np.zeros((more, types))
         self.members = np.concatenate([self.members, members])
@@ -43,7 +47,7 @@ class Combinations:
         self.known = np.concatenate([self.known, np.zeros(more, dtype=bool)])
         self.runs = np.concatenate([self.runs, runs])
         self.fraction = np.concatenate([self.fraction, zero])
-        self.received_s = np.concatenate([self.received_s, zero + self.half_s])
+        self.received_s = np.concatenate([self.received_s, zero + self.half_s * (members[:, 1:] < 0)])
         self.deficit_s = np.concatenate([self.deficit_s, zero])
 
     def remove(self, jobs: Array) -> None:

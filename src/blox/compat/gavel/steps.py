@@ -67,9 +67,10 @@ class Rounds(Simulation):
         total = columns.iterations[rows]
         columns.done0[rows] = (total - left[rows]) / total * self._work_s[rows]
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
-            self._failures.pop(row, None)
             if left[row] <= 0:
                 self._done[row] = end_s
+        for row in last.rows[last.counts & ~last.shared].tolist() if self._failures else ():
+            self._failures.pop(row, None)
         self._fail(last.rows[~last.counts & ~last.shared])
 
     def _fail(self, rows: Array) -> None:

@@ -37,9 +37,9 @@ class Gandiva:
         at = {job: position for position, job in enumerate(problem.jobs.tolist())}
         self._part(problem, at, partner)
         free = [job for job in at if job not in partner]
-        tries = 0
-        while len(free) > 1 and tries < len(at):
-            tries += 1
+        for _ in range(len(free)):  # so many tries, however many find jobs of equal width
+            if len(free) < 2:
+                break
             one, two = draws.sample(free, 2)
             if problem.width[at[one]] == problem.width[at[two]]:
                 partner[one], partner[two] = two, one
