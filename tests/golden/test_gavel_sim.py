@@ -1,9 +1,9 @@
 """The results of Gavel's own simulator, run by run.
 
 Every row of `goldens/gavel/sim/summary.csv` in the shared folder is a case. Where no solver's choice enters
-(`deterministic` = 1, and gandiva, whose draws are the original's), every job's JCT is the original's. Elsewhere many allocations are optimal and the
-original's solver picks one: averages are compared, within the tolerances below. Any folder of that layout
-will do.
+(`deterministic` = 1, and gandiva, whose draws are the original's), every job's JCT is the original's.
+Elsewhere many allocations are optimal and the original's solver picks one: averages are compared, within the
+tolerances below. Any folder of that layout will do.
 """
 
 import csv
