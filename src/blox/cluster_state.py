@@ -104,7 +104,7 @@ class ClusterState:
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
         self.total_gpus += count if up else -count
         owners = np.unique(self._ledger.owner[first : first + count])
-        return owners[owners >= 0]
+        return self.allocation.beside(owners[owners >= 0])
 
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""

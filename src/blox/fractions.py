@@ -154,7 +154,7 @@ def choose(shares: TimeShares, width: Array, gpus: Array, now_on: Array, fill: b
     `width` and `now_on` (the type that a row runs on, -1 for none) are by row of the shares, `gpus` by type.
     Rows come in order of priority, on equal terms those first that stay where they are, then older jobs; who
     does not fit is passed over. With `fill` GPUs that are left go to jobs that are left, the most deserving
-    first, each on the type where it is fastest.
+    first, each on the type where it is fastest, on equal terms where most are free.
     """
     free = gpus.astype(np.int64).tolist()
     priority = np.where(shares.speed > 0, shares.priorities(), 0.0)
@@ -196,7 +196,7 @@ def _fill(shares: TimeShares, widths: list[int], free: list[int], taken: set[int
         speed = shares.speed[row].tolist()
         room = [kind for kind, gpus in enumerate(free) if gpus >= widths[row] and speed[kind] > 0]
         if room:
-            kind = max(room, key=lambda each: (speed[each], -each))
+            kind = max(room, key=lambda each: (speed[each], free[each], -each))
             free[kind] -= widths[row]
             chosen.append((row, kind))
     return chosen

@@ -38,7 +38,7 @@ class Allocation:
     """Jobs (rows, each once), the number of GPUs of each, and all GPU ids, grouped job by job.
 
     The optional columns say how the GPUs are held where that is not the whole of each: thousandths of
-    each GPU, CPU cores, memory, the configuration (batch size) and the group of jobs that share.
+    each GPU, CPU cores, memory, the configuration (batch size) and the job that shares them (`sharing.py`).
     `blocked`: a strict order ended the walk before everybody was placed. `settled`: the placement vouches
     that, asked again at once, it would change nothing.
 
@@ -147,6 +147,10 @@ class Allocation:
             return NO_ROWS
         stop = int(self.counts[: where[0] + 1].sum())
         return self.gpus[stop - int(self.counts[where[0]]) : stop]
+
+    def beside(self, rows: Array) -> Array:
+        """These jobs, and those who share GPUs with them (`sharing.py`)."""
+        return rows
 
     def as_dict(self) -> dict[int, tuple[int, ...]]:
         """Row -> GPU ids, for people and tests."""

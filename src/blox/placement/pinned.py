@@ -13,8 +13,9 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.plan import Allocation
+from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
+from blox.sharing import SharedAllocation
 from blox.workloads.table import Array
 
 Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
@@ -69,9 +70,12 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
 
     Nobody is displaced: a job without pins that does not fit is passed over, or ends the walk if `strict`.
     The columns `config`, `cpu` and `memory_gb` of the schedule become grants: a job whose GPUs stay and whose
-    configuration changes is adjusted, not restarted.
+    configuration changes is adjusted, not restarted. Two jobs that `share_group` names to one another may be
+    pinned to the same GPUs; a job whose partner changes is adjusted.
     """
     pinned = schedule.pinned or {}
+    if len(pinned) == len(schedule.jobs) and not cluster_state.allocation.grants() and _bare(schedule):
+        return _changed(pinned, cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
     free = np.flatnonzero(~taken & cluster_state.node_up[cluster_state.gpu_node]).tolist()
@@ -94,11 +98,12 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
         places.append(place)
         granted.append(ids)
     chosen = np.array(places, dtype=np.int64)
-    config, cpu, memory_gb = (
+    config, cpu, memory_gb, share_group = (
         None if column is None else column[chosen]
-        for column in (schedule.config, schedule.cpu, schedule.memory_gb)
+        for column in (schedule.config, schedule.cpu, schedule.memory_gb, schedule.share_group)
     )
-    return Allocation(
+    kind = Allocation if share_group is None else SharedAllocation
+    return kind(
         schedule.jobs[chosen],
         np.array([len(ids) for ids in granted], dtype=np.int64),
         np.array([gpu for ids in granted for gpu in ids], dtype=np.int64),
@@ -106,4 +111,40 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
         config=config,
         cpu=cpu,
         memory_gb=memory_gb,
+        share_group=share_group,
     )
+
+
+def _bare(schedule: Schedule) -> bool:
+    """Whether jobs get whole GPUs and nothing else is said."""
+    return all(
+        column is None for column in (schedule.config, schedule.cpu, schedule.memory_gb, schedule.share_group)
+    )
+
+
+def _changed(
+    pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
+) -> Allocation:
+    """The same outcome as changes of the present allocation, where every job is pinned to GPUs of its own."""
+    now = cluster_state.allocation
+    owner = now.owner
+    assert owner is not None
+    wanted = np.full(len(owner), -1)
+    for row, ids in pinned.items():
+        for gpu in ids:
+            wanted[gpu] = row
+    differs = owner != wanted
+    if not differs.any():
+        return now
+    touched = np.unique(np.concatenate((owner[differs], wanted[differs])))
+    touched = touched[touched >= 0]
+    had = np.isin(touched, now.jobs)
+    gets = np.fromiter((row in pinned for row in touched.tolist()), dtype=bool, count=len(touched))
+    draft = Draft(now, job_state.submitted)
+    draft.remove(touched[had])
+    for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):
+        if len(rows):
+            each = [pinned[row] for row in rows.tolist()]
+            counts = np.array([len(ids) for ids in each], dtype=np.int64)
+            put(rows, counts, np.array([gpu for ids in each for gpu in ids], dtype=np.int64))
+    return draft.outcome()

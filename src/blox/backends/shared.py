@@ -1,0 +1,104 @@
+"""SharedSimulation: two jobs may share their GPUs, and each is as fast as the other lets it be."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from blox.backends.feed import JobFeed
+from blox.backends.graded import GradedSimulation
+from blox.backends.simulation import NO_TIMES, PerformanceModel
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.options import SimulationOptions
+from blox.performance.overheads import Overheads
+from blox.plan import NO_ROWS, Allocation
+from blox.workloads.table import Array
+
+
+class PairModel(Protocol):
+    """A performance model that knows how fast jobs are beside one another."""
+
+    def speeds(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array, Array, Array]:
+        """Of each job: its rate beside its partner, its rate alone where it is, and steps/s at rate 1."""
+        ...
+
+
+class SharedSimulation(GradedSimulation):
+    """When one of two jobs that share ends inside a round, the other goes on alone, faster, from then on.
+
+    Jobs report `steps_per_s`, what they do beside whomever they are with, when they start or are adjusted.
+    """
+
+    def __init__(
+        self,
+        feed: JobFeed,
+        performance: PerformanceModel,
+        overheads: Overheads | None = None,
+        options: SimulationOptions | None = None,
+        round_s: float = 300.0,
+    ) -> None:
+        super().__init__(feed, performance, overheads, options, round_s)
+        self._partners: dict[int, int] = {}
+        self._alone: dict[int, float] = {}  # the rate of a job that shares, if it did not
+
+    def launch(
+        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array | float, Array | float]:
+        self._learn_speeds(grants, cluster_state, job_state)
+        return super().launch(grants, cluster_state, job_state)
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        self._learn_speeds(grants, cluster_state, job_state)
+        super().adjust(grants, cluster_state, job_state)
+
+    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        if not self._partners or job_state.now < self._earliest:
+            return super().completed(cluster_state, job_state)
+        columns, ends = job_state.columns, self._finish_s
+        running = set(cluster_state.allocation.jobs.tolist())
+        over: dict[int, float] = {}
+        while running:
+            row = min(running, key=lambda each: (ends.item(each), each))
+            end = ends.item(row)
+            if end > job_state.now:
+                break
+            running.discard(row)
+            over[row] = end
+            other = self._partners.pop(row, -1)
+            if self._partners.pop(other, -1) == row and other in running:
+                begin = max(end, columns.anchor.item(other))
+                columns.done0[other] += columns.rate.item(other) * (begin - columns.anchor.item(other))
+                columns.anchor[other], columns.rate[other] = begin, self._alone[other]
+                left = self._work_s.item(other) - columns.done0.item(other)
+                ends[other] = begin + max(left, 0.0) / self._alone[other]
+        self._earliest = min((ends.item(each) for each in running), default=math.inf)
+        if not over:
+            return NO_ROWS, NO_TIMES
+        rows = np.array(sorted(over), dtype=np.int64)
+        return rows, job_state.now if self._options.finish_at_boundary else ends.take(rows)
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        super().suspend(rows, job_state)
+        for row in rows.tolist():
+            self._partners.pop(row, None)
+
+    def _learn_speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        model: PairModel = self._performance  # type: ignore[assignment]
+        rate, alone, base = model.speeds(grants, cluster_state, job_state)
+        job_state.report_metric("steps_per_s", grants.jobs, rate * base)
+        partners = self._partners
+        if grants.share_group is None:
+            if partners:
+                for row in grants.jobs.tolist():
+                    partners.pop(row, None)
+            return
+        for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
+            if other < 0:
+                partners.pop(row, None)
+            else:
+                partners[row], self._alone[row] = int(other), speed
