@@ -52,3 +52,18 @@ def test_jains_index():
     assert jain_index(np.array([2.0, 2.0])) == 1.0
     assert jain_index(np.array([1.0, 0.0])) == 0.5
     assert jain_index(np.empty(0)) is None
+
+
+def test_apps_are_what_the_scheduler_takes_for_apps(tmp_path):
+    rows = [("a", 0, 1, 600, "ann"), ("b", 0, 1, 600, "ann"), ("c", 0, 1, 300, "bob")]
+    header = "job_id,submit_s,gpus,duration_s,user"
+    assert run(tmp_path, rows, header, cluster="1x4").jobs["app"].tolist() == [0, 1, 2]
+    for apps, want in (("user", [0, 0, 1]), ("job", [0, 1, 2])):
+        result = run(tmp_path, rows, header, cluster="1x4", scheduler=f"themis:apps={apps}")
+        assert result.jobs["app"].tolist() == want
+
+
+def test_an_app_of_which_a_job_has_not_finished_has_no_rho(tmp_path, recwarn):
+    rows = [("a", 0, 1, 300, "x"), ("b", 0, 1, 3000, "x")]
+    result = run(tmp_path, rows, "job_id,submit_s,gpus,duration_s,group", cluster="1x2", max_rounds=3)
+    assert np.isnan(result.jobs["app_rho"]).all() and not recwarn.list

@@ -1,8 +1,9 @@
 """What a cluster looks like, from a spec string or a TOML file.
 
 Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:cpu=24,memory_gb=500`
-(options for every node: cpu, memory_gb, racks, network_gbps). TOML adds racks, links and a table per
-node type; `docs/semantics.md` shows one. `tiresias:path` reads a cluster file of the Tiresias simulator.
+(options for every node: cpu, memory_gb, storage_gbps, racks, network_gbps). TOML adds racks, links and a
+table per node type; `docs/semantics.md` shows one. `tiresias:path` reads a cluster file of the Tiresias
+simulator.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,13 @@ from blox.errors import BloxError, suggestion
 
 DEFAULT_TYPE = "gpu"
 _GROUP = re.compile(r"^(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>\d+)x(?P<gpus>\d+)$")
-_OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "racks": 1, "network_gbps": 100.0}
+_OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": 100.0}
 MOST_GPUS = 10_000_000
 
 
 @dataclass(frozen=True)
 class Node:
-    """One machine. `cpu` cores and `memory_gb` are 0 where nobody said."""
+    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where nobody said."""
 
     name: str
     gpus: int
@@ -32,6 +33,7 @@ class Node:
     cpu: float = 0.0
     memory_gb: float = 0.0
     rack: int = 0
+    storage_gbps: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,11 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
         kind = match["type"] or DEFAULT_TYPE
         prefix = f"{kind}-" if match["type"] else "node-"
         nodes += [
-            Node(f"{prefix}{i}", gpus, kind, options["cpu"], options["memory_gb"], 0) for i in range(count)
+            Node(f"{prefix}{i}", gpus, kind, options["cpu"], options["memory_gb"], 0, options["storage_gbps"])
+            for i in range(count)
         ]
     per_rack = -(-len(nodes) // racks)
-    placed = tuple(
-        Node(n.name, n.gpus, n.gpu_type, n.cpu, n.memory_gb, i // per_rack) for i, n in enumerate(nodes)
-    )
+    placed = tuple(replace(node, rack=i // per_rack) for i, node in enumerate(nodes))
     _unique_names(placed, where)
     return ClusterSpec(placed, network_gbps=options["network_gbps"], text=spec)
 
@@ -135,7 +136,7 @@ def _unique_names(nodes: tuple[Node, ...], where: str) -> None:
         )
 
 
-_NODE_KEYS = {"name", "count", "gpus", "gpu_type", "cpu", "memory_gb", "rack"}
+_NODE_KEYS = {"name", "count", "gpus", "gpu_type", "cpu", "memory_gb", "storage_gbps", "rack"}
 _TOP_KEYS = {"nodes", "network_gbps", "rack_gbps", "links"}
 
 
@@ -214,8 +215,9 @@ def _toml_group(group: Any, where: str, already: int) -> list[Node]:
     name = str(group.get("name", f"{kind}-{already}"))
     cpu = _number(group.get("cpu", 0.0), "cpu", where)
     memory_gb = _number(group.get("memory_gb", 0.0), "memory_gb", where)
+    storage_gbps = _number(group.get("storage_gbps", 0.0), "storage_gbps", where)
     names = [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
-    return [Node(each, gpus, kind, cpu, memory_gb, rack) for each in names]
+    return [Node(each, gpus, kind, cpu, memory_gb, rack, storage_gbps) for each in names]
 
 
 def _matrix(kind: str, rows: Any, nodes: list[Node], where: str) -> tuple[tuple[float, ...], ...]:

@@ -226,15 +226,17 @@ class Prepared:
             truncated=manager.truncated,
             moves_are_preemptions=options.moves_are_preemptions,
             total_gpus=self.cluster.total_gpus,
+            apps=getattr(self.composition.scheduler, "app_column", "group"),
         )
         told = getattr(self.composition.scheduler, "job_columns", None)
         if told is not None:  # what the policy has counted itself
             jobs.update(told(job_state))
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
-        reported = getattr(self.composition.placement, "figures", None)
-        if reported is not None:  # what the placement says of its own work
-            summary.update(reported(job_state))
+        for part in (self.composition.scheduler, self.composition.placement):
+            reported = getattr(part, "figures", None)
+            if reported is not None:  # what a policy says of its own work
+                summary.update(reported(job_state))
         table = self.experiment.to_table()
         if self.composition.cluster or self.composition.default_cluster:
             table["cluster"] = self.cluster.text
@@ -342,14 +344,22 @@ def _compose(experiment: Experiment) -> Composition:
                 )
         composition: Composition = preset.compose(experiment.round_s)
         return composition
+    placement = _part("placement", experiment.placement, "place")
     return Composition(
         admission=_part("admission", experiment.admission, "accept"),
         scheduler=_part("scheduling", experiment.scheduler, "schedule"),
-        placement=_part("placement", experiment.placement, "place"),
+        placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", experiment.performance, "rate"),
+        performance=_part("performance", _performance(experiment, placement), "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
+
+
+def _performance(experiment: Experiment, placement: object) -> str:
+    """The performance model that the experiment names, or else the one that its placement is made for."""
+    if experiment.performance != Experiment().performance or experiment.backend == "process":
+        return experiment.performance
+    return str(getattr(placement, "default_performance", experiment.performance))
 
 
 def _cluster(experiment: Experiment, parts: Composition) -> str:

@@ -30,7 +30,8 @@ def app_rho(
     count = int(app.max(initial=-1)) + 1
     begin, last = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(begin, app, submit_s)
-    np.maximum.at(last, app, finish_s)  # nan stays nan
+    np.maximum.at(last, app, np.where(np.isnan(finish_s), np.inf, finish_s))
+    last[np.isinf(last)] = np.nan  # somebody has not finished
     work = np.bincount(app, work_s * gpus, minlength=count)
     usable = np.minimum(np.bincount(app, gpus, minlength=count), total_gpus)
     until = np.where(np.isnan(last), end_s, last)

@@ -21,9 +21,11 @@ def job_columns(
     truncated: bool = False,
     moves_are_preemptions: bool = False,
     total_gpus: int = 0,
+    apps: str = "group",
 ) -> dict[str, Array]:
     """One row per submitted job; nan where something never happened.
 
+    `apps` is the column whose values make jobs one app ("job": each is its own).
     `responsiveness_lag_s` logs responsiveness so much later, and not at all where the run ends before; a
     `truncated` run ends before anything is logged at `end_s`.
     """
@@ -43,7 +45,7 @@ def job_columns(
     if window is not None:
         in_window = ((position >= window[0]) & (position <= window[1])).astype(np.int64)
     # At a finish the work done is the work there was: a run time in isolation that no policy could see.
-    work_s, app = c.done0[:n], fairness.apps_of(c.group[:n])
+    work_s, app = c.done0[:n], fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else position
     rho = fairness.job_rho(c.submit_s[:n], finish, work_s, end_s)
     of_apps = rho
     if len(app) and int(app[-1]) != n - 1:

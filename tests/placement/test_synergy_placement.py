@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blox import Experiment
+from blox.errors import BloxError
 from blox.placement.synergy import Synergy
 
 MODELS = ("alexnet", "res50", "gnmt", "m5", "shufflenet", "unheard-of")
@@ -157,3 +158,25 @@ def _per_gpu(wanted):
     if wanted.cpu is None:
         return [(3.0, 62.5)] * len(wanted.jobs)
     return list(zip(wanted.cpu / wanted.counts, wanted.memory_gb / wanted.counts))
+
+
+def test_speeds_follow_the_profiles_unless_told_otherwise(tmp_path):
+    """Without --performance the placement brings the model that it is made for."""
+    rows = [(f"lean-{i}", 0, 1, 3000, "gnmt") for i in range(3)] + [("hungry", 0, 1, 3000, "alexnet")]
+    path = trace(tmp_path / "t.csv", rows)
+    result = Experiment(workload=path, cluster=f"1x4:{SHAPE}", placement="synergy").run()
+    assert result.jobs["finish_s"][3] == pytest.approx(3000 / 2.0)
+    constant = Experiment(workload=path, cluster=f"1x4:{SHAPE}", placement="first-free").run()
+    assert constant.jobs["finish_s"].tolist() == [3000] * 4
+
+
+def test_nodes_name_cores_and_memory_or_neither(tmp_path):
+    path = trace(tmp_path / "t.csv", [("a", 0, 1, 600, "gnmt")])
+    with pytest.raises(BloxError, match="cores or how much memory"):
+        Experiment(workload=path, cluster="1x4:cpu=12", placement="synergy").run()
+    assert Experiment(workload=path, cluster="1x4", placement="synergy").run().summary["finished"] == 1
+
+
+def test_opt_does_not_learn():
+    with pytest.raises(BloxError, match="whole profiles"):
+        Synergy(mode="opt", belief="learnt")

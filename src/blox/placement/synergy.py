@@ -58,13 +58,23 @@ class Synergy:
             raise BloxError(f"mode is {self.mode!r}", fix="mode must be proportional, greedy, tune or opt")
         if not 0 < self.time_limit_s < math.inf:
             raise BloxError(f"time_limit_s is {self.time_limit_s:g}", fix="time_limit_s must be above 0")
+        if self.mode == "opt" and self.belief == "learnt":
+            raise BloxError(
+                "mode=opt needs whole profiles, and what is learnt is a few points of them",
+                fix="leave out belief=learnt, or take mode=tune",
+            )
         surfaces(self.profiles)
+
+    @property
+    def default_performance(self) -> str:
+        """Speeds follow the profiles that cores and memory are shared out by."""
+        return f"sensitivity:profiles={self.profiles}" if self.profiles else "sensitivity"
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
         memory = job_state.memory(self, _Memory)
         if self.belief == "learnt":
             memory.learnt.observe(cluster_state, job_state)
-        plain = not cluster_state.node_cpu.all() or not cluster_state.node_memory_gb.all()
+        plain = _nothing_to_share(cluster_state)
         if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
             wanted = FirstFree().place(schedule, cluster_state, job_state)
         else:
@@ -116,6 +126,20 @@ class Synergy:
             cpu=cpu,
             memory_gb=memory_gb,
         )
+
+
+def _nothing_to_share(cluster_state: ClusterState) -> bool:
+    """Whether nodes name neither cores nor memory. Raises BloxError where some name one without the other."""
+    cores, memory = cluster_state.node_cpu > 0, cluster_state.node_memory_gb > 0
+    if not (cores | memory).any():
+        return True
+    if not (cores & memory).all():
+        raise BloxError(
+            "some nodes do not say how many cores or how much memory they have",
+            where="placement synergy",
+            fix="give every node both: 16x8:cpu=24,memory_gb=500",
+        )
+    return False
 
 
 def _holdings(

@@ -58,6 +58,11 @@ class Themis:
         if not 1 <= self.spread < math.inf:
             raise BloxError(f"spread is {self.spread:g}", fix="spread must be 1 or more")
 
+    @property
+    def app_column(self) -> str:
+        """What makes jobs one app, for those who measure."""
+        return self.apps
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, _Memory)
         memory.history.update(job_state, self.apps)
