@@ -28,13 +28,15 @@ class TraceReader(ABC):
     """A trace file and how to read it.
 
     `start` jobs are skipped in order of submission and `jobs` of the rest are kept (None: all); `scale`
-    multiplies the time between submissions, so that 0.5 doubles the load.
+    multiplies the time between submissions, so that 0.5 doubles the load. `group` names a column, of the
+    file or of the job table, whose values make jobs one app (the column `group`).
     """
 
     path: str
     start: int = 0
     jobs: int | None = None
     scale: float = 1.0
+    group: str = ""
 
     required: ClassVar[tuple[str, ...]] = ()  # columns of the file without which it cannot be read
     optional: ClassVar[tuple[str, ...]] = ()  # columns of the file that are used where present
@@ -75,6 +77,8 @@ class TraceReader(ABC):
         """The jobs without a fault, and all faults by line. Raises BloxError where no row can be read."""
         rows = self.rows()
         columns = {name: values for name, values in self.columns(rows).items() if values is not None}
+        if self.group:
+            columns["group"] = self._grouped(rows, columns)
         self._check(rows, columns)
         notes = [*self.assumptions, *rows.notes]
         good = rows.kept & ~rows.faulty
@@ -89,6 +93,21 @@ class TraceReader(ABC):
         ready = {name: _settled(name, values[good]) for name, values in columns.items()}
         table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes)
         return self._limited(table), sorted(rows.problems)
+
+    def _grouped(self, rows: SourceRows, columns: dict[str, Array]) -> Array:
+        """The values by which jobs are one app, as text."""
+        if rows.has(self.group):
+            return rows.text(self.group)
+        if self.group not in columns:
+            there = [*rows.columns, *(name for name in columns if name not in rows.columns)]
+            raise BloxError(
+                f"there is no column {self.group!r} to group jobs by",
+                where=self.path,
+                fix=suggestion(self.group, there),
+            )
+        named = np.empty(len(rows), dtype=object)
+        named[:] = [str(value) for value in columns[self.group].tolist()]
+        return named
 
     def _check(self, rows: SourceRows, columns: dict[str, Array]) -> None:
         """Adds a fault for each job that breaks a rule; a value at fault already is not counted twice."""

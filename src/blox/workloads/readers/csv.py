@@ -29,7 +29,7 @@ class Csv(TraceReader):
     optional: ClassVar[tuple[str, ...]] = tuple(c.name for c in COLUMNS.values() if not c.required)
 
     def columns(self, rows: SourceRows) -> dict[str, Array]:
-        unknown = [name for name in rows.columns if name not in COLUMNS]
+        unknown = [name for name in rows.columns if name not in COLUMNS and name != self.group]
         if unknown and self.extra == "refuse":
             raise BloxError(
                 f"no column is called {unknown[0]!r}",
