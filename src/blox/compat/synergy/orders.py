@@ -16,6 +16,7 @@ from blox.schedule import Schedule
 from blox.workloads.table import Array
 
 Name = Literal["FIFO", "SRTF", "LAS", "FTF"]
+STARVED_S = 1000 * 3600.0
 
 
 @dataclass
@@ -23,6 +24,7 @@ class _Line:
     rows: Array = field(default_factory=lambda: NO_ROWS)
     seen: int = 0
     demands: Demands = field(default_factory=Demands)
+    starved: Array = field(default_factory=lambda: NO_ROWS)  # ascending
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class Order:
 
     SRTF and FTF reckon with the speed that a job had in the round before (`stale_speed`; without it: with
     its best), 1 for all if `fair`. FTF takes the smallest ratio first (`least_delayed`): who is delayed
-    least; without it, who is delayed most.
+    least; without it, who is delayed most. Except in FIFO, a job that has not run for more than 1,000 h goes
+    before all others from the next round on, for good (`starved_first`).
     """
 
     name: Name = "FIFO"
     fair: bool = False
     stale_speed: bool = True
     least_delayed: bool = True
+    starved_first: bool = True
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         if self.name == "FIFO":
@@ -56,12 +60,22 @@ class Order:
                 total = iterations * iteration_s
                 key = (job_state.now - arrival + key) / total
                 key = key if self.least_delayed else -key
-        line.rows = rows[np.lexsort((arrival, key))]
+        waits = ~np.isin(rows, line.starved)
+        line.rows = rows[np.lexsort((arrival, key, waits))]
+        if self.starved_first and job_state.now > STARVED_S:
+            self._note_starved(line, job_state)
         return Schedule(line.rows)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """FIFO does not change its mind. In the others' lists every round leaves its traces."""
         return math.inf if self.name == "FIFO" else job_state.now
+
+    def _note_starved(self, line: _Line, job_state: JobState) -> None:
+        columns, rows = job_state.columns, line.rows
+        never_ran = np.isnan(columns.first_start_s.take(rows))
+        last_ran = np.where(never_ran, columns.submit_s.take(rows), columns.held_since.take(rows))
+        late = (columns.held_gpus.take(rows) == 0) & (job_state.now - last_ran > STARVED_S)
+        line.starved = np.union1d(line.starved, rows[late])
 
     def _present(self, line: _Line, job_state: JobState) -> Array:
         """The list without those who have finished, and with those who have come behind it."""

@@ -17,6 +17,12 @@ from blox.profiles.synergy import surfaces
 from blox.schedule import Schedule
 
 
+@dataclass
+class _Solved:
+    gap: float = 0.0
+    programs: int = 0
+
+
 @dataclass(frozen=True)
 class Pooled:
     """The jobs that fit by GPU count; each gets the point of its profile that the program chooses.
@@ -44,6 +50,8 @@ class Pooled:
             [node_memory * cluster_state.nodes],
             self.time_limit_s,
         )
+        solved = job_state.memory(self, _Solved)
+        solved.gap, solved.programs = max(solved.gap, found.gap), solved.programs + 1
         counts = [gpus[row] for row in chosen]
         return Allocation(
             np.array(chosen),
@@ -55,3 +63,8 @@ class Pooled:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         return math.inf
+
+    def figures(self, job_state: JobState) -> dict[str, float]:
+        """How far from the best the programs may have ended, and how many there were."""
+        solved = job_state.memory(self, _Solved)
+        return {"opt_gap": solved.gap, "opt_solved": solved.programs}

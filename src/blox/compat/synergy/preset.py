@@ -33,6 +33,7 @@ class SynergyCompat:
     stale_speed: bool = True
     least_delayed: bool = True
     largest_first: bool = True
+    starved_first: bool = True
     time_limit_s: float = 10.0
 
     changes: ClassVar[dict[str, str]] = {
@@ -51,6 +52,7 @@ class SynergyCompat:
         "LAS": "chooses jobs by GPU count first; largest_first: tune then places the largest first",
         "stale_speed": "SRTF and FTF reckon with the speed of the round before",
         "least_delayed": "FTF takes the job that is delayed least first, against Themis",
+        "starved_first": "who has not run for 1,000 h goes first for good, except in FIFO",
         "consolidate": "looks for one server first; off, as in the paper's figures",
         "first_round": "when the first round begins: 1 in the replay of jobs that are all there at 0",
     }
@@ -63,7 +65,7 @@ class SynergyCompat:
         fair = self.allocation == "fair"
         return Composition(
             admission=AcceptAll(),
-            scheduler=Order(self.schedule, fair, self.stale_speed, self.least_delayed),
+            scheduler=Order(self.schedule, fair, self.stale_speed, self.least_delayed, self.starved_first),
             placement=self._placement(),
             termination=Completed(),
             performance=Sensitivity(by="surface" if self.allocation == "opt" else "demand"),
