@@ -78,6 +78,8 @@ def test_the_output_has_the_figures_and_why_jobs_waited(command):
     assert answer.code == 0
     for words in ("scheduler", "JCT", "p95", "las", "why jobs waited", "admission", "fragmentation"):
         assert words in answer.out
+    for words in ("fairness", "rho", "largest", "Jain"):
+        assert words in answer.out
     assert answer.err == ""
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from toy_runs import ToyResult, toy_run
 
-from blox.report import figures, series, write_report
+from blox import Experiment
+from blox.report import figures, measures, series, write_report
 from blox.report.page import page
 
 SECTIONS = (
@@ -172,3 +173,15 @@ def test_figures_are_plotly_figures(three: list[ToyResult]) -> None:
     ]
     assert all(isinstance(figure, go.Figure) for figure in made)
     assert len(made[-1].data) == 3  # a panel per run
+
+
+def test_apps_have_a_picture_where_jobs_are_grouped(tmp_path: Path) -> None:
+    """One user with two jobs, one with one: rho of apps is not that of jobs."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("job_id,submit_s,gpus,duration_s,user\na,0,1,600,ann\nb,0,1,900,ann\nc,0,1,300,bob\n")
+    grouped, single = (
+        Experiment(workload=f"csv:{path}{option}", cluster="1x2").run() for option in ("?group=user", "")
+    )
+    assert series.app_rho(grouped).shape == (2,) and series.app_rho(single).shape == (3,)
+    assert measures.by_app([grouped]) and not measures.by_app([single])
+    assert 'id="app-rho-cdf"' in page([grouped], "") and 'id="app-rho-cdf"' not in page([single], "")

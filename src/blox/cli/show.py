@@ -1,4 +1,4 @@
-"""What `run`, `compare` and `sweep` print: the table of figures, why jobs waited, where the results are."""
+"""What `run`, `compare` and `sweep` print: figures, why jobs waited, how fair it was, where results are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show_runs(runs: Sequence[Run]) -> None:
-    """Prints the figures of each run and how its jobs' waiting divides by cause."""
+    """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
     from rich.console import Console
 
     from blox.report.table import comparison_table
@@ -24,7 +24,13 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print(comparison_table(runs))
     console.print()
     console.print(waiting_table(runs))
+    console.print()
+    console.print(fairness_table(runs))
     for run in runs:
+        if "opt_gap" in run.summary:
+            solved, gap = run.summary["opt_solved"], 100 * float(run.summary["opt_gap"])
+            told = f"{run.label}: {solved:,} programs solved, at most {gap:.2g} % from the best"
+            console.print(told, highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(
@@ -54,6 +60,28 @@ def waiting_table(runs: Sequence[Run]) -> Table:
         shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
         each = total / max(int(run.summary.get("submitted") or 0), 1)
         table.add_row(Label(name), duration(each), *shares)
+    return table
+
+
+def fairness_table(runs: Sequence[Run]) -> Table:
+    """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
+    from rich import box
+    from rich.table import Table
+
+    from blox.report import measures
+    from blox.report.labels import labels
+    from blox.report.table import Label
+
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
+    table.add_column("fairness", overflow="fold", min_width=9)
+    cells = []
+    for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ())):
+        table.add_column(f"{measure.group}\n{measure.name}", justify="right", no_wrap=True)
+        cells.append(measures.column(measure, runs)[1])
+    for name, row in zip(labels(runs), zip(*cells)):
+        table.add_row(Label(name), *row)
     return table
 
 

@@ -30,11 +30,12 @@ def responsiveness_cdf(runs: Sequence[Run]) -> Any:
     return _cdf(runs, "responsiveness_s", "time from submission to first start")
 
 
-def rho_cdf(runs: Sequence[Run]) -> Any:
+def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
     """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
     figure = empty(height=360 + _legend_px(runs, 72))
+    whose = "apps" if apps else "jobs"
     for position, (run, name) in enumerate(zip(runs, _names(runs))):
-        found = series.cdf(series.tracked(run, "rho"))
+        found = series.cdf(series.app_rho(run) if apps else series.tracked(run, "rho"))
         if len(found.value):
             figure.add_scatter(
                 x=_small(np.insert(found.value, 0, found.value[0])),
@@ -42,10 +43,11 @@ def rho_cdf(runs: Sequence[Run]) -> Any:
                 name=name,
                 mode="lines",
                 line=_line(position, shape="hv"),
-                hovertemplate="%{y:.1f} % of jobs: rho at most %{x:.3f}<extra>%{fullData.name}</extra>",
+                hovertemplate=f"%{{y:.1f}} % of {whose}: "
+                "rho at most %{x:.3f}<extra>%{fullData.name}</extra>",
             )
     figure.update_xaxes(title_text="rho (at most 1: no worse off than alone)", type="log")
-    figure.update_yaxes(title_text="jobs (%)", range=[0, 102])
+    figure.update_yaxes(title_text=f"{whose} (%)", range=[0, 102])
     return figure
 
 

@@ -49,15 +49,33 @@ _COMMON = (
     PREEMPTIONS,
 )
 TERMINAL = (*_COMMON, JOBS_PER_S)
+FAIRNESS = (
+    Measure("avg_rho", "rho", "average", "ratio"),
+    Measure("max_rho", "rho", "largest", "ratio"),
+    Measure("rho_jain", "rho", "Jain", "ratio", "high"),
+)
+APPS = tuple(
+    Measure(measure.key.replace("rho", "app_rho"), "app rho", measure.name, "ratio", measure.better)
+    for measure in FAIRNESS
+)
 PAGE = (
     *_COMMON,
-    Measure("avg_rho", "finish-time fairness", "average rho", "ratio"),
-    Measure("max_rho", "finish-time fairness", "largest rho", "ratio"),
-    Measure("rho_jain", "finish-time fairness", "Jain's index", "ratio", "high"),
+    *FAIRNESS,
+    *APPS,
     Measure("moves", "", "moves", "count"),
     Measure("fragmentation", "", "fragmentation", "share"),
     JOBS,
 )
+
+
+def by_app(runs: Sequence[Run]) -> bool:
+    """Whether some run has apps of several jobs, so that what is said of apps is not said of jobs already."""
+    pairs = [(job.key, app.key) for job, app in zip(FAIRNESS, APPS)]
+    return any(
+        run.summary.get(app, run.summary.get(job)) != run.summary.get(job)
+        for run in runs
+        for job, app in pairs
+    )
 
 
 def as_number(value: Any) -> float:

@@ -113,6 +113,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             "finish, over what an equal part of the cluster would have given.",
             embedded("rho", figures.rho_cdf(runs)),
         ),
+        *_fairness_of_apps(runs),
         section(
             "utilisation",
             "GPUs in use",
@@ -147,6 +148,21 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             long=True,
         ),
         section("settings", "What was run", "", _settings(runs), long=True),
+    ]
+
+
+def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:
+    """The same for apps, where jobs are grouped into such."""
+    if not measures.by_app(runs):
+        return []
+    caption = "Share of apps whose rho is at most so much. An app is there from its first job to its last."
+    return [
+        section(
+            "app-rho-cdf",
+            "Finish-time fairness of apps",
+            caption,
+            embedded("app-rho", figures.rho_cdf(runs, apps=True)),
+        )
     ]
 
 

@@ -52,6 +52,13 @@ def cdf(values: Array, points: int = 500) -> Cdf:
     return Cdf(finite[ranks], (ranks + 1) / count)
 
 
+def app_rho(run: Run) -> Array:
+    """rho of every app that has a job which counts, each once."""
+    first = np.unique(tracked(run, "app"), return_index=True)[1]
+    found: Array = tracked(run, "app_rho")[first]
+    return found
+
+
 def tracked(run: Run, column: str) -> Array:
     """A column of the jobs that count: those of the tracking window (nan where a job has no value)."""
     values = np.asarray(run.jobs.get(column, np.empty(0)), dtype=np.float64)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.report import colours, series, units, words
+from blox.report import colours, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
@@ -44,6 +44,7 @@ def save_pictures(
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
+    Where jobs are grouped into apps there is also app_rho_cdf.
     Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
     """
     for name in formats:
@@ -59,6 +60,7 @@ def save_pictures(
         "queue": queue,
         "waiting": waiting,
         "gantt": gantt,
+        **({"app_rho_cdf": app_rho_cdf} if measures.by_app(results) else {}),
     }
     written = []
     with _paper():
@@ -86,18 +88,23 @@ def responsiveness_cdf(runs: Sequence[Run]) -> Any:
     return _cdf(runs, "responsiveness_s", "time from submission to first start")
 
 
-def rho_cdf(runs: Sequence[Run]) -> Any:
+def app_rho_cdf(runs: Sequence[Run]) -> Any:
+    """The same of apps."""
+    return rho_cdf(runs, apps=True)
+
+
+def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
     """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
     figure, (axes,) = _figure(_SQUARE, labels(runs))
     for position, (run, name) in enumerate(zip(runs, labels(runs))):
-        found = series.cdf(series.tracked(run, "rho"))
+        found = series.cdf(series.app_rho(run) if apps else series.tracked(run, "rho"))
         if len(found.value):
             value, share = np.insert(found.value, 0, found.value[0]), 100 * np.insert(found.share, 0, 0.0)
             axes.step(value, share, where="post", label=name, **_line(position))
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
     axes.set_xlabel("rho (at most 1: no worse off than alone)")
-    axes.set_ylabel("jobs (%)")
+    axes.set_ylabel("apps (%)" if apps else "jobs (%)")
     _legend(axes, labels(runs))
     return figure
 
