@@ -65,7 +65,7 @@ class Experiment:
     scheduler: str = "fifo"
     placement: str = "first-free"
     termination: str = "completed"
-    performance: str = "duration"
+    performance: str = "auto"
     overheads: str = "none"
     belief: str = "oracle"
     round_s: float = 300.0
@@ -344,22 +344,32 @@ def _compose(experiment: Experiment) -> Composition:
                 )
         composition: Composition = preset.compose(experiment.round_s)
         return composition
+    scheduler = _part("scheduling", experiment.scheduler, "schedule")
     placement = _part("placement", experiment.placement, "place")
     return Composition(
         admission=_part("admission", experiment.admission, "accept"),
-        scheduler=_part("scheduling", experiment.scheduler, "schedule"),
+        scheduler=scheduler,
         placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", _performance(experiment, placement), "rate"),
+        performance=_part("performance", _performance(experiment, placement, scheduler), "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
 
 
-def _performance(experiment: Experiment, placement: object) -> str:
-    """The performance model that the experiment names, or else the one that its placement is made for."""
-    if experiment.performance != Experiment().performance or experiment.backend == "process":
+def _performance(experiment: Experiment, *parts: object) -> str:
+    """The performance model that the experiment names; for `auto`, the one that a part is made for.
+
+    Otherwise speeds go by GPU type where the cluster has several types, and by durations where it has one.
+    """
+    if experiment.performance != "auto":
         return experiment.performance
-    return str(getattr(placement, "default_performance", experiment.performance))
+    if experiment.backend == "process":
+        return "duration"
+    for part in parts:
+        if own := getattr(part, "default_performance", ""):
+            return str(own)
+    several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
+    return "throughputs" if several else "duration"
 
 
 def _cluster(experiment: Experiment, parts: Composition) -> str:

@@ -96,6 +96,7 @@ def summarise(
     begin_s = float(jobs["submit_s"][0]) if len(measured) else 0.0
     last = float(jobs["finish_s"][finished].max()) if finished.any() else end_s
     elapsed = end_s - begin_s
+    used = recorder.busy_gpu_s(end_s) if recorder.shared else float(jobs["gpu_seconds"].sum())
     summary: dict[str, Any] = {
         "jobs": int(measured.sum()),
         "finished": int(finished.sum()),
@@ -107,7 +108,7 @@ def summarise(
         "p95_responsiveness_s": _percentile(responsiveness, 95),
         "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
         "makespan_s": last - begin_s,
-        "utilisation": float(jobs["gpu_seconds"].sum()) / (total_gpus * elapsed) if elapsed > 0 else 0.0,
+        "utilisation": used / (total_gpus * elapsed) if elapsed > 0 else 0.0,
         "fragmentation": _over_time(rounds["time_s"], rounds["fragmentation"], end_s),
         "preemptions": int(jobs["preemptions"].sum()),
         "moves": int(jobs["moves"].sum()),

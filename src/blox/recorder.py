@@ -59,6 +59,7 @@ class Recorder:
         self._handed_out_until = math.inf
         self._held = 0
         self._end_s = 0.0
+        self.shared = False  # whether jobs ever shared GPUs
 
     def finished(
         self, rows: Array, at: Array | float, job_state: JobState, was_running: Array | None
@@ -88,6 +89,7 @@ class Recorder:
         if not (launched or suspended or moved or fresh or self._finished or held != self._held):
             return
         columns, now = job_state.columns, job_state.now
+        self.shared = self.shared or plan.wanted.share_group is not None
         if self._handed_out and now > self._handed_out_until:
             self._expire()
         if fresh:
@@ -174,6 +176,19 @@ class Recorder:
         where = np.searchsorted(sorted_end, sorted_job) + nth
         closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
         end = np.full(len(job), end_s)
+    def busy_gpu_s(self, end_s: float) -> float:
+        """GPU-seconds in which somebody was on a GPU; two jobs that share one count once."""
+        stints = self.stints(end_s)
+        order = np.lexsort((stints["start_s"], stints["gpu"]))
+        gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
+        busy, last, until = 0.0, -1, 0.0
+        for on, begin, stop in zip(gpu.tolist(), start.tolist(), end.tolist()):
+            if on != last:
+                last, until = on, begin
+            busy += max(0.0, stop - max(begin, until))
+            until = max(until, stop)
+        return busy
+
         end[by_start[closed]] = ended[by_end][where[closed]]
         return {
             "job": np.repeat(job, counts),

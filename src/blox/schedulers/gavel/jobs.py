@@ -1,0 +1,110 @@
+"""The jobs of the moment as a `Problem` for Gavel's policies, by what is believed of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.errors import BloxError
+from blox.job_state import JobState
+from blox.schedulers.gavel.problem import Pairs, Problem
+from blox.workloads.table import Array
+
+LEAST_LEFT_S = 1.0  # a job that runs is not done, whatever was believed
+
+
+class Belief(Protocol):
+    """What is thought of the speeds of jobs, in steps/s."""
+
+    def alone(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        """(jobs x GPU types, each job's steps/s where it takes its duration)."""
+        ...
+
+    def pairs(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Pairs:
+        """What jobs do beside one another."""
+        ...
+
+
+def gpus_by_type(cluster_state: ClusterState) -> Array:
+    """GPUs of each type on nodes that are up."""
+    up = cluster_state.node_up[cluster_state.gpu_node]
+    return np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
+
+
+def speeds_now(
+    rows: Array, belief: Belief, cluster_state: ClusterState, job_state: JobState
+) -> tuple[Array, Array, Array]:
+    """(rows that can run somewhere now, their speeds on every type, their steps/s at rate 1).
+
+    A speed is 0 where a job cannot run, may not, or is too wide. A job for which all types are so, even with
+    all nodes up, is refused.
+    """
+    speed, base = belief.alone(rows, cluster_state, job_state)
+    speed = np.where(_permitted(rows, cluster_state, job_state), speed, 0.0)
+    width = job_state.columns.gpus.take(rows)[:, None]
+    ever = (speed > 0) & (width <= np.bincount(cluster_state.gpu_type, minlength=speed.shape[1]))
+    if not ever.any(axis=1).all():
+        place = int((~ever.any(axis=1)).argmax())
+        raise _homeless(int(rows[place]), speed[place], cluster_state, job_state)
+    speed = np.where(width <= gpus_by_type(cluster_state), speed, 0.0)
+    can = speed.any(axis=1)
+    return rows[can], speed[can], base[can]
+
+
+def problem_of(
+    rows: Array,
+    speed: Array,
+    base: Array,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    *,
+    pairs: Pairs | None = None,
+    entity: Array | None = None,
+) -> Problem:
+    """The problem of these jobs. Weights are their priorities; a deadline that is past binds no more."""
+    columns, now = job_state.columns, job_state.now
+    done_s = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(
+        0.0, now - columns.anchor.take(rows)
+    )
+    left_s = np.maximum(columns.expected_s.take(rows) - done_s, LEAST_LEFT_S)
+    priority = columns.priority.take(rows)
+    slo_s = columns.deadline_s.take(rows) - now
+    return Problem(
+        cluster_state.gpu_types,
+        gpus_by_type(cluster_state),
+        speed,
+        jobs=rows,
+        width=columns.gpus.take(rows).astype(np.float64),
+        weight=np.where(priority > 0, priority, 1).astype(np.float64),
+        remaining_steps=left_s * base,
+        elapsed_s=now - columns.submit_s.take(rows),
+        slo_s=np.where(slo_s > 0, slo_s, np.inf),
+        entity=np.zeros(len(rows), dtype=np.int64) if entity is None else entity,
+        pairs=pairs,
+    )
+
+
+def _permitted(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+    """Where the jobs themselves say that they may run (jobs x types)."""
+    may = np.ones((len(rows), len(cluster_state.gpu_types)), dtype=bool)
+    if job_state.typed:
+        for place, text in enumerate(job_state.columns.gpu_types[rows].tolist()):
+            if text:
+                may[place] = np.isin(cluster_state.gpu_types, text.split("|"))
+    return may
+
+
+def _homeless(row: int, speed: Array, cluster_state: ClusterState, job_state: JobState) -> BloxError:
+    columns = job_state.columns
+    gpus = np.bincount(cluster_state.gpu_type, minlength=len(speed)).tolist()
+    types = ", ".join(
+        f"{count} {name}" + ("" if rate > 0 else " (it cannot run there)")
+        for name, count, rate in zip(cluster_state.gpu_types, gpus, speed.tolist())
+    )
+    return BloxError(
+        f"job {columns.job_id[row]!r} takes {int(columns.gpus[row])} GPUs of one type, and there are {types}",
+        where="scheduling 'gavel'",
+        fix="leave it out (max_gpus=... for a generator), give it fewer GPUs, or enlarge the cluster",
+    )
