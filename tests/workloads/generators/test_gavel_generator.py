@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from blox.performance.throughputs import throughputs
 from blox.registry import build
 
 
@@ -58,3 +59,23 @@ def test_offered_load_becomes_jobs_per_hour() -> None:
     capped = build("workload", "gavel:multi=true,offered=0.9,gpus=10000,max_gpus=4")
     assert capped.largest_gpus == 4
     assert capped.jobs_per_hour == pytest.approx(282.507 * 1.9 * 0.95 / 1.5, abs=0.001)
+
+
+def test_job_types_have_batch_sizes_and_rows_in_the_table_of_throughputs() -> None:
+    columns = drawn("gavel:multi=true,job_types=true,jobs=50000")
+    known = throughputs().alone
+    assert {(model, gpus) for model, gpus in zip(columns["model"], columns["gpus"])} <= set(known)
+    single = columns["model"][columns["gpus"] == 1]
+    names, counts = np.unique(single.astype(str), return_counts=True)
+    assert len(names) == 26 and counts / len(single) == pytest.approx(np.full(26, 1 / 26), abs=0.004)
+
+
+def test_priorities_and_slos_leave_the_jobs_as_they_are() -> None:
+    plain, more = drawn("gavel:jobs=20000"), drawn("gavel:jobs=20000,priorities=true,slos=true")
+    for name in ("submit_s", "duration_s", "model", "user"):
+        assert np.array_equal(plain[name], more[name])
+    assert np.mean(more["priority"] == 5) == pytest.approx(0.2, abs=0.01)
+    assert set(more["priority"]) == {1, 5}
+    factor = (more["deadline_s"] - more["submit_s"]) / more["duration_s"]
+    for each in (1.2, 2.0, 10.0):
+        assert np.mean(np.isclose(factor, each)) == pytest.approx(1 / 3, abs=0.015)
