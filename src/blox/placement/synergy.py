@@ -11,13 +11,13 @@ from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.placement.first_free import FirstFree
 from blox.placement.synergy_beliefs import Learnt, wants_of
+from blox.placement.synergy_grants import granted, holdings_of
 from blox.placement.synergy_share import Holding, best, shared
 from blox.placement.synergy_walk import walk
 from blox.plan import Allocation
 from blox.profiles.synergy import surfaces
 from blox.registry import register
 from blox.schedule import Schedule
-from blox.workloads.table import Array
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Synergy:
         """The same GPUs, with cores and memory beside them."""
         jobs = wanted.jobs
         wants = wants_of(jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
-        holdings = _holdings(wanted, wants, cluster_state)
+        holdings = holdings_of(wanted, wants, cluster_state)
         if holdings != memory.holdings:
             memory.holdings = holdings
             if self.mode == "opt":
@@ -114,18 +114,7 @@ class Synergy:
                 memory.grants = shared(holdings, cluster_state)
         cpu = np.array([memory.grants[row][0] for row in jobs.tolist()])
         memory_gb = np.array([memory.grants[row][1] for row in jobs.tolist()])
-        if _same(wanted, cluster_state.allocation, cpu, memory_gb):
-            return wanted
-        return Allocation(
-            jobs,
-            wanted.counts,
-            wanted.gpus,
-            blocked=wanted.blocked,
-            settled=self.belief == "oracle",
-            config=wanted.config,
-            cpu=cpu,
-            memory_gb=memory_gb,
-        )
+        return granted(wanted, cluster_state.allocation, cpu, memory_gb, settled=self.belief == "oracle")
 
 
 def _nothing_to_share(cluster_state: ClusterState) -> bool:
@@ -140,30 +129,3 @@ def _nothing_to_share(cluster_state: ClusterState) -> bool:
             fix="give every node both: 16x8:cpu=24,memory_gb=500",
         )
     return False
-
-
-def _holdings(
-    wanted: Allocation, wants: dict[int, tuple[float, float]], cluster_state: ClusterState
-) -> tuple[Holding, ...]:
-    """Each job with its nodes and what its model wants per GPU, by row."""
-    nodes = cluster_state.gpu_node.take(wanted.gpus)
-    ends = np.cumsum(wanted.counts)
-    found = []
-    for row, end, count in zip(wanted.jobs.tolist(), ends.tolist(), wanted.counts.tolist()):
-        ids, counts = np.unique(nodes[end - count : end], return_counts=True)
-        found.append(Holding(row, tuple(zip(ids.tolist(), counts.tolist())), *wants[row]))
-    return tuple(sorted(found))
-
-
-def _same(wanted: Allocation, now: Allocation, cpu: Array, memory_gb: Array) -> bool:
-    """Whether nothing at all is to change."""
-    if wanted.base is not now and wanted is not now:
-        return False
-    if wanted.launched is not None or wanted.moved is not None or len(wanted.removed):
-        return False
-    return (
-        now.cpu is not None
-        and now.memory_gb is not None
-        and np.array_equal(now.cpu, cpu)
-        and np.array_equal(now.memory_gb, memory_gb)
-    )

@@ -27,11 +27,20 @@ class Holding(NamedTuple):
 
 def fair_share(holding: Holding, cluster_state: ClusterState) -> tuple[float, float]:
     """Cores and memory per GPU that are a job's by its GPUs: the least over its nodes."""
-    cpu, memory, gpus = cluster_state.node_cpu, cluster_state.node_memory_gb, cluster_state.node_gpus
-    return (
-        min(float(cpu[node] / gpus[node]) for node, _ in holding.on),
-        min(float(memory[node] / gpus[node]) for node, _ in holding.on),
-    )
+    return _least(holding, *_per_gpu(cluster_state))
+
+
+def _per_gpu(cluster_state: ClusterState) -> tuple[list[float], list[float]]:
+    """Cores and memory per GPU of each node."""
+    gpus = cluster_state.node_gpus
+    return (cluster_state.node_cpu / gpus).tolist(), (cluster_state.node_memory_gb / gpus).tolist()
+
+
+def _least(holding: Holding, cpu: list[float], memory: list[float]) -> tuple[float, float]:
+    if len(holding.on) == 1:
+        node = holding.on[0][0]
+        return cpu[node], memory[node]
+    return min(cpu[node] for node, _ in holding.on), min(memory[node] for node, _ in holding.on)
 
 
 def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants:
@@ -47,8 +56,9 @@ def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants
     }
     have: dict[int, list[float]] = {}
     hungry = []
+    fair = _per_gpu(cluster_state)
     for holding in holdings:
-        cpu, memory = fair_share(holding, cluster_state)
+        cpu, memory = _least(holding, *fair)
         modest = holding.cpu <= cpu and holding.memory_gb <= memory
         have[holding.row] = [holding.cpu, holding.memory_gb] if modest else [cpu, memory]
         _take(left, holding, have[holding.row])
@@ -74,7 +84,8 @@ def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants
         _take(left, holding, more)
         for node, count in holding.on:
             waiting[node] -= count
-    return {each.row: (have[each.row][0] * each.gpus, have[each.row][1] * each.gpus) for each in holdings}
+    counts = {each.row: each.gpus for each in holdings}
+    return {row: (have[row][0] * gpus, have[row][1] * gpus) for row, gpus in counts.items()}
 
 
 def best(

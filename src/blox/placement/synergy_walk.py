@@ -11,10 +11,10 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.plan import Allocation
+from blox.placement.synergy_grants import Share, shares_of
+from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 
-Share = tuple[int, int]  # (node, GPUs)
 Wants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) per GPU
 
 
@@ -27,7 +27,9 @@ def walk(
     held = job_state.columns.held_gpus.take(schedule.jobs)
     if len(schedule.jobs) == len(now.jobs) and bool((held == need).all()):
         return now.unchanged(blocked=False)  # everybody runs
-    return _Walk(schedule, cluster_state, wants, must_fit).run(need.tolist(), held.tolist())
+    walked = _Walk(schedule, cluster_state, wants, must_fit)
+    blocked = walked.run(need.tolist(), held.tolist())
+    return walked.outcome(blocked, job_state.submitted)
 
 
 class _Walk:
@@ -39,18 +41,12 @@ class _Walk:
         self.gpus: list[int] = np.where(up, cluster_state.node_gpus, 0).tolist()
         self.cpu: list[float] = cluster_state.node_cpu.tolist()
         self.memory: list[float] = cluster_state.node_memory_gb.tolist()
-        self.ids = cluster_state.allocation.as_dict()
-        self.on: dict[int, list[Share]] = {}  # where running jobs stand
-        node_of = cluster_state.gpu_node.tolist()
-        for row, ids in self.ids.items():
-            counts: dict[int, int] = {}
-            for gpu in ids:
-                counts[node_of[gpu]] = counts.get(node_of[gpu], 0) + 1
-            self.on[row] = list(counts.items())
+        self.on = dict(shares_of(cluster_state.allocation, cluster_state))  # where running jobs stand
         self.chosen: dict[int, list[Share]] = {}  # new places
         self.stays: set[int] = set()
 
-    def run(self, need: list[int], held: list[int]) -> Allocation:
+    def run(self, need: list[int], held: list[int]) -> bool:
+        """Walks down the schedule; whether a strict order ended it before everybody was placed."""
         rows = self.schedule.jobs.tolist()
         order: list[int] = self.schedule.order.tolist()
         if not self.schedule.preempt:
@@ -82,7 +78,7 @@ class _Walk:
                 self._take(row, shares)
             elif self.schedule.strict:
                 blocked = True
-        return self._outcome(blocked)
+        return blocked
 
     def _displace(self, row: int, need: int, victims: list[int], holding: set[int]) -> list[Share] | None:
         """Those at the end of the order give way one by one until the job fits; if it never does, none."""
@@ -155,22 +151,31 @@ class _Walk:
     def _give(self, row: int, shares: list[Share]) -> None:
         self._take(row, shares, -1)
 
-    def _outcome(self, blocked: bool) -> Allocation:
+    def outcome(self, blocked: bool, rows: int) -> Allocation:
+        """What has been chosen, as a difference from what holds now; `rows` is above every row."""
         now = self.cluster.allocation
-        if not self.chosen and len(self.stays) == len(now.jobs):
+        leaving = [row for row in self.on if row not in self.stays]
+        if not self.chosen and not leaving:
             return now.unchanged(blocked=blocked)
-        taken = np.zeros(len(self.cluster.gpu_node), dtype=bool)
-        found = {row: self.ids[row] for row in self.ids if row in self.stays}
-        taken[[gpu for ids in found.values() for gpu in ids]] = True
+        draft = Draft(now, rows)
+        owner = now.owner
+        assert owner is not None
+        free = owner < 0
+        if leaving:
+            free[draft.remove(np.array(leaving))] = True
         first, size = self.cluster.node_first.tolist(), self.cluster.node_gpus.tolist()
+        found: dict[int, list[int]] = {}
         for row, shares in self.chosen.items():
-            ids: list[int] = []
+            found[row] = []
             for node, count in shares:
-                free = np.flatnonzero(~taken[first[node] : first[node] + size[node]])[:count] + first[node]
-                taken[free] = True
-                ids += free.tolist()
-            found[row] = tuple(ids)
-        wanted = Allocation.from_dict(found)
-        wanted.blocked = blocked
-        wanted.settled = True
-        return wanted
+                ids = free[first[node] : first[node] + size[node]].nonzero()[0][:count] + first[node]
+                free[ids] = False
+                found[row] += ids.tolist()
+        for put, jobs in (
+            (draft.add, [row for row in found if row not in self.on]),
+            (draft.move, [row for row in found if row in self.on]),
+        ):
+            if jobs:
+                counts = np.array([len(found[row]) for row in jobs])
+                put(np.array(jobs), counts, np.array([gpu for row in jobs for gpu in found[row]]))
+        return draft.outcome(blocked=blocked, settled=True)
