@@ -30,6 +30,14 @@ class Clock(Protocol):
         ...
 
 
+def following(now: float, round_s: float) -> float:
+    """The first multiple of `round_s` after `now`."""
+    number = math.floor(now / round_s) + 1
+    if number * round_s <= now:
+        number += 1
+    return number * round_s
+
+
 @dataclass(frozen=True)
 class Rounds:
     """Wakes at multiples of `round_s`; what happens inside a round is acted on at its end."""
@@ -40,15 +48,17 @@ class Rounds:
         if not 0 < self.round_s < math.inf:
             raise BloxError(f"the round is {self.round_s!r} s", fix="give a number of seconds above 0")
 
+    def end_of_round(self, now: float) -> float:
+        """The first wake-up after `now` if nothing is passed over."""
+        return following(now, self.round_s)
+
     def next_wake(self, now: float, event: float, stable: float) -> float:
         if stable < math.inf:
             stable -= _GRAIN * abs(stable)
         target = event if event < stable else stable
-        following = math.floor(now / self.round_s) + 1
-        if following * self.round_s <= now:
-            following += 1
-        if target <= following * self.round_s:
-            return following * self.round_s
+        soonest = following(now, self.round_s)
+        if target <= soonest:
+            return soonest
         if target == math.inf:
             return math.inf
         number = math.ceil(target / self.round_s)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import copy
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ T = TypeVar("T")
 # Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
 SUBMITTED, ADMITTED, FINISHED = range(3)
 
+FEW = 4  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
 
@@ -173,14 +175,16 @@ class JobState:
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
         c, now = self.columns, self.now
-        if len(rows) == 1:  # plain numbers are much faster than arrays of one
-            row = rows.item()
-            c.rate[row] = _single(rate)
-            c.anchor[row] = _single(anchor)
-            c.held_gpus[row] = gpus_held.item()
-            c.held_since[row] = now
-            if math.isnan(c.first_start_s.item(row)):
-                c.first_start_s[row] = now
+        if len(rows) <= FEW:  # plain numbers are much faster than short arrays
+            for row, held, speed, begin in zip(
+                rows.tolist(), gpus_held.tolist(), each(rate, rows), each(anchor, rows)
+            ):
+                c.rate[row] = speed
+                c.anchor[row] = begin
+                c.held_gpus[row] = held
+                c.held_since[row] = now
+                if math.isnan(c.first_start_s.item(row)):
+                    c.first_start_s[row] = now
             return
         c.rate[rows] = rate
         c.anchor[rows] = anchor
@@ -191,23 +195,24 @@ class JobState:
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
         c = self.columns
-        at: Any = rows
-        if len(rows) == 1:
-            at, end = rows.item(), _single(end)
-            ran = end - c.held_since.item(at)
-            worked = end - c.anchor.item(at)
-            c.run0[at] = c.run0.item(at) + ran
-            c.held0[at] = c.held0.item(at) + ran * c.held_gpus.item(at)
-            if worked > 0:
-                c.done0[at] = c.done0.item(at) + c.rate.item(at) * worked
-        else:
-            ran = end - c.held_since.take(rows)
-            c.run0[rows] += ran
-            c.held0[rows] += ran * c.held_gpus.take(rows)
-            c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
-        c.rate[at] = 0.0
-        c.held_gpus[at] = 0
-        c.held_since[at] = end
+        if len(rows) <= FEW:
+            for row, until in zip(rows.tolist(), each(end, rows)):
+                ran, worked = until - c.held_since.item(row), until - c.anchor.item(row)
+                c.run0[row] = c.run0.item(row) + ran
+                c.held0[row] = c.held0.item(row) + ran * c.held_gpus.item(row)
+                if worked > 0:
+                    c.done0[row] = c.done0.item(row) + c.rate.item(row) * worked
+                c.rate[row] = 0.0
+                c.held_gpus[row] = 0
+                c.held_since[row] = until
+            return
+        ran = end - c.held_since.take(rows)
+        c.run0[rows] += ran
+        c.held0[rows] += ran * c.held_gpus.take(rows)
+        c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
+        c.rate[rows] = 0.0
+        c.held_gpus[rows] = 0
+        c.held_since[rows] = end
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
@@ -215,7 +220,7 @@ class JobState:
         if len(rows) == 1:
             row = rows.item()
             c.status[row] = FINISHED
-            c.finish_s[row] = _single(end)
+            c.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
             gone = int(active.searchsorted(row))
             self.active = np.concatenate((active[:gone], active[gone + 1 :]))
         else:
@@ -351,8 +356,9 @@ def one_or_all(rows: Array) -> Any:
     return rows.item() if len(rows) == 1 else rows
 
 
-def _single(value: Array | float) -> float:
-    return float(value[0]) if isinstance(value, np.ndarray) else value
+def each(value: Array | float, rows: Array) -> Iterable[float]:
+    """One value for every row."""
+    return value.tolist() if isinstance(value, np.ndarray) else repeat(value, len(rows))
 
 
 def _policy_key(policy: object) -> str:

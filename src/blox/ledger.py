@@ -58,11 +58,11 @@ class Ledger:
     def occupy(self, rows: Array, counts: Array, gpus: Array) -> None:
         """These rows take free GPUs, grouped row by row."""
         self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
+        if len(rows) == 1:
+            self._gpus_of[rows.item()] = gpus if len(gpus) == 1 else np.sort(gpus)
         if len(gpus) > self._few:
             self._free_ids = self._node_free = self._by_free = None
             return
-        if len(rows) == 1:
-            self._gpus_of[rows.item()] = gpus if len(gpus) == 1 else np.sort(gpus)
         if self._free_ids is not None:
             self._free_ids = _without(self._free_ids, gpus)
         if self._node_free is not None:

@@ -44,8 +44,8 @@ def run(
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = Plan.diff(cluster_state.allocation, wanted)
         manager.exec_jobs(plan, cluster_state, job_state)
-        stable = -math.inf
-        if manager.event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
+        stable, resting = -math.inf, plan.empty
+        if manager.event_driven or (skip and (resting or (wanted.settled and worth_asking))):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
@@ -55,6 +55,6 @@ def run(
         before = manager.now
         manager.next_round(cluster_state, job_state, stable)
         # A policy that reshuffles every round promises nothing useful: save the question until it rests.
-        worth_asking = plan.empty or stable > 2 * manager.now - before
+        worth_asking = resting or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

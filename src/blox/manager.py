@@ -43,7 +43,9 @@ class BloxManager:
         self.clock: Clock = clock or Rounds()
         self.event_driven = isinstance(self.clock, Events)
         self.termination: TerminationPolicy = termination or Completed()
-        self.recorder = recorder or Recorder(self._round_end)
+        self.recorder = recorder or (
+            Recorder(self.clock.end_of_round) if isinstance(self.clock, Rounds) else Recorder()
+        )
         self.window = window
         self.max_rounds = max_rounds
         self.most_submitted = most_submitted
@@ -132,9 +134,6 @@ class BloxManager:
         while self.now > wake and not self.event_driven:  # overran: go on at the next boundary
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
-
-    def _round_end(self, now: float) -> float:
-        return math.inf if self.event_driven else self.clock.next_wake(now, now, now)
 
     def _last_wake(self) -> float:
         """Where a truncated run ends: at the boundary that is not executed any more."""

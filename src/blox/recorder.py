@@ -71,15 +71,15 @@ class Recorder:
             self._ends.append((at, rows))
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._requeue(job_state.columns.gpus[rows[~was_running]], -1)
+            self._queue_up(rows[~was_running], -1, job_state)
 
     def admitted(self, rows: Array, job_state: JobState) -> None:
-        self._requeue(job_state.columns.gpus[rows], 1)
+        self._queue_up(rows, 1, job_state)
 
     def evicted(self, rows: Array, job_state: JobState) -> None:
         """Jobs lost their node."""
         self._ends.append((job_state.now, rows))
-        self._requeue(job_state.columns.gpus[rows], 1)
+        self._queue_up(rows, 1, job_state)
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
@@ -98,21 +98,13 @@ class Recorder:
             self._seen = job_state.submitted
         if suspended:
             self._ends.append((now, plan.suspend))
-            if job_state.single_gpu:
-                self._queued += suspended
-                self._queue[1] += suspended
-            else:
-                self._requeue(columns.gpus[plan.suspend], 1)
+            self._queue_up(plan.suspend, 1, job_state)
         if moved:
             self._ends.append((now, plan.move.jobs))
             self._starts.append((now, plan.move.jobs, plan.move.counts, plan.move.gpus))
         if launched:
             self._starts.append((now, plan.launch.jobs, plan.launch.counts, plan.launch.gpus))
-            if job_state.single_gpu:
-                self._queued -= launched
-                self._queue[1] -= launched
-            else:
-                self._requeue(columns.gpus[plan.launch.jobs], -1)
+            self._queue_up(plan.launch.jobs, -1, job_state)
         self._handed_out = handed_out = plan.launch.used + plan.move.used
         if handed_out:
             self._handed_out_until = self._round_end(now)
@@ -176,6 +168,14 @@ class Recorder:
         where = np.searchsorted(sorted_end, sorted_job) + nth
         closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
         end = np.full(len(job), end_s)
+        end[by_start[closed]] = ended[by_end][where[closed]]
+        return {
+            "job": np.repeat(job, counts),
+            "gpu": gpu,
+            "start_s": np.repeat(start, counts),
+            "end_s": np.repeat(end, counts),
+        }
+
     def busy_gpu_s(self, end_s: float) -> float:
         """GPU-seconds in which somebody was on a GPU; two jobs that share one count once."""
         stints = self.stints(end_s)
@@ -188,14 +188,6 @@ class Recorder:
             busy += max(0.0, stop - max(begin, until))
             until = max(until, stop)
         return busy
-
-        end[by_start[closed]] = ended[by_end][where[closed]]
-        return {
-            "job": np.repeat(job, counts),
-            "gpu": gpu,
-            "start_s": np.repeat(start, counts),
-            "end_s": np.repeat(end, counts),
-        }
 
     def waits(self) -> dict[str, float]:
         """Seconds that jobs have waited in all, by cause; see wait_cause()."""
@@ -215,8 +207,13 @@ class Recorder:
         table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(names))
         return {name: table[:, i] for i, name in enumerate(names)}
 
-    def _requeue(self, gpus: Array, sign: int) -> None:
-        self._queued += sign * len(gpus)
+    def _queue_up(self, rows: Array, sign: int, job_state: JobState) -> None:
+        """These jobs begin to wait (`sign` 1) or wait no longer (-1)."""
+        self._queued += sign * len(rows)
+        if job_state.single_gpu:
+            self._queue[1] += sign * len(rows)
+            return
+        gpus = job_state.columns.gpus.take(rows)
         if len(gpus) <= 16:
             counts = [(gpus_asked, 1) for gpus_asked in gpus.tolist()]
         else:

@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.backends.feed import JobFeed
 from blox.cluster_state import ClusterState
-from blox.job_state import JobState
+from blox.job_state import FEW, JobState, each, one_or_all
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
@@ -65,9 +65,9 @@ class Simulation:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
         ends = self._finish_s.take(running)
-        over = ends <= job_state.now
-        rows = running[over]
-        ends[over] = math.inf
+        over = (ends <= job_state.now).nonzero()[0]
+        rows = running.take(over)
+        ends[one_or_all(over)] = math.inf
         self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
         return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
@@ -77,12 +77,13 @@ class Simulation:
         rows = grants.jobs
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
-        if len(rows) == 1 and isinstance(rate, float) and isinstance(begin, float):
-            row = rows.item()
-            end = (self._work_s.item(row) - job_state.columns.done0.item(row)) / rate + begin
-            self._finish_s[row] = end
-            if end < self._earliest:
-                self._earliest = end
+        if len(rows) <= FEW:
+            work_s, done0, finish_s = self._work_s, job_state.columns.done0, self._finish_s
+            for row, speed, start in zip(rows.tolist(), each(rate, rows), each(begin, rows)):
+                end = (work_s.item(row) - done0.item(row)) / speed + start if speed else math.inf
+                finish_s[row] = end
+                if end < self._earliest:
+                    self._earliest = end
             return rate, begin
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
@@ -133,9 +134,9 @@ def _whole_rounds(jobs: JobTable, round_s: float, factor: float) -> Array:
     total = np.where(unknown, duration, iterations)
     step = np.where(unknown, round_s, round_s / np.where(unknown, 1.0, iteration_s)) * factor
     rounds = np.empty(len(duration))
-    for each in np.unique(step):
-        here = step == each
-        most = int(np.ceil(total[here].max() / each)) + 2
-        credit = np.add.accumulate(np.full(most, each))
-        rounds[here] = np.searchsorted(credit, total[here], side="left") + 1
+    for credit in np.unique(step):
+        here = step == credit
+        most = int(np.ceil(total[here].max() / credit)) + 2
+        credits = np.add.accumulate(np.full(most, credit))
+        rounds[here] = np.searchsorted(credits, total[here], side="left") + 1
     return rounds * round_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from blox.clock import Rounds
+from blox.clock import Rounds, following
 from blox.manager import BloxManager
 
 
@@ -14,6 +14,9 @@ class RoundsFrom(Rounds):
     """Wakes at `first_s` and every `round_s` from then on."""
 
     first_s: float = 0.0
+
+    def end_of_round(self, now: float) -> float:
+        return self.first_s + following(now - self.first_s, self.round_s)
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
         first = self.first_s
