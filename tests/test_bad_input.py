@@ -5,9 +5,13 @@ Exit code 2, no trace of Python, nothing half-written. Every case is run through
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+
+from blox import Experiment
 
 HEAD = "job_id,submit_s,gpus,duration_s\n"
 POLICY = """from dataclasses import dataclass
@@ -35,6 +39,7 @@ class Bad:
     words: str
     says: tuple[str, ...]
     files: dict[str, str] = field(default_factory=dict)
+    before: Callable[[Path], object] = lambda place: None  # what else is there
 
 
 def trace(lines, *says, head=HEAD, options=""):
@@ -53,6 +58,20 @@ def toml(text, *says, command="run"):
 
 def cluster(text, *says):
     return Bad("run --cluster c.toml --jobs 5 --out out", says, {"c.toml": text})
+
+
+def results(place):
+    return Experiment(workload="constant", cluster="2x4", jobs=6).run().save(place / "done")
+
+
+def damaged(command, name, how, *says):
+    """Results of which one file is not as it was written: `how` takes its bytes and gives others."""
+
+    def before(place):
+        file = results(place) / name
+        file.write_bytes(how(file.read_bytes()))
+
+    return Bad(f"{command} done", (f"done/{name}", "damaged", *says), before=before)
 
 
 def policy(option, body, *says, head=SCHEDULE):
@@ -168,6 +187,57 @@ CASES = {
     "a file in the way": Bad(
         "run --jobs 5 --out out.txt", ("out.txt", "give a directory"), {"out.txt": "mine"}
     ),
+    "something else beside an experiment": Bad(
+        "run proj/experiment.toml --jobs 5 --out proj",
+        ("proj", "holds 'thesis.txt', which is not from an earlier run", "new directory"),
+        {"proj/experiment.toml": "", "proj/thesis.txt": "mine"},
+    ),
+    "an experiment of one's own": Bad(
+        "run proj/experiment.toml --out proj",
+        ("proj", "holds 'experiment.toml', which is not from an earlier run"),
+        {"proj/experiment.toml": "jobs = 5  # enough\n"},
+    ),
+    "something else beside results": Bad(
+        "run --jobs 5 --out done",
+        ("done", "holds 'mine.txt'"),
+        before=lambda place: (results(place) / "mine.txt").write_text("mine"),
+    ),
+    "a folder beside results": Bad(
+        "run --jobs 5 --out done",
+        ("done", "holds 'report.html'"),
+        before=lambda place: (results(place) / "report.html").mkdir(),
+    ),
+    "something else beside results of a comparison": Bad(
+        "compare --scheduler fifo,las --jobs 5 --out both",
+        ("both/fifo", "holds 'mine.txt'"),
+        {"both/fifo/experiment.toml": "", "both/fifo/mine.txt": "mine"},
+    ),
+    "the directory one is in": Bad("run --jobs 5 --out .", ("cannot be replaced", "you are in", "give run")),
+    "rounds cut short": damaged("explain", "rounds.parquet", lambda had: had[: len(had) // 2]),
+    "stints cut short": damaged("report", "stints.parquet", lambda had: had[: len(had) // 2]),
+    "no stints at all": damaged("report", "stints.parquet", lambda had: b""),
+    "jobs cut short": damaged("explain", "jobs.csv", lambda had: had[: len(had) // 2], "6 jobs"),
+    "the last job is missing": damaged(
+        "report", "jobs.csv", lambda had: b"".join(had.splitlines(keepends=True)[:-1]), "6 jobs"
+    ),
+    "the last cell is cut short": damaged("explain", "jobs.csv", lambda had: had[:-2]),
+    "no jobs at all": damaged("report", "jobs.csv", lambda had: b""),
+    "a column of jobs renamed": damaged(
+        "explain", "jobs.csv", lambda had: had.replace(b"submit_s", b"submitted"), "'submit_s'", "missing"
+    ),
+    "a column of rounds renamed": damaged(
+        "report", "rounds.parquet", lambda had: had.replace(b"held", b"hold"), "'held'", "missing"
+    ),
+    "a word among the figures of jobs": damaged(
+        "explain", "jobs.csv", lambda had: had.replace(b"finished,1", b"finished,one"), "'in_window'", "'one'"
+    ),
+    "a summary cut short": damaged("explain", "summary.json", lambda had: had[: len(had) // 2]),
+    "a summary that is no table": damaged("report", "summary.json", lambda had: b"[]\n"),
+    "a figure that is missing": damaged(
+        "explain", "summary.json", lambda had: had.replace(b"end_s", b"end"), "'end_s'", "missing"
+    ),
+    "settings that are no TOML": damaged("explain", "experiment.toml", lambda had: b"seed = \n"),
+    "settings that are no text": damaged("report", "experiment.toml", lambda had: b"\xff\xfe"),
     "no results": Bad("explain nowhere", ("nowhere", "no such directory", "blox run --out")),
     "a report of nothing": Bad("report nowhere", ("nowhere", "no such directory")),
     # files with policies
@@ -225,11 +295,15 @@ CASES = {
 
 def write(case, place):
     for name, text in case.files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
+    case.before(place)
 
 
 def tree(place):
-    return sorted(str(path.relative_to(place)) for path in place.rglob("*") if "__pycache__" not in str(path))
+    """Every file by name, with what it holds."""
+    found = (path for path in place.rglob("*") if "__pycache__" not in str(path))
+    return {str(path.relative_to(place)): path.is_file() and path.read_bytes() for path in found}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -23,7 +23,8 @@ from blox.errors import BloxError, suggestion
 from blox.experiment import Experiment
 from blox.parallel import Outcome, Task
 from blox.provenance import provenance
-from blox.results import FILES, Result, label_of
+from blox.result_files import FILES
+from blox.results import Result, label_of
 from blox.toml_text import to_toml
 from blox.workloads.spec import workload_from_spec
 

@@ -103,7 +103,7 @@ def test_earlier_results_are_replaced_and_anything_else_is_refused_at_once(comma
     monkeypatch.setattr("blox.experiment.Prepared.run", lambda *_: pytest.fail("it ran"))
     answer = command("run", "--jobs", 5, "--out", tmp_path / "photos")
     assert answer.code == 2
-    assert "holds no earlier results" in answer.err
+    assert "holds 'me.jpg', which is not from an earlier run" in answer.err
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["me.jpg"]
 
 

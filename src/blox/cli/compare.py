@@ -42,10 +42,11 @@ def compare(
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
     }  # fmt: skip
     several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
-    from blox.cli.grids import check_place, failures, grid_from, names_of, run_tasks
+    from blox.cli.grids import check_place, check_targets, failures, grid_from, names_of, run_tasks
     from blox.cli.show import show_runs, written
     from blox.parallel import Task
-    from blox.results import Result, write_text
+    from blox.result_files import write_text
+    from blox.results import Result
     from blox.sweep import check_all, slug
     from blox.toml_text import to_toml
 
@@ -56,6 +57,7 @@ def compare(
     check_all(experiments)
     names = names_of(experiments)
     tasks = [Task(each, None if out is None else out / slug(name)) for each, name in zip(experiments, names)]
+    check_targets(tasks)
     outcomes = run_tasks(tasks, names, processes)
     results = [outcome.result for outcome in outcomes if outcome.result is not None]
     if results:

@@ -15,6 +15,7 @@ from blox.cli.progress import ManyRuns
 from blox.errors import BloxError
 from blox.experiment import Experiment, read_toml
 from blox.parallel import Outcome, Task, cores, run_all
+from blox.result_files import check_target
 from blox.results import Result, label_of
 from blox.sweep import Grid, slug, values_of
 
@@ -57,6 +58,13 @@ def check_place(out: Path, *own: str) -> None:
                 fix="give a new directory",
             )
     check_writable(out)
+
+
+def check_targets(tasks: Sequence[Task]) -> None:
+    """Refuses, before anything runs, to put results where something else is kept."""
+    for task in tasks:
+        if task.directory is not None:
+            check_target(task.directory)
 
 
 def names_of(experiments: Sequence[Experiment]) -> list[str]:

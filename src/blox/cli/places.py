@@ -14,7 +14,7 @@ def check_writable(out: Path, *, inside: bool = True) -> None:
     A new directory is tried in its nearest parent that exists, for permissions alone do not tell: some file
     systems take none. `inside=False`: `out` is replaced as a whole, so the directory around it counts.
     """
-    place = (out if inside else out.parent).absolute()
+    place = (out if inside else out.resolve().parent).absolute()
     try:
         while not place.exists():
             place = place.parent

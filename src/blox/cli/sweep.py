@@ -64,10 +64,10 @@ def sweep(
         "round_s": round_s,
     }  # fmt: skip
     single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
-    from blox.cli.grids import check_place, failures, grid_from, run_tasks
+    from blox.cli.grids import check_place, check_targets, failures, grid_from, run_tasks
     from blox.cli.interrupt import Interrupted
     from blox.parallel import Task
-    from blox.results import write_text
+    from blox.result_files import write_text
     from blox.sweep import check_all, finished_outcome, run_name, sweep_csv
     from blox.toml_text import to_toml
 
@@ -76,10 +76,11 @@ def sweep(
     experiments = grid.experiments()
     check_all(experiments)
     _note_load(grid)
-    write_text(out / "sweep.toml", to_toml(grid.to_table()))
     tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
     known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
     left = [task for task in tasks if task not in known]
+    check_targets(left)
+    write_text(out / "sweep.toml", to_toml(grid.to_table()))
     if known:
         typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
     try:
@@ -110,7 +111,7 @@ def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *,
     from rich.console import Console
 
     from blox.report.sweep_page import write_sweep_report
-    from blox.results import write_text
+    from blox.result_files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return

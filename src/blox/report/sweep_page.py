@@ -11,7 +11,8 @@ from typing import Any
 from blox.parallel import Outcome
 from blox.report import colours, figures, measures, units
 from blox.report.page import document, embedded, section
-from blox.results import Result, write_text
+from blox.result_files import write_text
+from blox.results import Result
 from blox.sweep import Grid, setting_of
 
 SHOWN = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation")

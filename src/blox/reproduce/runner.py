@@ -23,7 +23,7 @@ from blox.parallel import Outcome, Task, cores, run_all
 from blox.report.chart import interactive, save_chart
 from blox.report.page import document, embedded, section
 from blox.reproduce.figure import Case, Done, Figure, Finding, Setting, figure_called
-from blox.results import write_text
+from blox.result_files import write_text
 from blox.sweep import check_all, finished_outcome, run_name
 from blox.version import VERSION
 

@@ -1,0 +1,228 @@
+"""The files of a results directory: written whole, replaced in one go, and read back with every fault named.
+
+What the columns mean stands in docs/semantics.md; here is only how they get to disk and back.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.recorder import ROUND_COLUMNS
+from blox.workloads.table import Array
+
+T = TypeVar("T")
+
+FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
+OWN = (*FILES, "report.html")  # what a results directory may hold and still be replaced
+STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
+_TEXT = ("job_id", "user", "tenant", "model", "state")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
+_JOB_COLUMNS = (
+    "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
+    "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
+)  # fmt: skip
+_FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
+
+
+def check_target(target: Path) -> None:
+    """Refuses to overwrite anything but earlier results, and what cannot be replaced as a whole."""
+    if target.exists() and not target.is_dir():
+        raise BloxError("there is a file of that name", where=str(target), fix="give a directory")
+    if not target.is_dir():
+        return
+    place = target.resolve()
+    if place in (Path.cwd(), *Path.cwd().parents) or os.path.ismount(place):
+        why = "a disk is mounted there" if os.path.ismount(place) else "it is the one you are in"
+        raise BloxError(
+            f"the directory cannot be replaced: {why}", where=str(target), fix=f"give {target / 'run'}"
+        )
+    names = sorted(entry.name for entry in target.iterdir())
+    strange = [name for name in names if not _is_ours(target / name)]
+    if not strange and not set(FILES) <= set(names):
+        strange = names  # whole results are put there in one go: these are none
+    if strange:
+        raise BloxError(
+            f"the directory holds {strange[0]!r}, which is not from an earlier run",
+            where=str(target),
+            fix="give a new directory, or one that holds earlier results and nothing else",
+        )
+
+
+def replace_directory(draft: Path, target: Path) -> None:
+    """Puts `draft` where `target` is: afterwards the new one is there, or the old one as it was."""
+    if not target.exists():
+        os.replace(draft, target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+    try:
+        os.replace(target, old / "was")
+        try:
+            os.replace(draft, target)
+        except BaseException:
+            os.replace(old / "was", target)
+            raise
+    finally:
+        if target.exists():  # or else the old results are in there
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file in one go: it is there whole, or as it was before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text)
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(values, indent=2) + "\n")
+
+
+def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(jobs)
+        writer.writerows(zip(*(_cells(column) for column in jobs.values())))
+
+
+def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        columns = dict(table)  # noqa: F841 - duckdb finds the variable by its name
+        connection.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(path)}' (FORMAT parquet)")
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    return _read(path, lambda: tomllib.loads(path.read_text()))
+
+
+def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]:
+    """A JSON file of figures; those that are `needed` are there."""
+
+    def read() -> dict[str, Any]:
+        found = json.loads(path.read_text())
+        if not isinstance(found, dict):
+            raise ValueError("it holds no table of figures")
+        return found
+
+    figures = _read(path, read)
+    _check_names(path, "figure", needed, figures)
+    return figures
+
+
+def read_jobs(path: Path, count: int) -> dict[str, Array]:
+    """The `count` jobs of a run as columns."""
+
+    def read() -> dict[str, Array]:
+        with path.open(newline="") as file:
+            text = file.read()
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        if not text.endswith("\n") or len(rows) != count + 1:
+            raise ValueError(f"it ends in line {len(rows)}, and the run has {count:,} jobs")
+        for line, row in enumerate(rows, 1):
+            if len(row) != len(rows[0]):
+                raise ValueError(f"line {line} has {len(row)} cells, not {len(rows[0])}")
+        return {name: _column(name, [row[i] for row in rows[1:]]) for i, name in enumerate(rows[0])}
+
+    columns = _read(path, read)
+    _check_names(path, "column", _JOB_COLUMNS, columns)
+    return columns
+
+
+def read_rounds(path: Path) -> dict[str, Array]:
+    return _read_parquet(path, ROUND_COLUMNS)
+
+
+def read_stints(path: Path, jobs: int) -> dict[str, Array]:
+    """The stints of a run with so many jobs."""
+    stints = _read_parquet(path, STINT_COLUMNS)
+    if len(stints["job"]) and not 0 <= stints["job"].min() <= stints["job"].max() < jobs:
+        raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
+    return stints
+
+
+def _is_ours(entry: Path) -> bool:
+    """Whether a run has written it; a draft is of a run that was killed."""
+    name = entry.name
+    return entry.is_file() and (name in OWN or any(name.startswith(f".{own}.") for own in OWN))
+
+
+def _cells(column: Array) -> list[Any]:
+    """Numbers in their shortest exact form; nothing where there is no value."""
+    if column.dtype.kind != "f":
+        return list(column.tolist())
+    return ["" if v != v else int(v) if v.is_integer() and abs(v) < 2**53 else v for v in column.tolist()]
+
+
+def _column(name: str, cells: list[str]) -> Array:
+    if name in _TEXT:
+        return np.array(cells, dtype=object)
+    try:
+        if name in _WHOLE:
+            return np.array([int(cell) for cell in cells], dtype=np.int64)
+        return np.array([float(cell) if cell else math.nan for cell in cells])
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+
+
+def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
+    import duckdb
+
+    def read() -> dict[str, Array]:
+        try:
+            with duckdb.connect() as connection:
+                connection.execute("SET threads = 1")
+                found = connection.execute(f"SELECT * FROM read_parquet('{_quoted(path)}')").fetchnumpy()
+        except duckdb.Error as error:
+            raise ValueError(" ".join(str(error).split("\n")[0].split())) from None
+        return {name: np.asarray(values) for name, values in found.items()}
+
+    columns = _read(path, read)
+    _check_names(path, "column", needed, columns)
+    for name in needed:
+        if columns[name].dtype.kind not in "iuf":
+            raise _damaged(path, f"the column {name!r} does not hold numbers")
+    return columns
+
+
+def _read(path: Path, how: Callable[[], T]) -> T:
+    try:
+        return how()
+    except (ValueError, KeyError, IndexError, csv.Error) as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _check_names(path: Path, kind: str, needed: Iterable[str], found: Iterable[str]) -> None:
+    there = list(found)
+    absent = [name for name in needed if name not in there]
+    if absent:
+        raise _damaged(path, f"the {kind} {absent[0]!r} is missing")
+
+
+def _damaged(path: Path, why: str) -> BloxError:
+    return BloxError(
+        f"the file is damaged: {why}", where=str(path), fix="run the experiment again (its experiment.toml)"
+    )
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
