@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.placement.synergy_program import Choice, best_points
+from blox.placement.synergy_model import Choice
+from blox.placement.synergy_program import best_points, linear_bound
 from blox.profiles.synergy import best_case, model_wants, surfaces
 
 SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
@@ -104,6 +105,10 @@ def test_opt_reaches_the_same_optimum(case):
     found = best_points(jobs, [cpu], [memory])
     assert found.objective == pytest.approx(case["ilp"]["objective"], rel=1e-9)
     assert found.gap == pytest.approx(0.0, abs=1e-9)
+    whole = [Choice(tuple(known[job["model"]].points()), ((0, job["gpus"]),)) for job in case["jobs"]]
+    floors = [known[job["model"]].at(*fair) for job in case["jobs"]]
+    assert linear_bound(whole, floors, [cpu], [memory]) == pytest.approx(case["lp"]["objective"], abs=1e-6)
+    assert sum(floors) == pytest.approx(case["fair_objective"], rel=1e-9)
     for axis, limit in ((0, cpu), (1, memory)):
         used = sum(point[axis] * job["gpus"] for point, job in zip(found.points, case["jobs"]))
         assert used <= limit * (1 + 1e-9)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.placement.synergy_program import Choice, best_points
+from blox.placement.synergy_model import Choice
+from blox.placement.synergy_program import best_points
 from blox.profiles.synergy import surfaces
 
 Grants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) in all

@@ -11,7 +11,8 @@ from blox.cluster_state import ClusterState
 from blox.compat.synergy.repack import fitting
 from blox.job_state import JobState
 from blox.performance.sensitivity import node_shape
-from blox.placement.synergy_program import Choice, best_points
+from blox.placement.synergy_model import Choice
+from blox.placement.synergy_program import best_points
 from blox.plan import Allocation
 from blox.profiles.synergy import surfaces
 from blox.schedule import Schedule

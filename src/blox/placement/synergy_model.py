@@ -1,0 +1,98 @@
+"""Synergy's OPT as a model for HiGHS: one column per job and point, one row per job and per pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blox.profiles.synergy import Surface
+
+Point = tuple[float, float, float]  # cores per GPU, memory per GPU (GB), speed
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A job: the points it may be given, and how many of its GPUs stand on which pools.
+
+    `sure` is the place of a point that takes no more than the fair share: all jobs can have theirs at once.
+    """
+
+    points: tuple[Point, ...]
+    gpus_on: tuple[tuple[int, int], ...]  # (pool, GPUs)
+    sure: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        surface: Surface | None,
+        gpus: int,
+        fair: tuple[float, float],
+        gpus_on: tuple[tuple[int, int], ...],
+    ) -> Choice:
+        """The fair share (cores, memory per GPU), and the points of a profile that are not slower."""
+        if surface is None:
+            return cls(((*fair, 1.0),), gpus_on)
+        usual = surface.at(*fair)
+        kept = [point for point in surface.points() if point[2] >= usual - 1e-9]
+        points = _undominated(list(dict.fromkeys((*kept, (*fair, usual)))))
+        modest = (i for i, point in enumerate(points) if point[0] <= fair[0] and point[1] <= fair[1])
+        return cls(points, gpus_on, next(modest))
+
+
+def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Points that no other beats in all three; the program loses nothing by leaving the rest out."""
+    kept = []
+    for point in points:
+        better = (
+            other
+            for other in points
+            if other != point and other[0] <= point[0] and other[1] <= point[1] and other[2] >= point[2]
+        )
+        if next(better, None) is None:
+            kept.append(point)
+    return tuple(kept)
+
+
+def model_of(
+    highspy: Any,
+    jobs: Sequence[Choice],
+    cpu: Sequence[float],
+    memory_gb: Sequence[float],
+    floors: Sequence[float] = (),
+) -> Any:
+    """Each column is the part of a job that runs at a point; every job whole, no pool beyond its size.
+
+    `floors`: a row more per job, which says that its speed, over all its points, is at least so much.
+    """
+    pools, size = len(cpu), len(jobs)
+    model = highspy.HighsLp()
+    columns = [(job, point) for job, choice in enumerate(jobs) for point in choice.points]
+    model.num_col_ = len(columns)
+    model.num_row_ = size + 2 * pools + len(floors)
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = np.array([point[2] for _, point in columns])
+    model.col_lower_, model.col_upper_ = np.zeros(len(columns)), np.ones(len(columns))
+    one, no_end = np.ones(size), highspy.kHighsInf
+    least, most = np.full(2 * pools, -no_end), np.full(len(floors), no_end)
+    sizes = np.concatenate((np.asarray(cpu, float), np.asarray(memory_gb, float)))
+    model.row_lower_ = np.concatenate((one, least, np.asarray(floors, float)))
+    model.row_upper_ = np.concatenate((one, sizes, most))
+    start, index, value = [0], [], []
+    for job, (cores, memory, speed) in columns:
+        index.append(job)
+        value.append(1.0)
+        for pool, gpus in jobs[job].gpus_on:
+            index += [size + pool, size + pools + pool]
+            value += [cores * gpus, memory * gpus]
+        if len(floors):
+            index.append(size + 2 * pools + job)
+            value.append(speed)
+        start.append(len(index))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = np.array(start)
+    model.a_matrix_.index_ = np.array(index)
+    model.a_matrix_.value_ = np.array(value)
+    return model
