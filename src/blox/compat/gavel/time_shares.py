@@ -91,6 +91,8 @@ class TimeShares:
     def _take_in(self, memory: Memory, job_state: JobState) -> None:
         """Jobs that have left or come since, and their pairs."""
         known, active = memory.combinations.jobs, job_state.active
+        if not self.record.dropped and np.array_equal(known, active):
+            return
         gone = np.union1d(np.setdiff1d(known, active), [row for row in self.record.dropped if row in known])
         if len(gone):
             memory.combinations.remove(gone)
