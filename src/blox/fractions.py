@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from blox.job_state import JobState
 
 MEMORY_ROUNDS = 10.0  # what a job was owed in the last so many rounds counts when fractions are set anew
+STAY_ROUNDS = 1.0  # moving costs a restart: who runs goes on until it is so far ahead of the others
 
 Chosen = tuple[int, int]  # (row of the table of shares, GPU type)
 
@@ -32,27 +33,31 @@ class TimeShares:
 
     The priority of a row on a type is its wanted fraction over its received one. Received time is counted
     from half a round, so that jobs take turns as seats are dealt out by Sainte-Lague's divisors: of two jobs
-    that want 0.6 and 0.3, the first has two turns of three. Setting new fractions (`want`) keeps what a job
-    is owed of the last ten rounds: it starts as if the new fractions had held for that long. Call `account`
-    before.
+    that want 0.6 and 0.3, the first has two turns of three. Where a row runs already, its last `stay` rounds
+    do not count, so that leases are extended rather than ended. Setting new fractions (`want`) keeps what a
+    job is owed of the last ten rounds: it starts as if the new fractions had held for that long. Call
+    `account` before.
     """
 
-    def __init__(self, types: int) -> None:
+    def __init__(self, types: int, stay: float = STAY_ROUNDS) -> None:
+        self.stay = stay
         self.members: Array = np.empty((0, 2), dtype=np.int64)
         self.wanted: Array = np.empty((0, types))
         self.received_s: Array = np.empty((0, types))
         self.speed: Array = np.empty((0, types))
         self.elapsed_s = 0.0  # since the fractions hold, with what is remembered from before
         self.round_s = 0.0  # between the last two calls
-        self.leases: dict[int, list[int]] = {}  # job -> rounds in which it ran, those on the GPUs of before
+        self.leases: Array = np.zeros((0, 2), dtype=np.int64)  # by job: rounds it ran, on the GPUs of before
         self._last_s = self._counted_s = math.nan
-        self._alone: dict[int, int] = {}  # job -> its own row
+        self._active: Array | None = None  # the jobs when somebody last left
+        self._alone: Array = np.empty(0, dtype=np.int64)  # job -> its own row
         self._paired: dict[tuple[int, int], int] = {}
 
     @property
     def jobs(self) -> Array:
         """The jobs that have a row of their own."""
-        return np.fromiter(self._alone, dtype=np.int64, count=len(self._alone))
+        alone: Array = self.members[self.members[:, 1] < 0, 0]
+        return alone
 
     def account(self, job_state: JobState, cluster_state: ClusterState) -> None:
         """Books the time since the last call on those who ran; jobs that have left are dropped."""
@@ -61,12 +66,12 @@ class TimeShares:
         if passed > 0:
             self.round_s = passed
             self.elapsed_s += passed
-            for row, type_ in self.running(cluster_state):
-                self.received_s[row, type_] += passed
-        if len(self.members):
-            stays: Array = np.all(np.isin(self.members, job_state.active) | (self.members < 0), axis=1)
+            self.received_s[self.running(cluster_state)] += passed
+        if job_state.active is not self._active:
+            self._active = job_state.active
+            stays: Array = np.all(np.isin(self.members, self._active) | (self.members < 0), axis=1)
             if not stays.all():
-                self._keep(stays)
+                self._set(self.members[stays], self.wanted[stays], self.received_s[stays], self.speed[stays])
 
     def add(self, jobs: Array, fractions: Array, speed: Array) -> None:
         """Newcomers; each counts as having had its part so far."""
@@ -81,96 +86,92 @@ class TimeShares:
         """Sets new fractions for all. Who is owed time of the last rounds, or has had too much, stays so."""
         owed = np.zeros(fractions.shape)
         most = MEMORY_ROUNDS * self.round_s
-        before = [self._row_of(a, b) for a, b in members.tolist()]
-        known = np.array([row >= 0 for row in before], dtype=bool)
-        rows = np.array([row for row in before if row >= 0], dtype=np.int64)
+        before = self._rows_of(members[:, 0], members[:, 1])
+        known, rows = before >= 0, before[before >= 0]
         # time on GPUs that nobody else wanted is not held against a job for longer than a round
         owed[known] = np.clip(self.wanted[rows] * self.elapsed_s - self.received_s[rows], -self.round_s, most)
         self.elapsed_s = most
         self._set(members, fractions, np.maximum(fractions * most - owed, 0.0), speed)
 
-    def priorities(self) -> Array:
+    def priorities(self, running: tuple[Array, Array]) -> Array:
         """Wanted fraction over received fraction (rows x types): 1 where a row has had just its part."""
         half = self.round_s / 2 or 1.0
-        received = (self.received_s + half) / (self.elapsed_s + half)
-        found: Array = self.wanted / received
+        received_s = self.received_s + half
+        received_s[running] = np.maximum(received_s[running] - self.stay * self.round_s, half)
+        found: Array = self.wanted / (received_s / (self.elapsed_s + half))
         return found
 
     def count_leases(self, stays: dict[int, bool], now: float) -> None:
         """These jobs run in the round that begins now; true means that a job goes on where it is."""
-        if now == self._counted_s:  # asked again in the same round
+        if now == self._counted_s or not stays:  # asked again in the same round
             return
         self._counted_s = now
-        for job, extended in stays.items():
-            counts = self.leases.setdefault(job, [0, 0])
-            counts[0] += 1
-            counts[1] += extended
+        jobs = np.fromiter(stays, dtype=np.int64, count=len(stays))
+        more = int(jobs.max()) + 1 - len(self.leases)
+        if more > 0:
+            self.leases = np.concatenate(
+                (self.leases, np.zeros((more + len(self.leases), 2), dtype=np.int64))
+            )
+        self.leases[jobs, 0] += 1
+        self.leases[jobs, 1] += np.fromiter(stays.values(), dtype=bool, count=len(stays))
 
-    def running(self, cluster_state: ClusterState) -> list[Chosen]:
-        """The rows that have run since the last round, and on which type."""
+    def running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
+        """(rows, types): who has run since the last round, and where."""
         allocation = cluster_state.allocation
-        if not len(allocation.jobs):
-            return []
-        first = np.cumsum(allocation.counts) - allocation.counts
-        types = cluster_state.gpu_type[allocation.gpus[first]].tolist()
-        partners = allocation.share_group
-        beside = [-1] * len(types) if partners is None else partners.astype(np.int64).tolist()
-        found = set()
-        for job, other, type_ in zip(allocation.jobs.tolist(), beside, types):
-            row = self._row_of(job, other)
-            if row >= 0:
-                found.add((row, type_))
-        return sorted(found)
+        counts = allocation.counts
+        types = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
+        partner = allocation.share_group
+        others = np.full(len(types), -1) if partner is None else partner.astype(np.int64)
+        rows = self._rows_of(allocation.jobs, others)
+        known = rows >= 0
+        if partner is None:
+            return rows[known], types[known]
+        rows, once = np.unique(rows[known], return_index=True)  # a pair is met twice
+        return rows, types[known][once]
 
-    def _row_of(self, job: int, other: int) -> int:
-        if other < 0:
-            return self._alone.get(job, -1)
-        return self._paired.get((job, other) if job < other else (other, job), -1)
-
-    def _keep(self, which: Array) -> None:
-        self._set(self.members[which], self.wanted[which], self.received_s[which], self.speed[which])
+    def _rows_of(self, jobs: Array, others: Array) -> Array:
+        """The row of each job alone (other -1) or pair; -1 where there is none."""
+        found = np.full(len(jobs), -1)
+        alone = (others < 0) & (jobs < len(self._alone))
+        found[alone] = self._alone[jobs[alone]]
+        for place in (others >= 0).nonzero()[0].tolist():
+            pair = int(jobs[place]), int(others[place])
+            found[place] = self._paired.get((min(pair), max(pair)), -1)
+        return found
 
     def _set(self, members: Array, wanted: Array, received_s: Array, speed: Array) -> None:
         self.members, self.wanted, self.received_s, self.speed = members, wanted, received_s, speed
-        self._alone, self._paired = {}, {}
-        for row, (job, other) in enumerate(members.tolist()):
-            if other < 0:
-                self._alone[job] = row
-            else:
-                self._paired[min(job, other), max(job, other)] = row
+        single = members[:, 1] < 0
+        self._alone = np.full(int(members.max(initial=-1)) + 1, -1)
+        self._alone[members[single, 0]] = single.nonzero()[0]
+        rows = (~single).nonzero()[0].tolist()
+        self._paired = {(min(a, b), max(a, b)): row for row, (a, b) in zip(rows, members[rows].tolist())}
 
 
-def types_held(shares: TimeShares, cluster_state: ClusterState) -> Array:
-    """The GPU type that each row of the shares runs on now; -1: none."""
-    held = np.full(len(shares.members), -1)
-    for row, type_ in shares.running(cluster_state):
-        held[row] = type_
-    return held
-
-
-def choose(shares: TimeShares, width: Array, gpus: Array, now_on: Array, fill: bool) -> list[Chosen]:
+def choose(
+    shares: TimeShares, width: Array, gpus: Array, running: tuple[Array, Array], fill: bool
+) -> list[Chosen]:
     """Who runs in the coming round, and on which type: no job twice, no type beyond its GPUs.
 
-    `width` and `now_on` (the type that a row runs on, -1 for none) are by row of the shares, `gpus` by type.
-    Rows come in order of priority, on equal terms those first that stay where they are, then older jobs; who
-    does not fit is passed over. With `fill` GPUs that are left go to jobs that are left, the most deserving
-    first, each on the type where it is fastest, on equal terms where most are free.
+    `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Rows come in order
+    of priority, on equal terms those first that stay where they are, then older jobs; who does not fit is
+    passed over. With `fill` GPUs that are left go to jobs that are left, the most deserving first, each on
+    the type where it is fastest, on equal terms where most are free.
     """
-    free = gpus.astype(np.int64).tolist()
-    priority = np.where(shares.speed > 0, shares.priorities(), 0.0)
+    free = gpus.tolist()
+    priority = np.where(shares.speed > 0, shares.priorities(running), 0.0)
+    stays = np.zeros(priority.shape, dtype=bool)
+    stays[running] = True
     row, type_ = priority.nonzero()
     first, second = shares.members[row].T
-    line = np.lexsort((type_, second, first, now_on[row] != type_, -priority[row, type_]))
-    widths, members = width.tolist(), shares.members.tolist()
+    line = np.lexsort((type_, second, first, ~stays[row, type_], -priority[row, type_]))
+    row, type_ = row[line], type_[line]
     taken: set[int] = set()
     chosen: list[Chosen] = []
     left = sum(free)
-    for each, kind in zip(row[line].tolist(), type_[line].tolist()):
-        need = widths[each]
-        if free[kind] < need:
-            continue
-        job, other = members[each]
-        if job in taken or other in taken:
+    columns = row, type_, first[line], second[line], width[row]
+    for each, kind, job, other, need in zip(*(column.tolist() for column in columns)):
+        if free[kind] < need or job in taken or other in taken:
             continue
         taken.add(job)
         if other >= 0:
@@ -180,14 +181,12 @@ def choose(shares: TimeShares, width: Array, gpus: Array, now_on: Array, fill: b
         left -= need
         if not left:
             return chosen
-    return chosen + _fill(shares, widths, free, taken) if fill else chosen
+    return chosen + _fill(shares, width.tolist(), free, taken) if fill else chosen
 
 
 def _fill(shares: TimeShares, widths: list[int], free: list[int], taken: set[int]) -> list[Chosen]:
-    members = shares.members.tolist()
-    idle = np.array(
-        [row for row, (job, other) in enumerate(members) if other < 0 and job not in taken], dtype=np.int64
-    )
+    busy = np.fromiter(taken, dtype=np.int64, count=len(taken))
+    idle = ((shares.members[:, 1] < 0) & ~np.isin(shares.members[:, 0], busy)).nonzero()[0]
     standing = shares.wanted[idle].sum(axis=1) / (
         shares.received_s[idle].sum(axis=1) + (shares.round_s or 1.0)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,13 +12,13 @@ Pool = dict[int, list[list[int]]]  # free GPUs on a node -> the free ids of each
 
 
 def pin(
-    wanted: list[tuple[tuple[int, ...], int, int]], cluster_state: ClusterState
+    members: Sequence[Sequence[int]], types: Sequence[int], gpus: Sequence[int], cluster_state: ClusterState
 ) -> tuple[dict[int, tuple[int, ...]], dict[int, bool]]:
-    """GPU ids for (jobs that share, type, GPUs): who stays on its type keeps its GPUs.
+    """GPU ids for pairs of jobs that share (the second -1: a job alone), by the type and number of GPUs.
 
-    That is a lease which is extended. The others, the widest first, go to the node with the fewest free GPUs
-    that has room, or else to several nodes, the emptiest first. Returns the ids of each job, and whether it
-    stays where it was.
+    Who stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the node
+    with the fewest free GPUs that has room, or else to several nodes, the emptiest first. Returns the ids of
+    each job, and whether it stays where it was.
     """
     allocation = cluster_state.allocation
     held: dict[int, tuple[int, ...]] = {}
@@ -30,25 +31,28 @@ def pin(
     pins: dict[int, tuple[int, ...]] = {}
     stays: dict[int, bool] = {}
     rest = []
-    for jobs, kind, need in wanted:
-        for job in jobs:
-            here = held.get(job, ())
-            if len(here) == need and type_of[here[0]] == kind and taken.isdisjoint(here):
-                break
-        else:
-            rest.append((jobs, kind, need))
-            continue
+    for (job, other), kind, need in zip(members, types, gpus):
+        here = held.get(job, ())
+        if not _usable(here, kind, need, type_of, taken):
+            here = held.get(other, ())
+            if not _usable(here, kind, need, type_of, taken):
+                rest.append((need, kind, job, other))
+                continue
         taken.update(here)
-        for job in jobs:
-            pins[job] = here
-            stays[job] = held.get(job) == here
+        for each in (job, other) if other >= 0 else (job,):
+            pins[each] = here
+            stays[each] = held.get(each) == here
     if rest:
         pools = _pools(taken, cluster_state)
-        for jobs, kind, need in sorted(rest, key=lambda each: -each[2]):
+        for need, kind, job, other in sorted(rest, key=lambda each: -each[0]):
             found = _take(pools[kind], need)
-            for job in jobs:
-                pins[job], stays[job] = found, False
+            for each in (job, other) if other >= 0 else (job,):
+                pins[each], stays[each] = found, False
     return pins, stays
+
+
+def _usable(ids: tuple[int, ...], kind: int, need: int, type_of: list[int], taken: set[int]) -> bool:
+    return len(ids) == need and type_of[ids[0]] == kind and taken.isdisjoint(ids)
 
 
 def _pools(taken: set[int], cluster_state: ClusterState) -> list[Pool]:
@@ -64,12 +68,14 @@ def _pools(taken: set[int], cluster_state: ClusterState) -> list[Pool]:
 
 
 def _take(pool: Pool, need: int) -> tuple[int, ...]:
-    fitting = [size for size, nodes in pool.items() if size >= need and nodes]
-    if fitting:
-        free = pool[min(fitting)].pop()
-        found, left = free[:need], free[need:]
-        if left:
-            pool.setdefault(len(left), []).append(left)
-        return tuple(found)
-    free = pool[max(size for size, nodes in pool.items() if nodes)].pop()
-    return (*free, *_take(pool, need - len(free)))
+    """GPUs of the node with the fewest free ones that has enough; else of several, the emptiest first."""
+    size = min((size for size in pool if size >= need), default=0) or max(pool)
+    nodes = pool[size]
+    free = nodes.pop()
+    if not nodes:
+        del pool[size]
+    if size < need:
+        return (*free, *_take(pool, need - size))
+    if size > need:
+        pool.setdefault(size - need, []).append(free[need:])
+    return tuple(free[:need])

@@ -69,20 +69,20 @@ class Schedule:
         not chosen, on the type where they are fastest. Who stays on its GPU type keeps its GPUs: its lease is
         extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares` wait.
         """
-        from blox.fractions import choose, types_held
+        from blox.fractions import choose
         from blox.leases import pin
 
         shares.account(job_state, cluster_state)
         up = cluster_state.node_up[cluster_state.gpu_node]
         gpus = np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
         width = job_state.columns.gpus.take(shares.members[:, 0])
-        chosen = choose(shares, width, gpus, types_held(shares, cluster_state), fill)
-        members, wide = shares.members.tolist(), width.tolist()
-        wanted = [(tuple(job for job in members[row] if job >= 0), kind, wide[row]) for row, kind in chosen]
-        pinned, stays = pin(wanted, cluster_state)
+        chosen = choose(shares, width, gpus, shares.running(cluster_state), fill)
+        rows = [row for row, _ in chosen]
+        members, need = shares.members[rows].tolist(), width[rows].tolist()
+        pinned, stays = pin(members, [kind for _, kind in chosen], need, cluster_state)
         shares.count_leases(stays, job_state.now)
-        beside = {jobs[i]: jobs[1 - i] for jobs, _, _ in wanted if len(jobs) == 2 for i in (0, 1)}
-        jobs = np.array([job for each, _, _ in wanted for job in each], dtype=np.int64)
+        jobs = np.fromiter(pinned, dtype=np.int64, count=len(pinned))
+        beside = {job: other for pair in members if pair[1] >= 0 for job, other in (pair, pair[::-1])}
         partner = np.array([beside.get(job, -1) for job in jobs.tolist()]) if beside else None
         return cls(jobs, share_group=partner, pinned=pinned)
 

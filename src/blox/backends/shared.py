@@ -8,8 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from blox.backends.feed import JobFeed
-from blox.backends.graded import GradedSimulation
-from blox.backends.simulation import NO_TIMES, PerformanceModel
+from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.options import SimulationOptions
@@ -28,7 +27,7 @@ class PairModel(Protocol):
         ...
 
 
-class SharedSimulation(GradedSimulation):
+class SharedSimulation(Simulation):
     """When one of two jobs that share ends inside a round, the other goes on alone, faster, from then on.
 
     Jobs report `steps_per_s`, what they do beside whomever they are with, when they start or are adjusted.
@@ -49,12 +48,22 @@ class SharedSimulation(GradedSimulation):
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array | float, Array | float]:
-        self._learn_speeds(grants, cluster_state, job_state)
-        return super().launch(grants, cluster_state, job_state)
+        rows = grants.jobs
+        rate = self._speeds(grants, cluster_state, job_state)
+        begin = job_state.now + self._overheads.delay(rows, job_state)
+        self._set_ends(rows, job_state.columns.done0.take(rows), rate, begin)
+        return rate, begin
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        self._learn_speeds(grants, cluster_state, job_state)
-        super().adjust(grants, cluster_state, job_state)
+        """Jobs go on where they are beside another partner, from now on or from the end of their launch."""
+        columns, rows, now = job_state.columns, grants.jobs, job_state.now
+        anchor = columns.anchor.take(rows)
+        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
+        begin = np.maximum(anchor, now)
+        columns.done0[rows], columns.anchor[rows] = done, begin
+        columns.rate[rows] = rate = self._speeds(grants, cluster_state, job_state)
+        self._set_ends(rows, done, rate, begin)
+        self._somebody_left = True  # whoever was the next to end may end later now
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._partners or job_state.now < self._earliest:
@@ -87,18 +96,24 @@ class SharedSimulation(GradedSimulation):
         for row in rows.tolist():
             self._partners.pop(row, None)
 
-    def _learn_speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+    def _set_ends(self, rows: Array, done: Array, rate: Array, begin: Array | float) -> None:
+        ends = (self._work_s.take(rows) - done) / rate + begin
+        self._finish_s[rows] = ends
+        self._earliest = min(self._earliest, float(ends.min(initial=math.inf)))
+
+    def _speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The rates of jobs that start or are adjusted; remembers who shares with whom."""
         model: PairModel = self._performance  # type: ignore[assignment]
         rate, alone, base = model.speeds(grants, cluster_state, job_state)
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         partners = self._partners
-        if grants.share_group is None:
-            if partners:
-                for row in grants.jobs.tolist():
+        if grants.share_group is not None:
+            for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
+                if other < 0:
                     partners.pop(row, None)
-            return
-        for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
-            if other < 0:
+                else:
+                    partners[row], self._alone[row] = int(other), speed
+        elif partners:
+            for row in grants.jobs.tolist():
                 partners.pop(row, None)
-            else:
-                partners[row], self._alone[row] = int(other), speed
+        return rate

@@ -130,16 +130,18 @@ def _changed(
     owner = now.owner
     assert owner is not None
     wanted = np.full(len(owner), -1)
-    for row, ids in pinned.items():
-        for gpu in ids:
-            wanted[gpu] = row
+    wanted[[gpu for ids in pinned.values() for gpu in ids]] = [
+        row for row, ids in pinned.items() for _ in ids
+    ]
     differs = owner != wanted
     if not differs.any():
         return now
-    touched = np.unique(np.concatenate((owner[differs], wanted[differs])))
-    touched = touched[touched >= 0]
-    had = np.isin(touched, now.jobs)
-    gets = np.fromiter((row in pinned for row in touched.tolist()), dtype=bool, count=len(touched))
+    had, gets = np.zeros((2, job_state.submitted + 1), dtype=bool)  # the last is for GPUs without an owner
+    had[owner[differs]] = gets[wanted[differs]] = True
+    had[-1] = gets[-1] = False
+    touched = (had | gets).nonzero()[0]
+    had[owner], gets[wanted] = True, True  # also of those who keep some of their GPUs
+    had, gets = had[touched], gets[touched]
     draft = Draft(now, job_state.submitted)
     draft.remove(touched[had])
     for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):

@@ -110,7 +110,7 @@ def test_a_job_with_an_slo_is_favoured_until_it_is_lost(tmp_path):
     lines = ["a,0,1,36000,Transformer (batch size 256),", "b,0,1,36000,A3C,45000"]
     cheap = run(trace(tmp_path, lines, head), policy.removesuffix("_SLOs"), cluster="v100=1x1,k80=1x1")
     held = run(trace(tmp_path, lines, head), policy, cluster="v100=1x1,k80=1x1")
-    assert held.jobs["jct_s"][1] <= 45000 < cheap.jobs["jct_s"][1]
+    assert held.jobs["jct_s"][1] <= 45000 + 360 < cheap.jobs["jct_s"][1]  # to a round
     assert held.jobs["slo_relaxed"].tolist() == [0, 0]
     never = ["a,0,1,36000,A3C,9000", "b,0,1,36000,A3C,9000"]
     lost = run(trace(tmp_path, never, head), policy, cluster="v100=1x1,k80=1x1")

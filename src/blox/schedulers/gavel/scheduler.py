@@ -110,8 +110,8 @@ class Gavel:
         """Rounds in which a job ran, those on the GPUs of the round before, solutions without its SLO."""
         memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
         found = np.zeros((3, job_state.submitted), dtype=np.int64)
-        for row, (rounds, extended) in memory.shares.leases.items():
-            found[:2, row] = rounds, extended
+        counted = memory.shares.leases[: job_state.submitted].T
+        found[:2, : counted.shape[1]] = counted
         for row, times in memory.relaxed.items():
             found[2, row] = times
         return dict(zip(("leases", "lease_extensions", "slo_relaxed"), found))
