@@ -53,11 +53,10 @@ class TimeShares:
         self._alone: Array = np.empty(0, dtype=np.int64)  # job -> its own row
         self._paired: dict[tuple[int, int], int] = {}
 
-    @property
-    def jobs(self) -> Array:
-        """The jobs that have a row of their own."""
-        alone: Array = self.members[self.members[:, 1] < 0, 0]
-        return alone
+    def without_row(self, jobs: Array) -> Array:
+        """Those of the jobs that have no row yet."""
+        strangers: Array = jobs[self._rows_of(jobs, np.full(len(jobs), -1)) < 0]
+        return strangers
 
     def account(self, job_state: JobState, cluster_state: ClusterState) -> None:
         """Books the time since the last call on those who ran; jobs that have left are dropped."""
@@ -69,7 +68,9 @@ class TimeShares:
             self.received_s[self.running(cluster_state)] += passed
         if job_state.active is not self._active:
             self._active = job_state.active
-            stays: Array = np.all(np.isin(self.members, self._active) | (self.members < 0), axis=1)
+            there = np.zeros(job_state.submitted + 1, dtype=bool)
+            there[self._active] = there[-1] = True  # the last one is for nobody
+            stays: Array = np.all(there[self.members], axis=1)
             if not stays.all():
                 self._set(self.members[stays], self.wanted[stays], self.received_s[stays], self.speed[stays])
 
@@ -131,9 +132,8 @@ class TimeShares:
 
     def _rows_of(self, jobs: Array, others: Array) -> Array:
         """The row of each job alone (other -1) or pair; -1 where there is none."""
-        found = np.full(len(jobs), -1)
-        alone = (others < 0) & (jobs < len(self._alone))
-        found[alone] = self._alone[jobs[alone]]
+        known = np.append(self._alone, -1)
+        found = known[np.minimum(jobs, len(known) - 1)]
         for place in (others >= 0).nonzero()[0].tolist():
             pair = int(jobs[place]), int(others[place])
             found[place] = self._paired.get((min(pair), max(pair)), -1)
@@ -185,8 +185,11 @@ def choose(
 
 
 def _fill(shares: TimeShares, widths: list[int], free: list[int], taken: set[int]) -> list[Chosen]:
-    busy = np.fromiter(taken, dtype=np.int64, count=len(taken))
-    idle = ((shares.members[:, 1] < 0) & ~np.isin(shares.members[:, 0], busy)).nonzero()[0]
+    busy = np.zeros(int(shares.members.max(initial=0)) + 1, dtype=bool)
+    busy[list(taken)] = True
+    idle = ((shares.members[:, 1] < 0) & ~busy[shares.members[:, 0]]).nonzero()[0]
+    if not len(idle):
+        return []
     standing = shares.wanted[idle].sum(axis=1) / (
         shares.received_s[idle].sum(axis=1) + (shares.round_s or 1.0)
     )

@@ -32,16 +32,19 @@ def pin(
     stays: dict[int, bool] = {}
     rest = []
     for (job, other), kind, need in zip(members, types, gpus):
-        here = held.get(job, ())
-        if not _usable(here, kind, need, type_of, taken):
-            here = held.get(other, ())
-            if not _usable(here, kind, need, type_of, taken):
-                rest.append((need, kind, job, other))
-                continue
+        for each in (job, other):
+            here = held.get(each)
+            if here is not None and len(here) == need and type_of[here[0]] == kind and taken.isdisjoint(here):
+                break
+        else:
+            rest.append((need, kind, job, other))
+            continue
         taken.update(here)
-        for each in (job, other) if other >= 0 else (job,):
-            pins[each] = here
-            stays[each] = held.get(each) == here
+        pins[job] = here
+        stays[job] = each == job or held.get(job) == here
+        if other >= 0:
+            pins[other] = here
+            stays[other] = held.get(other) == here
     if rest:
         pools = _pools(taken, cluster_state)
         for need, kind, job, other in sorted(rest, key=lambda each: -each[0]):
@@ -49,10 +52,6 @@ def pin(
             for each in (job, other) if other >= 0 else (job,):
                 pins[each], stays[each] = found, False
     return pins, stays
-
-
-def _usable(ids: tuple[int, ...], kind: int, need: int, type_of: list[int], taken: set[int]) -> bool:
-    return len(ids) == need and type_of[ids[0]] == kind and taken.isdisjoint(ids)
 
 
 def _pools(taken: set[int], cluster_state: ClusterState) -> list[Pool]:

@@ -14,14 +14,18 @@ from blox.job_state import JobState
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
-from blox.workloads.table import Array
+from blox.workloads.table import Array, JobTable
 
 
 class PairModel(Protocol):
     """A performance model that knows how fast jobs are beside one another."""
 
+    def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The number of each job's kind: jobs of one kind are alike."""
+        ...
+
     def speeds(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+        self, grants: Allocation, kinds: Array, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array, Array, Array]:
         """Of each job: its rate beside its partner, its rate alone where it is, and steps/s at rate 1."""
         ...
@@ -44,6 +48,7 @@ class SharedSimulation(Simulation):
         super().__init__(feed, performance, overheads, options, round_s)
         self._partners: dict[int, int] = {}
         self._alone: dict[int, float] = {}  # the rate of a job that shares, if it did not
+        self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -104,7 +109,12 @@ class SharedSimulation(Simulation):
     def _speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The rates of jobs that start or are adjusted; remembers who shares with whom."""
         model: PairModel = self._performance  # type: ignore[assignment]
-        rate, alone, base = model.speeds(grants, cluster_state, job_state)
+        kinds = self._kinds.take(grants.jobs)
+        if kinds.min(initial=0) < 0:
+            fresh = grants.jobs[kinds < 0]
+            self._kinds[fresh] = model.kinds(fresh, cluster_state, job_state)
+            kinds = self._kinds.take(grants.jobs)
+        rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         partners = self._partners
         if grants.share_group is not None:
@@ -117,3 +127,7 @@ class SharedSimulation(Simulation):
             for row in grants.jobs.tolist():
                 partners.pop(row, None)
         return rate
+
+    def _learn(self, jobs: JobTable, rows: Array) -> None:
+        super()._learn(jobs, rows)
+        self._kinds = np.concatenate((self._kinds, np.full(len(rows), -1)))

@@ -37,44 +37,50 @@ class ByThroughput:
         job_speeds(self.path, (), self.reference)
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
-        return self.speeds(grants, cluster_state, job_state)[0]
+        kinds = self.kinds(grants.jobs, cluster_state, job_state)
+        return self.speeds(grants, kinds, cluster_state, job_state)[0]
+
+    def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The number of each job's kind."""
+        columns = job_state.columns
+        return job_speeds(self.path, cluster_state.gpu_types, self.reference).kinds(
+            columns.model[rows].tolist(), columns.batch_size[rows].tolist(), columns.gpus[rows].tolist()
+        )
 
     def speeds(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
+        self, grants: Allocation, kinds: Array, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array, Array, Array]:
-        """Rates beside the partner and alone, and steps/s at rate 1."""
+        """Rates beside the partner and alone, and steps/s at rate 1, of jobs of these kinds."""
         known = job_speeds(self.path, cluster_state.gpu_types, self.reference)
-        columns, rows = job_state.columns, grants.jobs
-        models, batches, gpus = columns.model, columns.batch_size, columns.gpus
-        partners = [-1] * len(rows) if grants.share_group is None else grants.share_group.tolist()
-        ends = np.cumsum(grants.counts).tolist()
-        types = cluster_state.gpu_type[grants.gpus].tolist()
-        found = np.empty((3, len(rows)))
-        start = 0
-        for i, (row, other, end) in enumerate(zip(rows.tolist(), partners, ends)):
-            kind = known.kind(models[row], batches.item(row), gpus.item(row))
-            on = set(types[start:end])
-            start = end
-            base, alone = known.base(kind), known.alone(kind)
-            speed = min(alone[type_] for type_ in on)
-            beside = speed
-            if other >= 0:
-                partner = known.kind(models[int(other)], batches.item(int(other)), gpus.item(int(other)))
-                rates = known.beside(kind, partner)
-                beside = min(rates[type_] for type_ in on)
-            if beside <= 0:
-                raise self._stuck(
-                    row, int(other), {cluster_state.gpu_types[type_] for type_ in on}, job_state
-                )
-            found[:, i] = beside / base, speed / base, base
-        return found[0], found[1], found[2]
+        by_kind, base_of = known.tables()
+        base, counts = base_of.take(kinds), grants.counts
+        types = cluster_state.gpu_type.take(grants.gpus)
+        several = len(types) != len(kinds)
+        alone = by_kind[np.repeat(kinds, counts) if several else kinds, types]
+        starts = np.cumsum(counts) - counts
+        if several:  # the slowest of its GPUs sets a job's pace
+            alone = np.minimum.reduceat(alone, starts)
+        beside = alone
+        if grants.share_group is not None:
+            beside = alone.copy()
+            for i in (grants.share_group >= 0).nonzero()[0].tolist():
+                partner = self.kinds(grants.share_group[i : i + 1].astype(np.int64), cluster_state, job_state)
+                rates = known.beside(int(kinds[i]), int(partner[0]))
+                beside[i] = min(rates[type_] for type_ in types[starts[i] : starts[i] + counts[i]].tolist())
+        if not beside.all():
+            raise self._stuck(grants, int(beside.argmin()), cluster_state, job_state)
+        return beside / base, alone / base, base
 
-    def _stuck(self, row: int, other: int, on: set[str], job_state: JobState) -> BloxError:
-        columns = job_state.columns
+    def _stuck(
+        self, grants: Allocation, place: int, cluster_state: ClusterState, job_state: JobState
+    ) -> BloxError:
+        columns, row = job_state.columns, int(grants.jobs[place])
+        names = {cluster_state.gpu_types[type_] for type_ in cluster_state.gpu_type[grants.gpus_of(row)]}
+        other = -1 if grants.share_group is None else int(grants.share_group[place])
         beside = "" if other < 0 else f" beside job {columns.job_id[other]!r}"
         return BloxError(
             f"job {columns.job_id[row]!r} ({columns.model[row]}, {int(columns.gpus[row])} GPUs) is on "
-            f"{' and '.join(sorted(on))} GPUs{beside}, where its throughput is 0",
+            f"{' and '.join(sorted(names))} GPUs{beside}, where its throughput is 0",
             where="performance 'throughputs'",
             fix="use --scheduler gavel, which knows, or name the types it may use in the column gpu_types",
         )

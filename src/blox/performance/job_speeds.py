@@ -46,6 +46,7 @@ class JobSpeeds:
         self._numbers: dict[tuple[str, int, int], int] = {}
         self._alone: list[Rates] = []
         self._base: list[float] = []  # on the reference
+        self._tables: tuple[Array, Array] = (np.empty((0, len(gpu_types))), np.empty(0))  # the same as arrays
         self._rows: list[Kind | None] = []  # of the table
         self._pairs: dict[tuple[int, int], Rates] = {}
 
@@ -59,6 +60,12 @@ class JobSpeeds:
         """The numbers of several jobs' kinds."""
         found = [self.kind(*job) for job in zip(models, batch_sizes, gpus)]
         return np.array(found, dtype=np.int64)
+
+    def tables(self) -> tuple[Array, Array]:
+        """(steps/s of every kind so far by GPU type, steps/s of each where it takes its duration)."""
+        if len(self._tables[1]) < len(self._base):
+            self._tables = np.array(self._alone).reshape(-1, len(self.gpu_types)), np.array(self._base)
+        return self._tables
 
     def alone(self, kind: int) -> Rates:
         """steps/s by GPU type; 0 where such a job cannot run."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -93,15 +94,16 @@ class Gavel:
         memory = job_state.memory(self, lambda: _Memory(TimeShares(len(cluster_state.gpu_types))))
         memory.shares.account(job_state, cluster_state)
         gpus = gpus_by_type(cluster_state)
-        if not (np.array_equal(job_state.active, memory.seen) and np.array_equal(gpus, memory.gpus)):
+        just_now = not (np.array_equal(job_state.active, memory.seen) and np.array_equal(gpus, memory.gpus))
+        if just_now:
             memory.changed, memory.seen, memory.gpus = True, job_state.active, gpus
         chosen = self._policy
-        at_once = isinstance(chosen, (Fifo, FifoAware, ShortestJobFirst, AlloX))
         if memory.changed and len(job_state.active):
+            at_once = isinstance(chosen, (Fifo, FifoAware, ShortestJobFirst, AlloX))
             due = job_state.now - memory.solved_s >= self.reset_s
             if at_once or due or not len(memory.shares.members):
                 self._solve(memory, chosen, job_state, cluster_state)
-            else:
+            elif just_now:
                 self._welcome(memory, job_state, cluster_state)
         fill = not isinstance(chosen, (Fifo, FifoAware))
         return Schedule.from_fractions(job_state, cluster_state, memory.shares, fill=fill)
@@ -118,9 +120,7 @@ class Gavel:
 
     @property
     def _policy(self) -> Policy:
-        known = policy(self.policy)
-        fields = {"choice": self.choice, "relax": self.relax, "partners": "few"}
-        return replace(known, **{k: v for k, v in fields.items() if hasattr(known, k)})  # type: ignore[type-var]
+        return _configured(self.policy, self.choice, self.relax)
 
     @property
     def _belief(self) -> Belief:
@@ -175,7 +175,7 @@ class Gavel:
 
     def _welcome(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> None:
         """Newcomers get an equal part of every type that they can use until the next solution."""
-        new = np.setdiff1d(job_state.active, memory.shares.jobs)
+        new = memory.shares.without_row(job_state.active)
         if len(new):
             rows, speed, _ = speeds_now(new, self._belief, cluster_state, job_state)
             width = job_state.columns.gpus.take(rows)[:, None]
@@ -199,6 +199,13 @@ class Gavel:
             inside=tuple(by_age.get(name, "fairness") for name in order),
         )
         return told, np.array([order.index(name) for name in names], dtype=np.int64)
+
+
+@lru_cache(maxsize=64)
+def _configured(name: str, choice: str, relax: str) -> Policy:
+    known = policy(name)
+    fields = {"choice": choice, "relax": relax, "partners": "few"}
+    return replace(known, **{k: v for k, v in fields.items() if hasattr(known, k)})  # type: ignore[type-var]
 
 
 def _speed_of(found: Allocation, problem: Problem) -> Array:
