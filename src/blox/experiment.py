@@ -41,7 +41,7 @@ from blox.provenance import provenance
 from blox.recorder import Recorder
 from blox.results import LazyTable, Result, label_of
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import JobTable, Workload
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
@@ -128,10 +128,10 @@ class Prepared:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
-        self.composition = _compose(experiment)
+        self.workload = workload_from_spec(experiment.workload)
+        self.composition = _compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(_cluster(experiment, self.composition))
         self.clock = self.composition.clock or _clock(experiment)
-        self.workload = workload_from_spec(experiment.workload)
         belief_from_spec(experiment.belief, 0)
         _check_numbers(experiment)
         self.most_jobs = self._most_jobs()
@@ -325,7 +325,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _compose(experiment: Experiment) -> Composition:
+def _compose(experiment: Experiment, workload: Workload) -> Composition:
     if experiment.compat:
         preset = registry.build("compat", experiment.compat)
         default = Experiment()
@@ -351,13 +351,13 @@ def _compose(experiment: Experiment) -> Composition:
         scheduler=scheduler,
         placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", _performance(experiment, placement, scheduler), "rate"),
+        performance=_part("performance", _performance(experiment, placement, scheduler, workload), "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
 
 
 def _performance(experiment: Experiment, *parts: object) -> str:
-    """The performance model that the experiment names; for `auto`, the one that a part is made for.
+    """The performance model that the experiment names; for `auto`, the one that a part asks for.
 
     Otherwise speeds go by GPU type where the cluster has several types, and by durations where it has one.
     """

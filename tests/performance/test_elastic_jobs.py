@@ -42,6 +42,36 @@ class Grants:
         )
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Says how many GPUs and which batch size everybody gets, and leaves the places to the placement."""
+
+    steps: tuple[tuple[float, int, int], ...]
+
+    def schedule(self, job_state, cluster_state):
+        _, gpus, batch = [step for step in self.steps if step[0] <= job_state.now][-1]
+        jobs = job_state.active
+        return Schedule(jobs, gpus=np.full(len(jobs), gpus), config=np.full(len(jobs), float(batch)))
+
+
+@pytest.mark.parametrize("placement", ["first-free", "consolidated", "count"])
+def test_sizes_and_batches_hold_with_any_placement(tmp_path, placement):
+    job = ["a,0,4,5000,cifar10,1,16,512"]
+    for steps in (((0.0, 4, 512),), ((0.0, 4, 2048),), ((0.0, 2, 512), (600.0, 4, 1024), (1200.0, 4, 512))):
+        pins = tuple((time, tuple(range(gpus)), batch) for time, gpus, batch in steps)
+        free = run(tmp_path, job, Sizes(steps), placement=placement, overheads="launch=30,restart=30")
+        held = run(tmp_path, job, Grants(pins), overheads="launch=30,restart=30")
+        for column in ("jct_s", "gpu_seconds", "moves"):
+            assert free.jobs[column].tolist() == held.jobs[column].tolist()
+
+
+def test_elastic_jobs_and_policies_bring_their_speeds_along():
+    for settings in ({"workload": "elastic:jobs=1"}, {"scheduler": "pollux"}, {"scheduler": "optimus"}):
+        assert isinstance(Experiment(**settings).prepare().composition.performance, Goodput)
+    named = Experiment(workload="elastic:jobs=1", performance="duration").prepare()
+    assert not isinstance(named.composition.performance, Goodput)
+
+
 def test_on_what_it_asks_for_a_job_takes_its_duration(tmp_path):
     result = run(tmp_path, ["a,0,4,5000,cifar10,1,16,", "b,0,2,700,bert,1,8,24", "c,0,1,90,other,,,"])
     np.testing.assert_allclose(result.jobs["jct_s"], [5000, 700, 90])

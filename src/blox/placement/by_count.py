@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.placement.configured import configured
 from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests, first_come, front_of_line
 from blox.plan import NO_ROWS, Allocation, Draft
@@ -32,6 +34,9 @@ def place_by_count(
     """
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
+    if schedule.config is not None:
+        bare = place_by_count(replace(schedule, config=None), cluster_state, job_state, assign)
+        return configured(schedule, bare, cluster_state)
     newcomers = _who_alone_matters(schedule, cluster_state, job_state)
     if newcomers is not None:
         return _start(newcomers, cluster_state, job_state, assign)

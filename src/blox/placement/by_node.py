@@ -9,6 +9,7 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.placement.configured import configured
 from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.pinned import place_pinned
@@ -59,6 +61,9 @@ def place_by_node(
     """
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
+    if schedule.config is not None:
+        bare = place_by_node(replace(schedule, config=None), cluster_state, job_state, rule, undo=undo)
+        return configured(schedule, bare, cluster_state)
     requests = Requests(schedule, cluster_state, job_state)
     if not requests.waiting:
         return requests.settled()

@@ -27,7 +27,7 @@ from blox.workloads.table import Array
 class Optimus:
     """Minimises the sum of remaining times by marginal gain (EuroSys'18); sets the GPUs of elastic jobs.
 
-    Use `--performance goodput`. Everybody first gets the least it can run with, those with the least
+    Speeds are those of `goodput`. Everybody first gets the least it can run with, those with the least
     remaining time first (`first=submission`: in order of submission); then the GPU that saves most is given,
     again and again. `form=replica` counts GPUs; `form=parameter-server` gives out workers (a GPU and
     `worker_cpu` cores) and servers (`server_cpu` cores), each gain per unit of its dominant resource; a
@@ -58,6 +58,11 @@ class Optimus:
         if not (0 < self.worker_cpu < math.inf and 0 < self.server_cpu < math.inf):
             raise BloxError("a task needs some of a core", fix="worker_cpu and server_cpu must be above 0")
         elastic_profiles(self.profiles)
+
+    @property
+    def default_performance(self) -> str:
+        """Speeds follow the profiles that the policy knows."""
+        return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         rows = job_state.active

@@ -29,8 +29,8 @@ class Elastic:
     A job can use from 1 GPU to as many as its application allows, and `max_gpus` at most; `gpus` is what it
     asks for where nobody resizes it, and `duration_s` how long it then takes. `of` is another workload's spec
     with `;` for `,` (`elastic:of=philly:load=8;jobs=500`): its jobs keep their times, GPUs and durations, and
-    those whose model is no application are given one in turn. Run them with `--performance goodput`.
-    `profiles` is a file of applications of your own.
+    those whose model is no application are given one in turn. Their speeds are those of `goodput`, unless
+    another performance model is named. `profiles` is a file of applications of your own.
     """
 
     load: float = 20.0
@@ -54,6 +54,11 @@ class Elastic:
             raise BloxError("the load is that of the workload in `of`", fix="write of=philly:load=8")
         if self.jobs is None:
             object.__setattr__(self, "jobs", getattr(self._source, "jobs", None))
+
+    @property
+    def default_performance(self) -> str:
+        """Jobs scale as their profiles say, whoever schedules them."""
+        return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property
     def largest_gpus(self) -> int:

@@ -1,0 +1,29 @@
+"""Configurations: batch sizes that a schedule names, carried over to the allocation that a walk has found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.plan import Allocation
+from blox.schedule import Schedule
+
+
+def configured(schedule: Schedule, wanted: Allocation, cluster_state: ClusterState) -> Allocation:
+    """The same GPUs, each job in the configuration that the schedule names for it.
+
+    A job whose GPUs stay and whose configuration changes is adjusted, not restarted. `wanted` itself is
+    returned where nothing at all is to change.
+    """
+    if schedule.config is None:
+        return wanted
+    order = np.argsort(schedule.jobs, kind="stable")
+    config = schedule.config[order[np.searchsorted(schedule.jobs, wanted.jobs, sorter=order)]]
+    same = wanted is cluster_state.allocation or (
+        wanted.base is cluster_state.allocation
+        and not len(wanted.removed)
+        and not any(part is not None and len(part.jobs) for part in (wanted.launched, wanted.moved))
+    )
+    if same and wanted.config is not None and np.array_equal(wanted.config, config):
+        return wanted
+    return Allocation(wanted.jobs, wanted.counts, wanted.gpus, blocked=wanted.blocked, config=config)
