@@ -96,10 +96,33 @@ CASES = {
     "a negative duration": trace("a,0,1,60\nb,0,1,-60\n", "t.csv:3", "duration_s", "-60"),
     "a duration that is no number": trace("a,0,1,nan\n", "t.csv:2", "duration_s"),
     "an endless duration": trace("a,0,1,inf\n", "t.csv:2", "duration_s"),
+    "a duration beyond measure": trace("a,0,1,60\nb,0,1,1e300\n", "t.csv:3", "duration_s", "1,000,000,000"),
+    "submitted beyond measure": trace("a,1e30,1,60\n", "t.csv:2", "submit_s", "10,000,000,000"),
+    "a generator's duration beyond measure": spec("--workload constant:duration_s=1e300", "duration_s"),
+    "more GPUs than there are": trace("a,0,20000000,60\n", "t.csv:2", "gpus is 20000000", "10,000,000"),
+    "more GPUs than a number holds": trace(
+        "a,0,99999999999999999999,60\n", "t.csv:2", "gpus is '99999999999999999999'"
+    ),
+    "a priority that no number holds": trace(
+        "a,0,1,60,-1e300\n",
+        "t.csv:2",
+        "priority is '-1e300'",
+        head="job_id,submit_s,gpus,duration_s,priority\n",
+    ),
+    "a quotation mark that is never closed": trace(
+        'a,0,1,60\n"b,0,1,60\nc,0,1,60\n', "t.csv:3", "quotation mark"
+    ),
+    "a quotation mark that is closed too late": trace(
+        'a,0,1,60\n"b,0,1,60\nc",0,1,60,9\n', "t.csv:3", "one row of 5 cells, 4 wanted", "quotation mark"
+    ),
+    "no job of so few GPUs": trace("a,0,4,60\n", "t.csv", "no job is left", options="?max_gpus=2"),
+    "no number of GPUs to keep": trace("a,0,4,60\n", "max_gpus is 0", options="?max_gpus=0"),
     "submitted before the beginning": trace("a,-5,1,60\n", "t.csv:2", "submit_s", "-5"),
     "an id twice": trace("a,0,1,60\nb,0,1,60\na,9,1,60\n", "t.csv:4", "'a'", "first in line 2"),
     "no id": trace(",0,1,60\n", "t.csv:2", "job_id"),
-    "a job wider than the cluster": trace("a,0,1,60\nb,0,9,60\n", "t.csv:3", "'b'", "9 GPUs", "has 8"),
+    "a job wider than the cluster": trace(
+        "a,0,1,60\nb,0,9,60\n", "t.csv:3", "'b'", "9 GPUs", "has 8", "PATH?max_gpus=8"
+    ),
     "bytes that are no text": Bad("run --workload t.csv --out out", ("t.csv",), {"t.csv": "\0\1\2"}),
     "a directory for a trace": Bad("run --workload csv:. --out out", (".",)),
     "an unknown option of a reader": trace("a,0,1,60\n", "tennant", "valid:", options="?tennant=x"),

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError, suggestion
+from blox.workloads.table import MOST_GPUS
 
 DEFAULT_TYPE = "gpu"
 _GROUP = re.compile(r"^(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>\d+)x(?P<gpus>\d+)$")
 _OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": 100.0}
-MOST_GPUS = 10_000_000
 
 
 @dataclass(frozen=True)

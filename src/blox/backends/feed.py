@@ -9,7 +9,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.job_state import JobState
-from blox.workloads.table import Array, JobTable
+from blox.workloads.table import LONGEST_S, Array, JobTable
 
 Belief = Callable[[JobTable], Array]
 
@@ -54,13 +54,22 @@ class JobFeed:
 
 
 def check_fits(jobs: JobTable, largest: int) -> None:
-    """Refuses a job that asks for more GPUs than the cluster has."""
+    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure."""
+    endless = ~(jobs.columns["duration_s"] <= LONGEST_S)
+    if endless.any():
+        row = int(np.argmax(endless))
+        raise BloxError(
+            f"duration_s of job {jobs.columns['job_id'][row]!r} is {jobs.columns['duration_s'][row].item()!r}",
+            where=jobs.place(row),
+            fix=f"duration_s must be at most {LONGEST_S:,.0f} (31 years)",
+        )
     wide = jobs.columns["gpus"] > largest
     if wide.any():
         row = int(np.argmax(wide))
+        option = f"{'max_gpus' if jobs.lines is None else 'PATH?max_gpus'}={largest} in the workload"
         raise BloxError(
             f"job {jobs.columns['job_id'][row]!r} asks for {int(jobs.columns['gpus'][row])} GPUs, "
             f"and the cluster has {largest}",
             where=jobs.place(row),
-            fix="use a larger cluster, or leave the job out (generators: max_gpus=N; traces: ?max_gpus=N)",
+            fix=f"use a larger cluster, or leave such jobs out: {option}",
         )

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.workloads.table import Array
+from blox.workloads.table import LARGEST_WHOLE, Array
 from blox.workloads.text_files import read_text
 
 
@@ -69,11 +69,13 @@ class SourceRows:
     def whole(self, name: str, *, default: float | None = None) -> Array:
         """A column as whole numbers (in a float array, so that faults can be NaN)."""
         values = self.number(name, default=default)
-        self.fault(
-            self.kept & np.isfinite(values) & (values != np.floor(values)),
-            lambda row: f"{name} is {self._cells(name)[row]!r}",
-            f"{name} must be a whole number",
-        )
+        large = np.abs(values) > LARGEST_WHOLE
+        for wrong, fix in (
+            (np.isfinite(values) & (values != np.floor(values)), f"{name} must be a whole number"),
+            (large, f"{name} must be a whole number, and at most {LARGEST_WHOLE:,.0f}"),
+        ):
+            self.fault(self.kept & wrong, lambda row: _wrong_cell(name, self._cells(name)[row]), fix)
+            values[wrong] = math.nan
         return values
 
     def time(self, name: str) -> Array:
@@ -141,14 +143,16 @@ def read_delimited(
     Raises BloxError for a missing column (naming those present) and for an empty file; a row with too few or
     too many cells is a problem of that line.
     """
-    reader = csv.reader(
-        io.StringIO(read_text(path) if text is None else text, newline=""), delimiter=delimiter
-    )
+    if text is None:
+        text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     names = None if header is None else list(header)
     rows: list[list[str]] = []
-    lines: list[int] = []
+    lines: list[int] = []  # where each row begins: a cell in quotes may go over several
+    begins, last = 1, 1
     try:
         for cells in reader:
+            begins, last = last, reader.line_num + 1
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 continue
             if names is None:
@@ -156,17 +160,23 @@ def read_delimited(
                 _check_header(path, reader.line_num, names, required)
                 continue
             rows.append(cells)
-            lines.append(reader.line_num)
+            lines.append(begins)
     except csv.Error as error:
         raise BloxError(
             f"cannot be read as delimited text: {error}",
             where=f"{path}:{reader.line_num}",
             fix="open the file and mend that line",
         ) from None
+    if last - begins > 1 and text.count('"') % 2:
+        raise BloxError(
+            "a quotation mark is opened in this line and never closed",
+            where=f"{path}:{begins}",
+            fix="close it, or write two where one is meant",
+        )
     if names is None or (header is not None and not rows):
         raise BloxError("the file is empty", where=path, fix=f"it needs the columns {', '.join(required)}")
     ragged = [row for row, cells in enumerate(rows) if len(cells) != len(names)]
-    counts = {row: len(rows[row]) for row in ragged}
+    told = {row: _cells_in_line(rows[row], len(names)) for row in ragged}
     for row in ragged:
         rows[row] = (rows[row] + [""] * len(names))[: len(names)]
     columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
@@ -174,9 +184,7 @@ def read_delimited(
     if ragged:
         mask = np.zeros(len(table), dtype=bool)
         mask[ragged] = True
-        table.fault(
-            mask, lambda row: f"{counts[row]} cells in this line, {len(names)} wanted", f"give {len(names)}"
-        )
+        table.fault(mask, lambda row: told[row], f"give {len(names)}")
         table.kept &= ~mask  # its cells cannot be trusted to stand under their names
     return table
 
@@ -203,6 +211,15 @@ def _check_header(path: str, line: int, names: list[str], required: Sequence[str
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise BloxError(f"the column {twice[0]!r} is there twice", where=f"{path}:{line}", fix="name it once")
+
+
+def _cells_in_line(cells: Sequence[str], wanted: int) -> str:
+    count = f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'}"
+    if any("\n" in cell for cell in cells):
+        return (
+            f"this line and those behind it are one row of {count}, {wanted} wanted: a quotation mark is open"
+        )
+    return f"{count} in this line, {wanted} wanted"
 
 
 def _wrong_cell(name: str, cell: str) -> str:

@@ -37,6 +37,12 @@ class Column:
 
 NAN = float("nan")
 
+# Beyond these a value is a slip of the pen, and a run would take for ever or lose its precision.
+LONGEST_S = 1e9  # a job of 31 years
+LATEST_S = 1e10  # any date as seconds since 1970, for 300 years to come
+MOST_GPUS = 10_000_000
+LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float
+
 COLUMNS: dict[str, Column] = {
     column.name: column
     for column in (
@@ -146,13 +152,21 @@ class JobTable:
         """Raises BloxError for the first value that no job can have."""
         c = self.columns
         checks = [
-            ("gpus", c["gpus"] < 1, "must be a whole number of GPUs, 1 or more"),
+            (
+                "gpus",
+                ~((c["gpus"] >= 1) & (c["gpus"] <= MOST_GPUS)),
+                f"must be a whole number of GPUs, 1 or more, and at most {MOST_GPUS:,}",
+            ),
             (
                 "duration_s",
-                ~(np.isfinite(c["duration_s"]) & (c["duration_s"] > 0)),
-                "must be a number above 0",
+                ~((c["duration_s"] > 0) & (c["duration_s"] <= LONGEST_S)),
+                f"must be a number above 0, and at most {LONGEST_S:,.0f} (31 years)",
             ),
-            ("submit_s", ~(np.isfinite(c["submit_s"]) & (c["submit_s"] >= 0)), "must be a number, 0 or more"),
+            (
+                "submit_s",
+                ~((c["submit_s"] >= 0) & (c["submit_s"] <= LATEST_S)),
+                f"must be a number, 0 or more, and at most {LATEST_S:,.0f}",
+            ),
         ]
         if "share_milli" in c:
             bad = (c["share_milli"] < 1) | (c["share_milli"] > 1000)
@@ -203,7 +217,7 @@ def _as_column(column: Column, values: Any, source: str, lines: Any) -> Array:
         return array
     array = np.asarray(values)
     if column.dtype is np.int64 and array.dtype.kind == "f":
-        bad = ~np.isfinite(array) | (array != np.floor(array))
+        bad = ~(np.abs(array) <= LARGEST_WHOLE) | (array != np.floor(array))
         if bad.any():
             row = int(np.argmax(bad))
             where = source if lines is None else f"{source}:{int(lines[row])}"

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from blox.workloads.table import Array
+from blox.workloads.table import LATEST_S, LONGEST_S, MOST_GPUS, Array
 
 Columns = dict[str, Array]
 
@@ -26,10 +24,23 @@ class Rule:
 
 
 RULES = (
-    Rule("gpus", "must be a whole number, 1 or more", ("gpus",), lambda c: ~(c["gpus"] >= 1)),
-    Rule("duration_s", "must be a number above 0", ("duration_s",), lambda c: ~_above_zero(c["duration_s"])),
     Rule(
-        "submit_s", "must be a number, 0 or more", ("submit_s",), lambda c: ~_finite_from_zero(c["submit_s"])
+        "gpus",
+        f"must be a whole number, 1 or more, and at most {MOST_GPUS:,}",
+        ("gpus",),
+        lambda c: ~((c["gpus"] >= 1) & (c["gpus"] <= MOST_GPUS)),
+    ),
+    Rule(
+        "duration_s",
+        f"must be a number above 0, and at most {LONGEST_S:,.0f} (31 years)",
+        ("duration_s",),
+        lambda c: ~((c["duration_s"] > 0) & (c["duration_s"] <= LONGEST_S)),
+    ),
+    Rule(
+        "submit_s",
+        f"must be a number, 0 or more, and at most {LATEST_S:,.0f}",
+        ("submit_s",),
+        lambda c: ~((c["submit_s"] >= 0) & (c["submit_s"] <= LATEST_S)),
     ),
     Rule(
         "share_milli",
@@ -64,11 +75,3 @@ def broken_rules(columns: Columns) -> list[tuple[Rule, Array]]:
     """Each rule that some job breaks, with the mask of those jobs."""
     checked = [(rule, rule.broken(columns)) for rule in RULES if all(name in columns for name in rule.needs)]
     return [(rule, mask) for rule, mask in checked if mask.any()]
-
-
-def _above_zero(values: Array) -> Array:
-    return np.isfinite(values) & (values > 0)
-
-
-def _finite_from_zero(values: Array) -> Array:
-    return np.isfinite(values) & (values >= 0)

@@ -49,6 +49,9 @@ FAULTS = [
     ("csv", OURS.strip() + ",max_gpus\na,0,4,5,2\n", ":2: max_gpus is 2"),
     ("csv", OURS.strip() + ",share_milli\na,0,4,5,1001\n", ":2: share_milli is 1001"),
     ("csv", OURS.strip() + ",iterations\na,0,4,5,-3\n", ":2: iterations is -3"),
+    ("csv", OURS + "a,0,1,1e10\n", ":2: duration_s is 10000000000"),
+    ("csv", OURS + "a,0,1e17,5\n", ":2: gpus is '1e17'"),
+    ("csv", OURS + 'a,0,1,5\nb,0,1,"5\nc,0,1,5\n', ":3: a quotation mark is opened in this line and never"),
     ("philly", "", ": the file is empty"),
     ("philly", PHILLY + "2017-11-02 00:01:00,x,1,1,a\n", ":2: duration is 'x'"),
     ("philly", PHILLY + "2017-11-02 00:01:00,-4,1,1,a\n", ":2: duration is -4"),
@@ -165,7 +168,7 @@ GAVEL = "A3C\tpython3 rl.py\trl\t--steps\t0\t{steps}\t{gpus}\t1\t-1\t{time}\n"
             ":1: the throughput of 'A3C' on 1 v100 GPUs is 0",
         ),
         ("A3C\tx\t1\t1\t1\t1\t1\n", "throughputs=T", ":1: has 7 columns"),
-        ("A3C,x,1\n", "throughputs=T", ":1: 1 cells in this line, 10 wanted"),
+        ("A3C,x,1\n", "throughputs=T", ":1: 1 cell in this line, 10 wanted"),
     ],
 )
 def test_gavel_faults(tmp_path, samples, text, options, words):
@@ -264,3 +267,24 @@ def test_files_that_are_no_text(tmp_path):
 def test_missing_files_name_the_path(tmp_path):
     with pytest.raises(BloxError, match=r"nowhere/log.json: no such file"):
         Philly(str(tmp_path / "nowhere" / "log.json")).read()
+
+
+def test_a_cell_is_at_fault_once(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(OURS.strip() + ",min_gpus\na,0,0.5,60,1\nb,0,x,60,1\n")
+    problems = Csv(str(file)).examine()[1]
+    assert [(each.line, each.what) for each in problems] == [(2, "gpus is '0.5'"), (3, "gpus is 'x'")]
+
+
+def test_a_job_is_told_by_the_line_where_it_begins(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(OURS + '"a\nb",0,1,60\nc,0,0,60\n"d\ne",0,0,60\n')
+    assert [each.line for each in Csv(str(file)).examine()[1]] == [4, 5]
+
+
+def test_larger_jobs_are_left_out_and_counted(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(OURS + "a,0,4,60\nb,1,8,60\nc,2,2,60\nd,3,16,60\ne,4,1,60\n")
+    table = workload_from_spec(f"{file}?max_gpus=4&start=1").table
+    assert table.columns["job_id"].tolist() == ["c", "e"]
+    assert "left out 2 jobs: of more than 4 GPUs" in table.notes

@@ -29,7 +29,8 @@ class TraceReader(ABC):
 
     `start` jobs are skipped in order of submission and `jobs` of the rest are kept (None: all); `scale`
     multiplies the time between submissions, so that 0.5 doubles the load. `group` names a column, of the
-    file or of the job table, whose values make jobs one app (the column `group`).
+    file or of the job table, whose values make jobs one app (the column `group`). Jobs that ask for more
+    than `max_gpus` GPUs are left out before anything else.
     """
 
     path: str
@@ -37,6 +38,7 @@ class TraceReader(ABC):
     jobs: int | None = None
     scale: float = 1.0
     group: str = ""
+    max_gpus: int | None = None
 
     required: ClassVar[tuple[str, ...]] = ()  # columns of the file without which it cannot be read
     optional: ClassVar[tuple[str, ...]] = ()  # columns of the file that are used where present
@@ -49,6 +51,8 @@ class TraceReader(ABC):
             raise BloxError(f"start is {self.start}", fix="start must be 0 or more: jobs to skip")
         if self.jobs is not None and self.jobs < 1:
             raise BloxError(f"jobs is {self.jobs}", fix="jobs must be 1 or more: jobs to keep")
+        if self.max_gpus is not None and self.max_gpus < 1:
+            raise BloxError(f"max_gpus is {self.max_gpus}", fix="max_gpus must be 1 or more")
         if not (0 < self.scale < float("inf")):
             raise BloxError(
                 f"scale is {self.scale}", fix="scale must be above 0: it multiplies inter-arrival times"
@@ -80,6 +84,8 @@ class TraceReader(ABC):
         if self.group:
             columns["group"] = self._grouped(rows, columns)
         self._check(rows, columns)
+        if self.max_gpus is not None:
+            rows.leave_out(columns["gpus"] > self.max_gpus, f"of more than {self.max_gpus} GPUs")
         notes = [*self.assumptions, *rows.notes]
         good = rows.kept & ~rows.faulty
         if not good.any() and not rows.problems:
@@ -116,9 +122,10 @@ class TraceReader(ABC):
             values.pop("submit_s")  # dates: any will do
         for rule, broken in broken_rules(values):
             here = values[rule.column]
-            unread = (
-                rows.faulty & np.isnan(here) if here.dtype.kind == "f" else np.zeros(len(rows), dtype=bool)
-            )
+            unread = np.zeros(len(rows), dtype=bool)
+            for name in rule.needs:
+                if values[name].dtype.kind == "f":
+                    unread |= rows.faulty & np.isnan(values[name])
             called = self.names.get(rule.column, rule.column)
             rows.fault(
                 broken & rows.kept & ~unread,
