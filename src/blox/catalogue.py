@@ -44,9 +44,10 @@ class Entry:
     parameters: tuple[ParameterEntry, ...]
 
 
-def catalogue(kind: str) -> list[Entry]:
-    """Every part of a kind by name, installed ones included."""
-    return [entry_of(name, cls) for name, cls in registry.classes(kind).items()]
+def catalogue(kind: str) -> tuple[list[Entry], list[BloxError]]:
+    """Every part of a kind by name, installed ones included, and why others cannot be loaded."""
+    classes, faults = registry.survey(kind)
+    return [entry_of(name, cls) for name, cls in classes.items()], faults
 
 
 def entry_of(name: str, cls: type) -> Entry:

@@ -31,7 +31,7 @@ def _rebuild(cls: type[BloxError], what: str, where: str, fix: str) -> BloxError
 
 def suggestion(word: str, valid: Iterable[str]) -> str:
     """Lists the valid words, the nearest one first as a question."""
-    names = sorted(valid)
+    names = sorted(set(valid))
     small = {name.lower(): name for name in reversed(names)}
     near = difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)
     question = f"did you mean {small[near[0]]!r}? " if near else ""

@@ -16,7 +16,6 @@ import pkgutil
 import sys
 import types
 import typing
-import warnings
 import zlib
 from collections.abc import Callable
 from importlib import metadata
@@ -84,16 +83,31 @@ class Register:
 register = Register()
 
 
+def names(kind: str) -> list[str]:
+    """The names of all parts of a kind; what is installed is not imported."""
+    _scan(kind)
+    return sorted({*_classes[kind], *_entry_points(kind)})
+
+
 def classes(kind: str) -> dict[str, type]:
     """Every part of a kind by name, built-in and installed; imports them all."""
+    return survey(kind)[0]
+
+
+def survey(kind: str) -> tuple[dict[str, type], list[BloxError]]:
+    """Every part of a kind that can be loaded, and what is wrong with each installed one that cannot.
+
+    One broken package must not hide all the others.
+    """
     _scan(kind)
-    for name, entry in _entry_points(kind).items():
+    faults = []
+    for name, entry in sorted(_entry_points(kind).items()):
         if name not in _classes[kind]:
             try:
                 _load_entry_point(kind, name, entry)
-            except BloxError as error:  # one broken package must not hide all the others
-                warnings.warn(str(error), stacklevel=2)
-    return dict(sorted(_classes[kind].items()))
+            except BloxError as error:
+                faults.append(error)
+    return dict(sorted(_classes[kind].items())), faults
 
 
 def find(kind: str, name: str, *, where: str = "") -> type:
@@ -109,7 +123,7 @@ def find(kind: str, name: str, *, where: str = "") -> type:
         raise BloxError(
             f"no {kind} part is called {name!r}",
             where=where,
-            fix=suggestion(name, [*known, *_entry_points(kind)]) + "; or a file: ./mine.py:Class",
+            fix=suggestion(name, names(kind)) + "; or a file: ./mine.py:Class",
         )
     return known[name]
 
@@ -118,7 +132,7 @@ def build(kind: str, spec: str) -> Any:
     """The part that a spec string describes."""
     spec = spec.strip()
     if not spec:
-        raise BloxError(f"an empty {kind} spec", fix=suggestion("", classes(kind)))
+        raise BloxError(f"an empty {kind} spec", fix=suggestion("", names(kind)))
     cls, options = _class_and_options(kind, spec)
     return instantiate(cls, parse_options(options, where=f"{kind} spec {spec!r}"), where=f"{kind} {spec!r}")
 
@@ -349,8 +363,9 @@ def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
     try:
         cls = entry.load()
     except (Exception, SystemExit) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
         raise BloxError(
-            f"the installed part {name!r} cannot be loaded: {type(error).__name__}: {error}",
+            f"the installed part {name!r} cannot be loaded: {why}",
             where=f"entry point {entry.value}",
             fix="mend or uninstall the package that provides it",
         ) from None

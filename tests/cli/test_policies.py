@@ -87,6 +87,41 @@ def test_an_installed_policy_that_cannot_be_imported_is_told(command, installed)
     assert "'other' cannot be loaded: RuntimeError: must not be imported" in answer.err
 
 
+def test_a_policy_is_checked_without_loading_others(command, installed, recwarn):
+    assert command("check", "fifo").code == 0
+    assert command("check", "theirs").code == 0
+    assert "other" not in sys.modules
+    answer = command("check", "thiers")
+    assert (answer.code, "other" in sys.modules) == (2, False)
+    assert "did you mean 'theirs'?" in answer.err
+    assert not recwarn
+
+
+def test_broken_packages_are_noted_in_a_line_each(command, installed, recwarn):
+    installed.write_text(
+        "[blox.scheduling]\ntheirs = theirs:Theirs\nother = other:Other\ngone = gone:Gone\n"
+        "[blox.compat]\nold = old:Old\n"
+    )
+    answer = command("policies", "scheduling")
+    assert answer.code == 0
+    assert "Jobs as somebody else likes them." in answer.out
+    assert answer.err.splitlines() == [
+        "note: entry point gone:Gone: the installed part 'gone' cannot be loaded: "
+        "ModuleNotFoundError: No module named 'gone'",
+        "note: entry point other:Other: the installed part 'other' cannot be loaded: "
+        "RuntimeError: must not be imported",
+    ]
+    assert len(command("policies", "--json").err.splitlines()) == 3
+    assert len(command("compat").err.splitlines()) == 1
+    assert not recwarn
+
+
+def test_a_name_of_two_kinds_is_suggested_once(command):
+    answer = command("check", "lass")
+    assert answer.code == 2
+    assert answer.err.count("tiresias") == 1
+
+
 def test_presets_say_what_they_change(command):
     answer = command("compat")
     assert answer.code == 0

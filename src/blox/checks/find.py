@@ -34,9 +34,14 @@ def find(policy: object, kind: str | None = None) -> Subject:
     return Subject(label, _kind_of(cls, wanted, label), cls, policy)
 
 
-def registered() -> list[tuple[str, str]]:
-    """(kind, name) of every policy that `blox check --all` checks."""
-    return [(kind, name) for kind in KINDS for name in registry.classes(kind)]
+def registered() -> tuple[list[tuple[str, str]], list[BloxError]]:
+    """(kind, name) of every policy that `blox check --all` checks, and why others cannot be loaded."""
+    found, faults = [], []
+    for kind in KINDS:
+        classes, broken = registry.survey(kind)
+        found += [(kind, name) for name in classes]
+        faults += broken
+    return found, faults
 
 
 def _from_spec(spec: str, wanted: Kind | None) -> Subject:
@@ -55,9 +60,9 @@ def _from_spec(spec: str, wanted: Kind | None) -> Subject:
 
 
 def _kind_of_name(name: str) -> Kind:
-    holders = [kind for kind in KINDS.values() if name in registry.classes(kind.name)]
+    holders = [kind for kind in KINDS.values() if name in registry.names(kind.name)]
     if not holders:
-        known = [known for kind in KINDS for known in registry.classes(kind)]
+        known = [known for kind in KINDS for known in registry.names(kind)]
         raise BloxError(
             f"no policy is called {name!r}", fix=suggestion(name, known) + "; or a file: ./mine.py:Class"
         )

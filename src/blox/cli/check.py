@@ -27,10 +27,13 @@ def check(
     """
     from blox.checks import check as run_checks
     from blox.checks.find import registered
+    from blox.cli.show import note_broken
 
     wanted: list[tuple[str, str | None]] = [(spec, kind) for spec in policies or ()]
     if everything:
-        wanted += [(name, k) for k, name in registered() if kind in (None, k)]
+        known, faults = registered()
+        note_broken(faults)
+        wanted += [(name, k) for k, name in known if kind in (None, k)]
     if not wanted:
         raise BloxError(
             "no policy is given", where="blox check", fix="name one (las, ./mine.py:Mine), or --all"

@@ -29,9 +29,14 @@ def compat(
     from rich.console import Console
 
     from blox import registry
+    from blox.cli.show import note_broken
 
     console = Console(highlight=False)
-    found = registry.classes("compat") if name is None else {name: registry.find("compat", name)}
+    if name is None:
+        found, faults = registry.survey("compat")
+        note_broken(faults)
+    else:
+        found = {name: registry.find("compat", name)}
     for preset, cls in found.items():
         _show(console, preset, cls)
     if name is None:

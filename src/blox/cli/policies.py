@@ -30,9 +30,12 @@ def policies(
     A parameter is given behind the name: --scheduler las:by=time. A file works as well: ./mine.py:Class.
     """
     from blox.catalogue import KINDS, catalogue, kind_called
+    from blox.cli.show import note_broken
 
     kinds = list(KINDS) if kind is None else [kind_called(kind)]
-    found = {each: catalogue(each) for each in kinds}
+    listed = {each: catalogue(each) for each in kinds}
+    found = {each: entries for each, (entries, _) in listed.items()}
+    note_broken([fault for _, faults in listed.values() for fault in faults])
     if as_json:
         import json
 

@@ -11,6 +11,7 @@ from blox.recorder import CAUSES
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from blox.errors import BloxError
     from blox.report.run import Run
 
 
@@ -83,6 +84,14 @@ def fairness_table(runs: Sequence[Run]) -> Table:
     for name, row in zip(labels(runs), zip(*cells)):
         table.add_row(Label(name), *row)
     return table
+
+
+def note_broken(faults: Sequence[BloxError]) -> None:
+    """Says in one line each, on standard error, which installed parts cannot be listed."""
+    import typer
+
+    for fault in faults:
+        typer.echo(f"note: {fault.where}: {fault.what}", err=True)
 
 
 def written(out: Path, report: bool) -> None:

@@ -131,12 +131,14 @@ def _known(kind: str, name: str) -> bool:
     try:
         registry.find(kind, name)
     except BloxError:
+        if name in registry.names(kind):  # it is there, and broken
+            raise
         return False
     return True
 
 
 def _choices(name: str) -> str:
-    generators, readers = sorted(registry.classes("workload")), sorted(registry.classes("reader"))
+    generators, readers = registry.names("workload"), registry.names("reader")
     near = suggestion(name, [*generators, *readers]).partition("valid:")[0]
     return (
         f"{near}generators: {', '.join(generators) or '(none)'}; trace formats: "
