@@ -16,6 +16,7 @@ from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
+_SHORT = 1024  # jobs: a longer line is not worth sorting to its end
 Assign = Callable[[Array, int], Array]  # (free GPU ids ascending, how many) -> the ids to use, in order
 
 
@@ -40,6 +41,8 @@ def place_by_count(
     newcomers = _who_alone_matters(schedule, cluster_state, job_state)
     if newcomers is not None:
         return _start(newcomers, cluster_state, job_state, assign)
+    if _alike(schedule, cluster_state, job_state):
+        return _first_in_line(schedule, cluster_state, job_state, assign)
     requests = Requests(schedule, cluster_state, job_state)
     waiting, free = requests.waiting, requests.free
     if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
@@ -100,16 +103,39 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
     return draft.outcome(settled=True)
 
 
+def _alike(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> bool:
+    """Whether every job takes one GPU, there are more of them than GPUs, and the order may displace."""
+    return (
+        job_state.single_gpu
+        and schedule.preempt
+        and schedule.jobs is job_state.active
+        and schedule.gpus is None
+        and cluster_state.total_gpus < len(schedule.jobs) <= _SHORT
+    )
+
+
+def _first_in_line(
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign
+) -> Allocation:
+    """The outcome where jobs are alike: as many as there are GPUs, from the front of the line, run."""
+    allocation, capacity = cluster_state.allocation, cluster_state.total_gpus
+    rows = schedule.jobs.take(schedule.order)
+    waits = job_state.columns.held_gpus.take(rows) == 0
+    starting = rows[:capacity][waits[:capacity]]
+    count = len(starting)
+    if not count:
+        return allocation.unchanged(blocked=schedule.strict)
+    draft = Draft(allocation, job_state.submitted)
+    if count > capacity - allocation.used:
+        draft.remove(rows[capacity:][~waits[capacity:]])
+    draft.add(starting, job_state.ones(count), assign(cluster_state.free_ids(draft), count))
+    blocked = schedule.strict and count < len(rows) - len(allocation.jobs)
+    return draft.outcome(blocked=blocked, settled=True)
+
+
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
-    if requests.single and len(pending) <= 1024:  # the first in line win, and the others are the rest of it
-        line, cut = schedule.order, requests.capacity
-        waits = pending.take(line)
-        starting = line[:cut][waits[:cut]]
-        if len(starting) <= requests.free:
-            return starting, NO_ROWS
-        return starting, schedule.jobs.take(line[cut:][~waits[cut:]])
     line, winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
