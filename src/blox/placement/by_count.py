@@ -136,7 +136,7 @@ def _first_in_line(
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
-    line, winners, used = front_of_line(requests)
+    winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
         return starting, NO_ROWS

@@ -119,8 +119,8 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     return np.concatenate(chosen)
 
 
-def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
-    """The jobs that first_come() chooses out of all: (positions in order, the chosen ones, their GPUs).
+def front_of_line(requests: Requests) -> tuple[Array, int]:
+    """The jobs that first_come() chooses out of all: (their positions in order, their GPUs).
 
     Only as much of the order as matters is sorted.
     """
@@ -134,9 +134,9 @@ def front_of_line(requests: Requests) -> tuple[Array, Array, int]:
         if schedule.strict:
             total = in_line.cumsum()
             fits = int(total.searchsorted(capacity, side="right"))
-            return line, line[:fits], int(total[fits - 1]) if fits else 0
+            return line[:fits], int(total[fits - 1]) if fits else 0
         chosen = first_come(in_line, capacity, strict=False)
         used = int(in_line.take(chosen).sum())
         if used == capacity or len(line) == len(need):
-            return line, line.take(chosen), used
+            return line.take(chosen), used
         line = schedule.front(need, 2 * int(in_line.sum()), 2 * len(line))
