@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.compat.gavel.chosen import ChosenDuration, ChosenFinishTime, ChosenMaxMin, as_the_original
+from blox.compat.gavel.as_original import as_the_original
+from blox.compat.gavel.chosen import ChosenDuration, ChosenFinishTime, ChosenMaxMin
 from blox.errors import BloxError
 from blox.schedulers.gavel.policies import policy
 from blox.schedulers.gavel.problem import Problem

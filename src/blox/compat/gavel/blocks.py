@@ -14,9 +14,7 @@ from blox.compat.gavel.cones import Cones
 from blox.workloads.table import Array
 
 ROUNDS_OF_SCALING = 3
-# Keeps factors from being singular; refinement takes it out again, but for what the settings below leave.
-NUDGE = 2e-7
-MOST_REFINEMENTS, LEAST_GAIN, CLOSE = 9, 6.0, 1e-14
+NUDGE = 2e-7  # keeps factors from being singular; refinement takes it out again
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +51,13 @@ class BlockSystem:
         self.h = self._join(program.limit / rows, program.gpus / types)
         self.c = np.zeros(self.jobs * self.own + 1)
         self.c[-1] = program.goal / scale_t
+        self.weight_x, self.weight_z = np.ones(len(self.c)), np.ones(len(self.h))
+        self.degree = float(self.cones.plain + self.cones.cones)
+
+    @property
+    def nothing(self) -> Array:
+        """Zeros for what cones have beside their three numbers."""
+        return np.zeros((self.jobs, 2 if self.cones.cones else 0))
 
     def variables(self, x: Array) -> Array:
         """The jobs' variables in their own units (jobs x variables)."""
@@ -93,25 +98,8 @@ class BlockSystem:
         corner[-1, -1] -= NUDGE
         self._corner = corner
 
-    def direction(self, right_x: Array, right_z: Array) -> tuple[Array, Array]:
-        """(x, z) with adjoint(z) = right_x and apply(x) - squared scaling of z = right_z, refined."""
-        x, z, more = step = self._once(right_x, right_z, np.zeros((self.jobs, 2 if self.cones.cones else 0)))
-        close = CLOSE * (1.0 + max(np.abs(right_x).max(), np.abs(right_z).max()))
-        before = np.inf
-        for again in range(MOST_REFINEMENTS + 1):
-            squared, off_more = self.cones.squared(z, more)
-            off_x, off_z = right_x - self.adjoint(z), right_z - self.apply(x) + squared
-            error = max(np.abs(off_x).max(), np.abs(off_z).max(), np.abs(off_more).max(initial=0.0))
-            if error > before:
-                return x - step[0], z - step[1]
-            if error < close or before < LEAST_GAIN * error or again == MOST_REFINEMENTS:
-                break
-            before = error
-            step = self._once(off_x, off_z, off_more)
-            x, z, more = x + step[0], z + step[1], more + step[2]
-        return x, z
-
-    def _once(self, right_x: Array, right_z: Array, beyond: Array) -> tuple[Array, Array, Array]:
+    def once(self, right_x: Array, right_z: Array, beyond: Array) -> tuple[Array, Array, Array]:
+        """(x, z, what cones have beside) of one solve, not refined."""
         rows, types = self._split(right_z)
         right = np.concatenate([right_x[:-1].reshape(self.jobs, self.own), rows, beyond], axis=1)
         met = np.einsum("iqe,iq->e", self._swept, right) - np.append(types, right_x[-1])
@@ -130,8 +118,8 @@ class BlockSystem:
             of_rows = np.maximum(np.abs(self.a).max(axis=2), np.abs(self.on_t))
             if self.cones.cones:
                 of_rows[:, self.linear :] = of_rows[:, self.linear :].sum(axis=1, keepdims=True)
-            by, by_rows, by_types = _root(of_columns), _root(of_rows), _root(self.b.max(axis=0))
-            by_t = float(_root(np.abs(self.on_t).max()))
+            by, by_rows, by_types = root(of_columns), root(of_rows), root(self.b.max(axis=0))
+            by_t = float(root(np.abs(self.on_t).max()))
             self.a = self.a / by_rows[:, :, None] / by[:, None, :]
             self.on_t, self.b = self.on_t / by_rows / by_t, self.b / by_types / by[:, : self.types]
             rows, types, columns, column_t = rows * by_rows, types * by_types, columns * by, column_t * by_t
@@ -146,5 +134,6 @@ class BlockSystem:
         return np.concatenate([first, last.reshape(self.jobs, -1)], axis=1), types
 
 
-def _root(largest: Array) -> Array:
+def root(largest: Array) -> Array:
+    """By what rows or columns of such entries are divided."""
     return np.where(np.abs(largest) < 1e-6, 1.0, np.sqrt(largest))

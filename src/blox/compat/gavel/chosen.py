@@ -10,7 +10,7 @@ import numpy as np
 from blox.compat.gavel.blocks import Blocks
 from blox.compat.gavel.conic import solve
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.policies import Policy, original
+from blox.schedulers.gavel.policies import Policy
 from blox.schedulers.gavel.problem import Problem
 from blox.workloads.table import Array
 
@@ -53,14 +53,14 @@ class ChosenDuration:
         if not len(problem.jobs) or not 0.0 < best.objective < np.inf:
             return best
         speed = problem.throughput if self.aware else _as_reference(problem)
-        time_s = _bisected(best.objective)
+        time_s = bisected(best.objective)
         found = solve(_blocks(problem, speed, problem.remaining_steps / time_s, 0.0))
         if found.status != "optimal":
             return best
         return Allocation.of_jobs(np.clip(found.variables, 0.0, 1.0), time_s)
 
 
-def _bisected(shortest_s: float) -> float:
+def bisected(shortest_s: float) -> float:
     """The time at which the original's bisection ends, where every time from `shortest_s` on is possible."""
     low, window = LEAST_S, MOST_S
     while True:
@@ -88,25 +88,11 @@ class ChosenFinishTime:
         speed = problem.throughput if self.aware else _as_reference(problem)
         isolated = problem.isolated_fractions()
         alone = (isolated * speed).sum(axis=1)
-        usual = _isolated_so_far(problem, alone, memory) + problem.remaining_steps / alone
+        usual = isolated_so_far(problem, alone, memory) + problem.remaining_steps / alone
         found = solve(_finish_times(problem, speed, usual))
         if not np.isfinite(found.variables).all():
             return Allocation.of_jobs(isolated)
         return Allocation.of_jobs(np.clip(found.variables[:, : len(problem.gpus)], 0.0, 1.0))
-
-
-def as_the_original(name: str, seed: int) -> Policy:
-    """The policy of that name with everything that the original does, its choice among optima included."""
-    found = original(name, seed=seed)
-    stem = name.replace("-", "_").removesuffix("_perf")
-    aware = stem != name.replace("-", "_")
-    if stem == "max_min_fairness":
-        return ChosenMaxMin(aware, found)
-    if stem == "min_total_duration":
-        return ChosenDuration(aware, found)
-    if stem == "finish_time_fairness":
-        return ChosenFinishTime(aware)
-    return found
 
 
 def _as_reference(problem: Problem) -> Array:
@@ -116,7 +102,7 @@ def _as_reference(problem: Problem) -> Array:
     return np.repeat(problem.throughput[:, [column]], len(types), axis=1)
 
 
-def _isolated_so_far(problem: Problem, alone: Array, memory: dict[str, Any]) -> Array:
+def isolated_so_far(problem: Problem, alone: Array, memory: dict[str, Any]) -> Array:
     """Seconds that progress would have taken in isolation, each piece at the speed of the call before."""
     before, now = memory.get("jobs", {}), {}
     for job, steps, speed in zip(problem.jobs.tolist(), problem.remaining_steps.tolist(), alone.tolist()):

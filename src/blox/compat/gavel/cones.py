@@ -18,7 +18,7 @@ class Cones:
     """`plain` numbers and `cones` second-order cones, with the scaling at the present point."""
 
     def __init__(self, plain: int, cones: int) -> None:
-        self.plain, self.cones, self.degree = plain, cones, plain + cones
+        self.plain, self.cones = plain, cones
         self.unit = np.concatenate([np.ones(plain), np.tile([1.0, 0.0, 0.0], cones)])
 
     def neutral(self) -> None:

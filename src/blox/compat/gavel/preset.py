@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from blox.admission_control.accept_all import AcceptAll
-from blox.compat.gavel.chosen import as_the_original
+from blox.compat.gavel.as_original import as_the_original
 from blox.compat.gavel.leases import Leases
 from blox.compat.gavel.manager import RoundEnds, Sharing
 from blox.compat.gavel.record import Record
@@ -50,7 +50,7 @@ class GavelCompat:
         "failures": "a round of less than a step per GPU does not count; after 5 in a row the job is dropped",
         "idle gaps": "the first round after one is counted as if it had begun before the gap",
         "placement": "leases are extended where possible, and counted; moving costs nothing",
-        "optima": "of many the one at which the original's solver (ECOS) ends; of packed ones the centre",
+        "optima": "of many the one at which the original's solver (ECOS) ends",
         "fifo": "takes types by their names' order, room or no room, and lets jobs share their time",
         "gandiva": "judges pairs by the sum over all types; pairs and draws are the original's",
         "finish_time_fairness_packed": "divides throughputs by weights",
