@@ -24,7 +24,12 @@ from blox.registry import register
 from blox.workloads.table import Array
 
 STAGES = 10  # equal parts of a job's progress in which the noise of its gradients is constant
-REPORTS = ("atomic", "accumulation", "pass_s", "step_s", "iteration_s", "grad_sqr", "grad_var")
+_TIMES = ("atomic", "accumulation", "pass_s", "step_s", "iteration_s")
+REPORTS = (*_TIMES, "grad_sqr", "grad_var", "epoch", "loss")
+# Every job's loss falls like 1 / k, as Optimus takes it to: from 1 towards a tenth, and for ten epochs in a
+# row by less than 0.005 when the job is done, at epoch 50. (An epoch is a fiftieth of a job's progress.)
+EPOCHS = 50
+LOSS = (0.0556, 1 / 0.9, 0.1)  # b0, b1, b2 of blox.schedulers.optimus.convergence
 
 
 @register.performance("goodput")
@@ -36,8 +41,8 @@ class Goodput:
     `profiles/elastic.toml`, which is used where none is given). On what it asks for, packed, it runs at the
     speed that its duration implies; `schedule.config` sets its total batch size, otherwise it keeps that of
     the workload, or the best for what it asks for. While it runs it reports atomic, accumulation, pass_s,
-    step_s, iteration_s, grad_sqr and grad_var. Other jobs run at the speed of their duration, in proportion
-    to their GPUs.
+    step_s, iteration_s, grad_sqr and grad_var, and at every tenth of its way epoch and loss (of a made-up
+    curve). Other jobs run at the speed of their duration, in proportion to their GPUs.
     """
 
     profiles: str = ""
@@ -106,7 +111,9 @@ class _Running:
         """A value per stage under each of REPORTS."""
         constant = (self.atomic, self.accumulation, self.pass_s, self.step_s, self.iteration_s, 1.0)
         columns: list[Array] = [np.full(STAGES, float(value)) for value in constant]
-        return dict(zip(REPORTS, [*columns, self.noise]))
+        epoch = EPOCHS * np.arange(STAGES) / STAGES
+        loss = 1 / (LOSS[0] * epoch + LOSS[1]) + LOSS[2]
+        return dict(zip(REPORTS, [*columns, self.noise, epoch, loss]))
 
 
 def nodes_of(grants: Allocation, cluster_state: ClusterState) -> list[int]:

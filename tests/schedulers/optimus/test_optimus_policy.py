@@ -9,8 +9,10 @@ from blox.cluster_spec import cluster_from_spec
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
+from blox.performance.elastic import EPOCHS, LOSS
 from blox.registry import build
-from blox.schedulers.optimus.beliefs import Learnt, remaining_s, step_table
+from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
+from blox.schedulers.optimus.speed import Synchronous
 from blox.workloads.table import JobTable
 
 VARIANTS = (
@@ -94,6 +96,34 @@ def test_losses_say_how_much_is_left():
     assert remaining_s(job_state, None).tolist() == [600.0]
     left = float(remaining_s(job_state, learnt)[0])
     assert 300 < left < 2000, "it converges in a few tens of epochs, of which ten took 300 s"
+
+
+def test_what_simulated_jobs_report_says_how_much_is_left():
+    job_state, learnt = state(("cifar10", 1, 900.0)), Learnt()
+    for tenth in range(3):  # each a tenth of the way, at equal speed
+        epoch = EPOCHS * tenth / 10
+        job_state.columns.done0[0] = 90.0 * tenth
+        job_state.report_metric("epoch", np.array([0]), np.array([epoch]))
+        job_state.report_metric("loss", np.array([0]), np.array([1 / (LOSS[0] * epoch + LOSS[1]) + LOSS[2]]))
+        learnt.look(job_state)
+    assert remaining_s(job_state, learnt)[0] == pytest.approx(720, rel=0.01)
+    job_state.columns.done0[0] = 260.0  # and on: nothing new is reported
+    learnt.look(job_state)
+    assert remaining_s(job_state, learnt)[0] == pytest.approx(640, rel=0.01)
+
+
+def test_servers_are_learnt_from_samples():
+    truth = Synchronous((1.6, 0.1, 0.3, 0.0, 0.0), 1.0)
+    seen = {at: float(truth.step_s(*at)) for at in ((1, 1), (1, 2), (2, 4), (3, 4), (2, 2))}
+    assert sampled(Learnt(with_servers={0: dict(list(seen.items())[:2])}), 0, 4) is None
+    found = sampled(Learnt(with_servers={0: seen}), 0, 4)
+    assert float(found.step_s(1, 4)) == pytest.approx(1.0)
+    assert float(found.step_s(4, 8)) == pytest.approx(
+        float(truth.step_s(4, 8) / truth.step_s(1, 4)), rel=1e-6
+    )
+    seen[2, 4] = 9.0
+    found = sampled(Learnt(with_servers={0: seen}), 0, 4)
+    assert float(found.step_s(2, 4) / found.step_s(1, 1)) == pytest.approx(9.0 / seen[1, 1])
 
 
 def test_wrong_options_are_told():

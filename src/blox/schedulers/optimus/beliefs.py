@@ -2,11 +2,13 @@
 
 Oracle: step times of the applications' profiles, packed on nodes. Learnt: jobs report the time of an
 iteration; a job that was seen with one number of GPUs is taken to scale perfectly, with more a speed model is
-fitted by non-negative least squares, and what was measured counts as measured.
+fitted by non-negative least squares, and what was measured counts as measured. Where jobs report their loss,
+how much is left follows from its curve.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,28 +20,31 @@ from blox.performance.goodput import ThroughputModel
 from blox.performance.goodput_batch import split_batch
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
-from blox.schedulers.optimus.speed import fit_replicas
+from blox.schedulers.optimus.speed import Synchronous, fit_replicas, fit_synchronous
 from blox.workloads.table import Array
 
 
 @dataclass
 class Learnt:
-    """Iteration times by number of GPUs, and losses by epoch, of each job by row."""
+    """Iteration times by number of GPUs, and by servers and workers; losses by epoch; of each job by row."""
 
     iteration_s: dict[int, dict[int, float]] = field(default_factory=dict)
-    losses: dict[int, dict[float, float]] = field(default_factory=dict)
+    losses: dict[int, dict[float, tuple[float, float]]] = field(default_factory=dict)  # and work done by then
+    with_servers: dict[int, dict[tuple[int, int], float]] = field(default_factory=dict)
 
-    def look(self, job_state: JobState) -> None:
+    def look(self, job_state: JobState, servers: Mapping[int, int] | None = None) -> None:
         """Takes in what jobs report: iteration_s, and loss with epoch where they do."""
-        held = job_state.held_gpus.tolist()
+        held, done = job_state.held_gpus.tolist(), job_state.done_s().tolist()
         seconds, epoch, loss = (job_state.metric(name).tolist() for name in ("iteration_s", "epoch", "loss"))
         for i, row in enumerate(job_state.active.tolist()):
             if held[i] and seconds[i] == seconds[i]:
                 self.iteration_s.setdefault(row, {})[held[i]] = seconds[i]
+                if servers and servers.get(row):
+                    self.with_servers.setdefault(row, {})[servers[row], held[i]] = seconds[i]
             if loss[i] == loss[i] and epoch[i] == epoch[i]:
-                self.losses.setdefault(row, {})[epoch[i]] = loss[i]
+                self.losses.setdefault(row, {}).setdefault(epoch[i], (loss[i], done[i]))
         active = set(job_state.active.tolist())
-        for known in (self.iteration_s, self.losses):
+        for known in (self.iteration_s, self.losses, self.with_servers):
             for row in known.keys() - active:
                 del known[row]
 
@@ -57,8 +62,9 @@ def remaining_s(job_state: JobState, learnt: Learnt | None) -> Array:
             told = learnt.losses.get(row, {})
             if len(told) >= FEWEST_POINTS and max(told) > 0:
                 epoch = np.array(sorted(told))
-                ahead = epochs_left(epoch, np.array([told[each] for each in epoch.tolist()]))
-                left[i] = done[i] * ahead / epoch[-1]
+                loss, by_then = np.array([told[each] for each in epoch.tolist()]).T
+                ahead = epochs_left(epoch, loss)
+                left[i] = by_then[-1] * (1 + ahead / epoch[-1]) - done[i]
     return np.maximum(left, 1e-6)
 
 
@@ -105,3 +111,31 @@ def _measured(seen: tuple[tuple[int, float], ...], gpus: int, most: int) -> Arra
     for each, time_s in seen:
         seconds[counts == each] = time_s
     return np.asarray(seconds[:-1] / seconds[-1])
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A speed model fitted to iteration times by (servers, workers); what was measured counts as measured."""
+
+    model: Synchronous
+    measured: Mapping[tuple[int, int], float]
+
+    def step_s(self, servers: Array | float, workers: Array | float) -> Array:
+        """Seconds per step with one number of servers and of workers."""
+        seen = self.measured.get((int(servers), int(workers)))
+        if seen is not None:
+            return np.asarray(seen)
+        return np.maximum(self.model.step_s(servers, workers), 1e-3 * min(self.measured.values()))
+
+
+def sampled(learnt: Learnt, row: int, gpus: int) -> Sampled | None:
+    """A job's speed relative to that with one server and the GPUs asked for; None: too few samples."""
+    seen = learnt.with_servers.get(row, {})
+    if len(seen) < FEWEST_POINTS:
+        return None
+    servers, workers = np.array(list(seen)).T
+    # The batch only scales a coefficient, which is fitted.
+    fitted = fit_synchronous(servers, workers, 1 / np.array(list(seen.values())), 1.0)
+    unit = float(Sampled(fitted, seen).step_s(1, gpus))
+    model = Synchronous(tuple(theta / unit for theta in fitted.theta), 1.0)
+    return Sampled(model, {at: each / unit for at, each in seen.items()})

@@ -70,7 +70,7 @@ class Optimus:
             return Schedule(rows)
         memory = job_state.memory(self, Memory)
         if self.beliefs == "learnt":
-            memory.learnt.look(job_state)
+            memory.learnt.look(job_state, memory.servers)
         held = _where_they_are(rows, memory, cluster_state, job_state)
         if job_state.now < memory.next_s:
             return self._pinned(rows, held, cluster_state)

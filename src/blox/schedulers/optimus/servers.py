@@ -12,7 +12,7 @@ from blox.job_state import JobState
 from blox.performance.elastic import batch_asked_for
 from blox.profiles.elastic import elastic_profiles
 from blox.schedulers.optimus.allocation import ServerJob, Speed, allocate
-from blox.schedulers.optimus.beliefs import Learnt, remaining_s, step_table
+from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
 from blox.schedulers.optimus.placement import Nodes, Tasks, place, place_replicas
 from blox.schedulers.optimus.speed import Synchronous
 from blox.workloads.table import Array
@@ -52,7 +52,8 @@ def divide_with_servers(
     """(servers, workers) of every active job.
 
     Oracle: a synchronous speed model from the profile, in which sending gradients between nodes once is what
-    a server takes to serve one worker.
+    a server takes to serve one worker. Learnt: one fitted to what the job reported with three numbers of
+    tasks; before, servers are taken not to matter.
     """
     columns, rows = job_state.columns, job_state.active
     known, largest = elastic_profiles(options.profiles), int(cluster_state.node_gpus.max())
@@ -65,7 +66,9 @@ def divide_with_servers(
     for i, row in enumerate(rows.tolist()):
         gpus, profile = int(columns.gpus[row]), known.get(str(columns.model[row]))
         speed: Speed = Alone(tuple(table[i].tolist()))
-        if own is None and profile is not None:
+        if own is not None:
+            speed = sampled(own, row, gpus) or speed
+        elif profile is not None:
             alpha_c, beta_c, alpha_n, beta_n = profile.throughput[:4]
             batch = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest)
             whole = Synchronous((beta_c, alpha_c, alpha_n, beta_n, beta_n), batch)
