@@ -17,6 +17,7 @@ from blox.workloads.table import Array
 if TYPE_CHECKING:
     from blox.cluster_state import ClusterState
     from blox.job_state import JobState
+    from blox.plan import Allocation
 
 MEMORY_ROUNDS = 10.0  # what a job was owed in the last so many rounds counts when fractions are set anew
 STAY_ROUNDS = 1.0  # moving costs a restart: who runs goes on until it is so far ahead of the others
@@ -52,6 +53,7 @@ class TimeShares:
         self._active: Array | None = None  # the jobs when somebody last left
         self._alone: Array = np.empty(0, dtype=np.int64)  # job -> its own row
         self._paired: dict[tuple[int, int], int] = {}
+        self._running: tuple[Allocation, tuple[Array, Array]] | None = None  # of the present allocation
 
     def without_row(self, jobs: Array) -> Array:
         """Those of the jobs that have no row yet."""
@@ -102,22 +104,28 @@ class TimeShares:
         found: Array = self.wanted / (received_s / (self.elapsed_s + half))
         return found
 
-    def count_leases(self, stays: dict[int, bool], now: float) -> None:
-        """These jobs run in the round that begins now; true means that a job goes on where it is."""
-        if now == self._counted_s or not stays:  # asked again in the same round
+    def count_leases(self, jobs: Array, extended: Array, now: float) -> None:
+        """These jobs run in the round that begins now; `extended` says which go on where they are."""
+        if now == self._counted_s or not len(jobs):  # asked again in the same round
             return
         self._counted_s = now
-        jobs = np.fromiter(stays, dtype=np.int64, count=len(stays))
         more = int(jobs.max()) + 1 - len(self.leases)
         if more > 0:
             self.leases = np.concatenate(
                 (self.leases, np.zeros((more + len(self.leases), 2), dtype=np.int64))
             )
         self.leases[jobs, 0] += 1
-        self.leases[jobs, 1] += np.fromiter(stays.values(), dtype=bool, count=len(stays))
+        self.leases[jobs, 1] += extended
 
     def running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
         """(rows, types): who has run since the last round, and where."""
+        allocation = cluster_state.allocation
+        if self._running is not None and self._running[0] is allocation:
+            return self._running[1]
+        self._running = allocation, self._find_running(cluster_state)
+        return self._running[1]
+
+    def _find_running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
         allocation = cluster_state.allocation
         counts = allocation.counts
         types = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
@@ -141,6 +149,7 @@ class TimeShares:
 
     def _set(self, members: Array, wanted: Array, received_s: Array, speed: Array) -> None:
         self.members, self.wanted, self.received_s, self.speed = members, wanted, received_s, speed
+        self._running = None
         single = members[:, 1] < 0
         self._alone = np.full(int(members.max(initial=-1)) + 1, -1)
         self._alone[members[single, 0]] = single.nonzero()[0]
@@ -150,8 +159,8 @@ class TimeShares:
 
 def choose(
     shares: TimeShares, width: Array, gpus: Array, running: tuple[Array, Array], fill: bool
-) -> list[Chosen]:
-    """Who runs in the coming round, and on which type: no job twice, no type beyond its GPUs.
+) -> tuple[Array, Array]:
+    """(rows of the shares, types): who runs in the coming round; no job twice, no type beyond its GPUs.
 
     `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Rows come in order
     of priority, on equal terms those first that stay where they are, then older jobs; who does not fit is
@@ -180,8 +189,11 @@ def choose(
         free[kind] -= need
         left -= need
         if not left:
-            return chosen
-    return chosen + _fill(shares, width.tolist(), free, taken) if fill else chosen
+            break
+    if fill and left:
+        chosen += _fill(shares, width.tolist(), free, taken)
+    rows, types = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
+    return rows, types
 
 
 def _fill(shares: TimeShares, widths: list[int], free: list[int], taken: set[int]) -> list[Chosen]:

@@ -1,9 +1,17 @@
-"""Leases: which GPUs the jobs of a round get where all that was decided is the GPU type of each."""
+"""Leases: which GPUs the jobs of a round get where all that was decided is the GPU type of each.
+
+Who stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the node with
+the fewest free GPUs that has room, or else to several nodes, the emptiest first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from blox.workloads.table import Array
 
 if TYPE_CHECKING:
     from blox.cluster_state import ClusterState
@@ -11,15 +19,54 @@ if TYPE_CHECKING:
 Pool = dict[int, list[list[int]]]  # free GPUs on a node -> the free ids of each such node
 
 
+class Pins(Mapping[int, tuple[int, ...]]):
+    """Row -> GPU ids, kept as the row that is to have each GPU (`owner`; -1: nobody) until somebody asks."""
+
+    def __init__(self, owner: Array, jobs: Array) -> None:
+        self.owner, self._jobs = owner, jobs
+        self._ids: dict[int, list[int]] | None = None
+
+    def __getitem__(self, job: int) -> tuple[int, ...]:
+        if self._ids is None:
+            self._ids = {}
+            for gpu, row in enumerate(self.owner.tolist()):
+                if row >= 0:
+                    self._ids.setdefault(row, []).append(gpu)
+        return tuple(self._ids[job])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._jobs.tolist())
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+
+def pin_alone(jobs: Array, types: Array, gpus: Array, cluster_state: ClusterState) -> tuple[Pins, Array]:
+    """Pins for jobs that have their GPUs for themselves, and which of them stay where they are."""
+    allocation = cluster_state.allocation
+    owner, counts = allocation.owner, allocation.counts
+    assert owner is not None
+    last = max(int(jobs.max(initial=-1)), int(allocation.jobs.max(initial=-1))) + 1
+    held_type, held_gpus = np.full((2, last + 1), -1)  # the last one is for GPUs that nobody owns
+    held_type[allocation.jobs] = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
+    held_gpus[allocation.jobs] = counts
+    stays: Array = (held_type[jobs] == types) & (held_gpus[jobs] == gpus)
+    keeps = np.zeros(last + 1, dtype=bool)
+    keeps[jobs[stays]] = True
+    wanted = np.where(keeps[owner], owner, -1)
+    moving = (~stays).nonzero()[0]
+    if len(moving):
+        pools = _pools(set((wanted >= 0).nonzero()[0].tolist()), cluster_state)
+        rest = moving[np.argsort(-gpus[moving], kind="stable")]
+        for job, kind, need in zip(jobs[rest].tolist(), types[rest].tolist(), gpus[rest].tolist()):
+            wanted[list(_take(pools[kind], need))] = job
+    return Pins(wanted, jobs), stays
+
+
 def pin(
     members: Sequence[Sequence[int]], types: Sequence[int], gpus: Sequence[int], cluster_state: ClusterState
 ) -> tuple[dict[int, tuple[int, ...]], dict[int, bool]]:
-    """GPU ids for pairs of jobs that share (the second -1: a job alone), by the type and number of GPUs.
-
-    Who stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the node
-    with the fewest free GPUs that has room, or else to several nodes, the emptiest first. Returns the ids of
-    each job, and whether it stays where it was.
-    """
+    """GPU ids for jobs, or pairs that share (-1: nobody), and which jobs stay where they were."""
     allocation = cluster_state.allocation
     held: dict[int, tuple[int, ...]] = {}
     ids, at = allocation.gpus.tolist(), 0

@@ -6,6 +6,7 @@ placement that finds room for everybody never pays for the order of those who ru
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class Schedule:
     memory_gb: Array | None = None
     config: Array | None = None
     share_group: Array | None = None
-    pinned: dict[int, tuple[int, ...]] | None = None
+    pinned: Mapping[int, tuple[int, ...]] | None = None
     _order: Array | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -70,21 +71,24 @@ class Schedule:
         extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares` wait.
         """
         from blox.fractions import choose
-        from blox.leases import pin
+        from blox.leases import pin, pin_alone
 
         shares.account(job_state, cluster_state)
         up = cluster_state.node_up[cluster_state.gpu_node]
         gpus = np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
         width = job_state.columns.gpus.take(shares.members[:, 0])
-        chosen = choose(shares, width, gpus, shares.running(cluster_state), fill)
-        rows = [row for row, _ in chosen]
-        members, need = shares.members[rows].tolist(), width[rows].tolist()
-        pinned, stays = pin(members, [kind for _, kind in chosen], need, cluster_state)
-        shares.count_leases(stays, job_state.now)
+        rows, types = choose(shares, width, gpus, shares.running(cluster_state), fill)
+        members, need = shares.members[rows], width[rows]
+        if cluster_state.allocation.share_group is None and not (members[:, 1] >= 0).any():
+            pins, stays = pin_alone(members[:, 0], types, need, cluster_state)
+            shares.count_leases(members[:, 0], stays, job_state.now)
+            return cls(members[:, 0], pinned=pins)
+        pinned, extended = pin(members.tolist(), types.tolist(), need.tolist(), cluster_state)
         jobs = np.fromiter(pinned, dtype=np.int64, count=len(pinned))
-        beside = {job: other for pair in members if pair[1] >= 0 for job, other in (pair, pair[::-1])}
-        partner = np.array([beside.get(job, -1) for job in jobs.tolist()]) if beside else None
-        return cls(jobs, share_group=partner, pinned=pinned)
+        shares.count_leases(jobs, np.array([extended[job] for job in pinned]), job_state.now)
+        beside = {int(a): int(b) for pair in members if pair[1] >= 0 for a, b in (pair, pair[::-1])}
+        partner = np.array([beside.get(job, -1) for job in jobs.tolist()])
+        return cls(jobs, share_group=partner if beside else None, pinned=pinned)
 
     @property
     def order(self) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.leases import Pins
 from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.sharing import SharedAllocation
@@ -75,7 +76,7 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
     """
     pinned = schedule.pinned or {}
     if len(pinned) == len(schedule.jobs) and not cluster_state.allocation.grants() and _bare(schedule):
-        return _changed(pinned, cluster_state, job_state)
+        return _changed(_owners(pinned, cluster_state), cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
     free = np.flatnonzero(~taken & cluster_state.node_up[cluster_state.gpu_node]).tolist()
@@ -122,17 +123,22 @@ def _bare(schedule: Schedule) -> bool:
     )
 
 
-def _changed(
-    pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
-) -> Allocation:
+def _owners(pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState) -> Array:
+    """The row that is to have each GPU; -1: nobody."""
+    if isinstance(pinned, Pins):
+        return pinned.owner
+    wanted = np.full(len(cluster_state.gpu_node), -1)
+    wanted[[gpu for ids in pinned.values() for gpu in ids]] = [
+        row for row, ids in pinned.items() for _ in ids
+    ]
+    return wanted
+
+
+def _changed(wanted: Array, cluster_state: ClusterState, job_state: JobState) -> Allocation:
     """The same outcome as changes of the present allocation, where every job is pinned to GPUs of its own."""
     now = cluster_state.allocation
     owner = now.owner
     assert owner is not None
-    wanted = np.full(len(owner), -1)
-    wanted[[gpu for ids in pinned.values() for gpu in ids]] = [
-        row for row, ids in pinned.items() for _ in ids
-    ]
     differs = owner != wanted
     if not differs.any():
         return now
@@ -144,9 +150,13 @@ def _changed(
     had, gets = had[touched], gets[touched]
     draft = Draft(now, job_state.submitted)
     draft.remove(touched[had])
+    place = np.full(job_state.submitted + 1, -1)
     for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):
         if len(rows):
-            each = [pinned[row] for row in rows.tolist()]
-            counts = np.array([len(ids) for ids in each], dtype=np.int64)
-            put(rows, counts, np.array([gpu for ids in each for gpu in ids], dtype=np.int64))
+            place[rows] = np.arange(len(rows))
+            of_gpu = place[wanted]
+            ids = (of_gpu >= 0).nonzero()[0]
+            ids = ids[np.argsort(of_gpu[ids], kind="stable")]
+            put(rows, np.bincount(of_gpu[ids], minlength=len(rows)), ids)
+            place[rows] = -1
     return draft.outcome()

@@ -165,13 +165,13 @@ def _kinds(rows: Array) -> tuple[Array, Array]:
     """(a job of each kind, the kind of each job): equal rows are of one kind; kinds by first appearance."""
     if len(rows) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    _, ids = np.unique(rows[:, 0], return_inverse=True)
-    for column in rows.T[1:]:
-        if column.min() != column.max():
-            _, values = np.unique(column, return_inverse=True)
-            _, ids = np.unique(ids * (int(values.max()) + 1) + values, return_inverse=True)
-    _, one_of = np.unique(ids, return_index=True)
-    by_age = np.argsort(one_of)
-    rank = np.empty_like(by_age)
-    rank[by_age] = np.arange(len(by_age))
-    return one_of[by_age], rank[ids]
+    same = np.ascontiguousarray(rows + 0.0)  # + 0.0: one zero, not two
+    number: dict[bytes, int] = {}
+    one_of: list[int] = []
+    kind_of = np.empty(len(rows), dtype=np.int64)
+    for job, row in enumerate(same.view(f"V{same.shape[1] * 8}").ravel().tolist()):
+        kind = number.setdefault(row, len(one_of))
+        if kind == len(one_of):
+            one_of.append(job)
+        kind_of[job] = kind
+    return np.array(one_of), kind_of
