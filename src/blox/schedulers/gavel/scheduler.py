@@ -18,6 +18,7 @@ from blox.schedulers.gavel.allox import AlloX
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.fifo import Fifo
 from blox.schedulers.gavel.jobs import Belief, gpus_by_type, problem_of, speeds_now
+from blox.schedulers.gavel.learnt import Learnt
 from blox.schedulers.gavel.policies import Policy, policy
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.gavel.queue import FifoAware, ShortestJobFirst
@@ -51,7 +52,9 @@ class Gavel:
     (tenant, user or group) water filling is hierarchical: entities share by `entity_weights`
     (`red:2+blue:1`; others 1), jobs inside one by `inside` (`red:fifo`; others by fairness). `throughputs` is
     a JSON table of steps/s; without it the project's own is used. `belief`: `oracle` knows that table,
-    `noisy` knows it but for factors (`sigma`). `choice` and `relax` as in the policies. Places too.
+    `noisy` knows it but for factors (`sigma`), `learnt` learns from what jobs report, and from trying them
+    beside a share `profiled` of the table's job types (`learnt.py`). `choice` and `relax` are the policies'.
+    Places too.
 
     Departs from the paper's mechanism: priorities are compared over all types at once, not type by type, so
     a job is not put on a fast type that it hardly gains from; spare GPUs go to whom they serve best; what a
@@ -64,8 +67,9 @@ class Gavel:
     entity_weights: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     throughputs: str = ""
-    belief: Literal["oracle", "noisy"] = "oracle"
+    belief: Literal["oracle", "noisy", "learnt"] = "oracle"
     sigma: float = 0.2
+    profiled: float = 0.2
     choice: Literal["fairest", "centre", "any"] = "fairest"
     relax: Literal["drop", "scale"] = "drop"
 
@@ -75,6 +79,8 @@ class Gavel:
             raise BloxError(f"reset_s is {self.reset_s}", fix="give seconds, 0 or more")
         if not 0 <= self.sigma < 10:
             raise BloxError(f"sigma is {self.sigma}", fix="give a number from 0 to 10")
+        if not 0 < self.profiled <= 1:
+            raise BloxError(f"profiled is {self.profiled}", fix="give a share above 0, up to 1")
         if (self.entity_weights or self.inside) and not self.entities:
             raise BloxError("nobody knows what an entity is", fix="say entities=tenant, user or group")
         if self.entities and not isinstance(found, WaterFilling):
@@ -93,6 +99,8 @@ class Gavel:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: _Memory(TimeShares(len(cluster_state.gpu_types))))
         memory.shares.account(job_state, cluster_state)
+        if self.belief == "learnt":
+            self._learnt.observe(cluster_state, job_state)
         gpus = gpus_by_type(cluster_state)
         just_now = not (np.array_equal(job_state.active, memory.seen) and np.array_equal(gpus, memory.gpus))
         if just_now:
@@ -124,7 +132,13 @@ class Gavel:
 
     @property
     def _belief(self) -> Belief:
+        if self.belief == "learnt":
+            return self._learnt
         return Noisy(self.throughputs, self.sigma) if self.belief == "noisy" else Oracle(self.throughputs)
+
+    @property
+    def _learnt(self) -> Learnt:
+        return Learnt(self.throughputs, self.profiled, self._policy.packed)
 
     @property
     def _weights(self) -> dict[str, float]:

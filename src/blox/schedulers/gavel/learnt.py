@@ -1,0 +1,144 @@
+"""Speeds that Gavel learns from what jobs report (the paper's throughput estimator, Figure 14).
+
+Nobody says what kind a job is. That it takes its duration on the reference GPU is believed, so speeds are
+told relative to that one. What it does on other types is seen once it has run there, in the metric
+`steps_per_s`; until then it is filled in by completing the matrix of all jobs and of the table's rows, the
+references. What it does beside others is measured at its submission beside a few references (a profiling run
+that takes no time, as in the original), and later beside whomever it runs with; it is then taken to be like
+the reference that it resembles most.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.job_state import JobState
+from blox.performance.job_speeds import REFERENCE, job_speeds
+from blox.performance.throughputs import throughputs
+from blox.schedulers.gavel.beliefs import Oracle
+from blox.schedulers.gavel.estimator import Estimator, complete
+from blox.schedulers.gavel.problem import Pairs
+from blox.workloads.table import Array
+
+
+@dataclass
+class _Seen:
+    alone: dict[int, Array] = field(default_factory=dict)  # by job: speed on each type, nan where not seen
+    beside: dict[int, Array] = field(default_factory=dict)  # references x types: what is kept of it
+    like: dict[int, int] = field(default_factory=dict)  # the reference that a job resembles most
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Relative speeds learnt from metrics; `profiled` is the share of references that a job is tried with.
+
+    With `packed` a job has the speeds of the reference that it is taken for, alone as beside others.
+    """
+
+    path: str = ""
+    profiled: float = 0.2
+    packed: bool = False
+
+    def observe(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Takes in what running jobs report."""
+        seen, allocation = job_state.memory(self, _Seen), cluster_state.allocation
+        if not len(allocation.jobs):
+            return
+        types, counts = len(cluster_state.gpu_types), allocation.counts
+        on = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]].tolist()
+        beside = allocation.share_group
+        partners = [-1] * len(on) if beside is None else beside.astype(np.int64).tolist()
+        places = np.searchsorted(job_state.active, allocation.jobs)
+        rates = job_state.metric("steps_per_s")[places]
+        _, base = Oracle(self.path).alone(allocation.jobs, cluster_state, job_state)
+        for row, type_, other, rate in zip(allocation.jobs.tolist(), on, partners, (rates / base).tolist()):
+            known = seen.alone.setdefault(row, np.full(types, np.nan))
+            if other < 0:
+                known[type_] = rate
+            elif other in seen.like and row in seen.beside and known[type_] > 0:
+                seen.beside[row][seen.like[other], type_] = rate / known[type_]
+
+    def alone(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
+        one = np.ones(len(rows))
+        if self.packed:
+            like = self._like(rows, cluster_state, job_state)
+            relative, _ = references(self.path, cluster_state.gpu_types)
+            return self._possible(relative[like], rows, cluster_state, job_state), one
+        seen = job_state.memory(self, _Seen).alone
+        types = cluster_state.gpu_types
+        unseen = np.full(len(types), np.nan)
+        measured = np.array([seen.get(row, unseen) for row in rows.tolist()]).reshape(-1, len(types))
+        if REFERENCE in types:
+            measured[:, types.index(REFERENCE)] = 1.0
+        rest = np.column_stack([one, measured])
+        table = np.column_stack([np.ones(len(_all(self.path, types))), _all(self.path, types)])
+        filled = complete(np.concatenate([table, rest]))[len(table) :, 1:]
+        return self._possible(np.maximum(filled, 1e-3), rows, cluster_state, job_state), one
+
+    def pairs(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Pairs:
+        relative, kept = references(self.path, cluster_state.gpu_types)
+        return Pairs(self._like(rows, cluster_state, job_state), kept * relative[:, None, :])
+
+    def _possible(self, speed: Array, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """A job that does not fit a GPU's memory says so at once: where its speed is 0 is known."""
+        truth, _ = Oracle(self.path).alone(rows, cluster_state, job_state)
+        return np.where(truth > 0, np.maximum(speed, 1e-3), 0.0)
+
+    def _like(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The reference that each job resembles most by what is known of it now."""
+        seen = job_state.memory(self, _Seen)
+        relative, kept = references(self.path, cluster_state.gpu_types)
+        for row in rows.tolist():
+            if row not in seen.beside:
+                seen.beside[row] = self._profile(row, kept.shape[1:], cluster_state, job_state)
+        measured = np.array([seen.beside[row] for row in rows.tolist()]).reshape(-1, *kept.shape[1:])
+        like = Estimator(relative, kept * relative[:, None, :]).match(measured)
+        seen.like.update(zip(rows.tolist(), like.tolist()))
+        return like
+
+    def _profile(
+        self, row: int, shape: tuple[int, ...], cluster_state: ClusterState, job_state: JobState
+    ) -> Array:
+        """What a job keeps of its speed beside some references, drawn from the seed; nan for the others."""
+        known = job_speeds(self.path, cluster_state.gpu_types)
+        kind = int(Oracle(self.path).kinds(np.array([row]), cluster_state, job_state)[0])
+        alone = np.array(known.alone(kind))
+        names = _reference_names(self.path)
+        seeds = np.random.SeedSequence(job_state.seed, spawn_key=(zlib.crc32(b"gavel profile"), row))
+        tried = np.random.default_rng(seeds).permutation(len(names))[
+            : max(1, round(self.profiled * len(names)))
+        ]
+        found = np.full(shape, np.nan)
+        for other in tried.tolist():
+            rates = np.array(known.beside(kind, known.kind(names[other], 0, 1)))
+            found[other] = np.where(alone > 0, rates / np.where(alone > 0, alone, 1.0), 0.0)
+        return found
+
+
+@lru_cache(maxsize=4)
+def _reference_names(path: str) -> tuple[str, ...]:
+    return tuple(name for name, gpus in throughputs(path).alone if gpus == 1)
+
+
+@lru_cache(maxsize=16)
+def references(path: str, gpu_types: tuple[str, ...]) -> tuple[Array, Array]:
+    """(speeds of single-GPU references relative to the reference GPU, what each keeps beside each)."""
+    known, names = job_speeds(path, gpu_types), _reference_names(path)
+    kinds = [known.kind(name, 0, 1) for name in names]
+    alone = np.array([known.alone(kind) for kind in kinds])
+    beside = np.array([[known.beside(a, b) for b in kinds] for a in kinds])
+    base = np.array([known.base(kind) for kind in kinds])
+    return alone / base[:, None], beside / np.where(alone > 0, alone, np.inf)[:, None, :]
+
+
+@lru_cache(maxsize=16)
+def _all(path: str, gpu_types: tuple[str, ...]) -> Array:
+    """Relative speeds of every row of the table, of any number of GPUs."""
+    known = job_speeds(path, gpu_types)
+    kinds = [known.kind(name, 0, gpus) for name, gpus in throughputs(path).alone]
+    return np.array([np.array(known.alone(kind)) / known.base(kind) for kind in kinds])

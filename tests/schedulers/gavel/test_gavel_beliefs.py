@@ -1,0 +1,97 @@
+"""What Gavel believes of jobs' speeds: known, known but for noise, learnt from what they report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from blox.cluster_spec import cluster_from_spec
+from blox.cluster_state import ClusterState
+from blox.experiment import Experiment
+from blox.job_state import JobState
+from blox.placement.pinned import place_pinned
+from blox.schedule import Schedule
+from blox.schedulers.gavel.beliefs import Noisy, Oracle
+from blox.schedulers.gavel.learnt import Learnt, references
+from blox.workloads.table import JobTable
+
+MODELS = ["A3C", "CycleGAN", "LM (batch size 20)", "Recommendation (batch size 2048)"]
+
+
+def states(models=MODELS, cluster="v100=1x4,p100=1x4,k80=1x4"):
+    count, job_state = len(models), JobState(seed=4)
+    columns = {
+        "job_id": np.arange(count),
+        "submit_s": np.zeros(count),
+        "gpus": np.ones(count),
+        "duration_s": np.full(count, 1e5),
+        "model": models,
+    }
+    table = JobTable.build(columns, source="test")
+    job_state.stage(table, table.columns["duration_s"])
+    job_state.submit(count)
+    job_state.add_new_jobs(job_state.waiting)
+    return ClusterState(cluster_from_spec(cluster)), job_state
+
+
+def relative(cluster, jobs):
+    speed, base = Oracle().alone(jobs.active, cluster, jobs)
+    return speed / base[:, None]
+
+
+def test_noise_stays_with_a_job():
+    cluster, jobs = states()
+    noisy = Noisy(sigma=0.3)
+    first, _ = noisy.alone(jobs.active, cluster, jobs)
+    again, _ = noisy.alone(jobs.active[2:], cluster, jobs)
+    truth, _ = Oracle().alone(jobs.active, cluster, jobs)
+    assert np.array_equal(first[2:], again)
+    assert 0.05 < np.abs(np.log(first / truth)).mean() < 0.6
+    pairs = noisy.pairs(jobs.active, cluster, jobs)
+    assert (pairs.throughput[0, 1] / first[0] <= 1 + 1e-9).all()
+
+
+def test_a_job_that_never_ran_is_taken_for_an_average_one():
+    cluster, jobs = states()
+    speed, base = Learnt().alone(jobs.active, cluster, jobs)
+    assert base.tolist() == [1.0] * 4 and np.ptp(speed, axis=0).max() < 1e-9
+    assert speed[0, 0] == 1.0 and 0.4 < speed[0, 1] < 1.2 and 0.05 < speed[0, 2] < 0.5
+
+
+def test_what_a_job_reports_is_known_from_then_on():
+    cluster, jobs = states()
+    pinned = {0: (4,), 1: (5,), 2: (6,), 3: (7,)}  # all on P100s
+    cluster.carry_out(place_pinned(Schedule(jobs.active, pinned=pinned), cluster, jobs))
+    steps, _ = Oracle().alone(jobs.active, cluster, jobs)
+    jobs.report_metric("steps_per_s", jobs.active, steps[:, 1])
+    learnt = Learnt()
+    learnt.observe(cluster, jobs)
+    speed, _ = learnt.alone(jobs.active, cluster, jobs)
+    truth = relative(cluster, jobs)
+    assert speed[:, 1] == pytest.approx(truth[:, 1], rel=1e-9)
+    assert np.corrcoef(speed[:, 2], truth[:, 2])[0, 1] > 0.5  # and the K80s can be guessed from it
+
+
+def test_wholly_profiled_jobs_are_taken_for_what_they_are():
+    cluster, jobs = states()
+    like = Learnt(profiled=1.0, packed=True).pairs(jobs.active, cluster, jobs).kind
+    found = references("", cluster.gpu_types)[0][like]
+    assert found == pytest.approx(relative(cluster, jobs), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("policy", "close"), [("max_min_fairness_perf", 0.15), ("max_min_fairness_packed", 0.25)]
+)
+def test_learning_comes_close_to_knowing(policy, close):
+    jct = {}
+    for belief in ("oracle", "learnt"):
+        run = Experiment(
+            workload="gavel:load=3,jobs=100,job_types=true",
+            cluster="v100=2x4,p100=2x4,k80=2x4",
+            scheduler=f"gavel:policy={policy},belief={belief}",
+            round_s=360.0,
+            seed=1,
+        ).run()
+        assert run.summary["finished"] == 100
+        jct[belief] = run.summary["avg_jct_s"]
+    assert jct["learnt"] == pytest.approx(jct["oracle"], rel=close)
