@@ -51,8 +51,8 @@ def check_target(target: Path) -> None:
         )
     names = sorted(entry.name for entry in target.iterdir())
     strange = [name for name in names if not _is_ours(target / name)]
-    if not strange and not set(FILES) <= set(names):
-        strange = names  # whole results are put there in one go: these are none
+    if not strange and not _written_by_a_run(target / "experiment.toml"):
+        strange = names
     if strange:
         raise BloxError(
             f"the directory holds {strange[0]!r}, which is not from an earlier run",
@@ -158,6 +158,11 @@ def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     if len(stints["job"]) and not 0 <= stints["job"].min() <= stints["job"].max() < jobs:
         raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
     return stints
+
+
+def _written_by_a_run(experiment: Path) -> bool:
+    """Whether an experiment.toml speaks of a run that has been, and is not somebody's own."""
+    return experiment.is_file() and b"\n[provenance]\n" in experiment.read_bytes()
 
 
 def _is_ours(entry: Path) -> bool:

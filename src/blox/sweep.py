@@ -22,6 +22,7 @@ from typing import Any
 from blox.errors import BloxError, suggestion
 from blox.experiment import Experiment
 from blox.parallel import Outcome, Task
+from blox.parts import DECIDED_BY_PRESET
 from blox.provenance import provenance
 from blox.result_files import FILES
 from blox.results import Result, label_of
@@ -29,7 +30,6 @@ from blox.toml_text import to_toml
 from blox.workloads.spec import workload_from_spec
 
 _POLICIES = ("admission", "scheduler", "placement")
-_DECIDED_BY_PRESET = (*_POLICIES, "termination", "performance", "overheads")
 _FIELDS = {field.name: str(field.type).partition(" ")[0] for field in dataclasses.fields(Experiment)}
 AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload", "label")))
 
@@ -101,7 +101,7 @@ class Grid:
             load = changes.pop("load", None)
             if changes.get("compat"):
                 # The preset decides these: a list of them is for the other runs.
-                changes = {name: value for name, value in changes.items() if name not in _DECIDED_BY_PRESET}
+                changes = {name: value for name, value in changes.items() if name not in DECIDED_BY_PRESET}
             experiment = replace(self.base, **changes)
             if load is not None:
                 experiment = replace(experiment, workload=with_load(experiment.workload, load))
@@ -252,7 +252,7 @@ def setting_of(experiment: Experiment, name: str) -> Any:
     """The value of an axis in an experiment; nothing where a compat preset decides it."""
     if name == "load":
         return _short(float(getattr(workload_from_spec(experiment.workload), "load", "nan")))
-    return "" if experiment.compat and name in _DECIDED_BY_PRESET else getattr(experiment, name)
+    return "" if experiment.compat and name in DECIDED_BY_PRESET else getattr(experiment, name)
 
 
 def _checked(name: str, values: Sequence[Any], where: str) -> list[Any]:

@@ -65,7 +65,7 @@ def test_an_interruption_is_one_line_and_130(command, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("blox.experiment.Prepared.run", interrupted)
+    monkeypatch.setattr("blox.prepared.Prepared.run", interrupted)
     answer = command("run")
     assert (answer.code, answer.out, answer.err) == (130, "", "interrupted\n")
 
@@ -103,6 +103,6 @@ def test_no_permission_is_told_without_a_trace(command, monkeypatch, tmp_path):
 
 
 def test_a_fault_of_our_own_keeps_its_trace(command, monkeypatch):
-    monkeypatch.setattr("blox.experiment.Prepared.run", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         command("run")

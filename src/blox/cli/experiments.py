@@ -10,7 +10,9 @@ from typing import Any
 import typer
 
 from blox.errors import BloxError
-from blox.experiment import DECIDED_BY_PRESET, Experiment, Prepared, read_toml
+from blox.experiment import Experiment, read_toml
+from blox.parts import DECIDED_BY_PRESET
+from blox.prepared import Prepared
 from blox.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
 
