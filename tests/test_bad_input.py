@@ -169,7 +169,7 @@ CASES = {
     ),
     # windows
     "no window": spec("--window 3000", "'3000' is not a window", "FIRST-LAST"),
-    "a window backwards": spec("--window 40-30", "'40-30' is not a window"),
+    "a window backwards": spec("--window 40-30", "'40-30' runs backwards", "30-40"),
     "a window that the jobs do not reach": spec("--window 0-5", "window ends with job 5", "0 to 4"),
     "a window behind the trace": trace(
         "a,0,1,60\n", "window ends with job 9", "0 to 0", options=" --window 0-9"
@@ -197,9 +197,23 @@ CASES = {
     "a list for one run": toml('scheduler = ["las", "fifo"]\n', "e.toml", "scheduler", "blox compare"),
     "an unknown setting to sweep": toml("[sweep]\nlods = [4]\n", "[sweep]", "'load'", command="sweep"),
     "nothing to sweep": toml("[sweep]\nload = []\n", "load is an empty list", command="sweep"),
+    "a round of two lengths": toml("round = 300\nround_s = 600\n", "e.toml", "round and round_s"),
+    "rounds of two lengths": toml(
+        "round = 300\nround_s = [600]\n", "round_s is given twice", command="sweep"
+    ),
+    "a misspelt round": toml("ruond = 300\n", "did you mean 'round'?"),
+    "a file beside the settings": Bad(
+        "run far/e.toml --out out",
+        ("t.csv", "no such file", "looked in", "count from where you are"),
+        {"far/e.toml": 'workload = "t.csv"\n', "far/t.csv": HEAD + "a,0,1,9\n"},
+    ),
     "a setting twice": toml("seed = 1\n[sweep]\nseed = [1]\n", "seed is given twice", command="sweep"),
     # compare and sweep
     "a mistake in one of several": Bad("compare --scheduler las,fiffo --out out", ("did you mean 'fifo'?",)),
+    "a scheduler twice": Bad("compare --scheduler fifo,las,fifo --out out", ("--scheduler", "fifo", "twice")),
+    "a seed twice": Bad("sweep --seed 0-4,2 --out out", ("--seed", "2 is given twice")),
+    "a load twice": toml("[sweep]\nload = [4, 8, 4.0]\n", "load", "4.0 is given twice", command="sweep"),
+    "a speed-up of nothing": spec("--speedup 10", "--speedup", "--backend process"),
     "an empty value": Bad("sweep --seed 0,,2 --out out", ("--seed", "an empty value")),
     "no range": Bad("sweep --seed 4-0 --out out", ("--seed", "'4-0'", "0-4")),
     "a load for a trace": Bad(

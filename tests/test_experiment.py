@@ -1,12 +1,15 @@
 """An experiment in Python: the same settings give the same table, and wrong ones are told in words."""
 
+import inspect
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import blox
-from blox import BloxError, Experiment
+from blox import BloxError, Experiment, Schedule
+from blox.registry import load_class
 
 
 def test_whole_numbers_stand_for_seconds():
@@ -21,12 +24,43 @@ def test_a_policy_stands_for_its_spec():
     assert Experiment(placement=blox.placement.Consolidated()).placement == "consolidated"
 
 
+@dataclass(frozen=True)
+class Mine:
+    """Large jobs first, by `k`."""
+
+    k: float = 1.0
+
+    def schedule(self, job_state, cluster_state):
+        return Schedule.ordered(job_state, by=-self.k * job_state.gpus)
+
+
+def test_a_policy_of_ones_own_runs_and_is_not_saved(tmp_path):
+    result = Experiment(workload="constant", jobs=5, scheduler=Mine(k=2)).run()
+    assert result.summary["finished"] == 5
+    assert result.label == "Mine(k=2)"
+    with pytest.raises(BloxError, match="known to this program alone") as told:
+        result.save(tmp_path / "x")
+    assert 'scheduler="./mine.py:Mine"' in str(told.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_policy_of_a_file_stands_for_its_spec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "from dataclasses import dataclass\n" + inspect.getsource(Mine)
+    (tmp_path / "mine.py").write_text(code)
+    policy = load_class("./mine.py", "Mine")(k=2)
+    assert Experiment(scheduler=policy).scheduler == "./mine.py:Mine:k=2"
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"window": (1, 5)}, "FIRST-LAST"),
         ({"window": None}, "FIRST-LAST"),
         ({"scheduler": ["fifo", "las"]}, "blox compare"),
+        ({"scheduler": Mine}, r"Mine\(\)"),
+        ({"scheduler": 4}, "a text in quotes"),
+        ({"workload": Mine()}, "a text in quotes"),
         ({"cluster": None}, "a text in quotes"),
         ({"workload": 123}, "a text in quotes"),
         ({"seed": 1.0}, "a whole number"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError, sought, suggestion
 from blox.workloads.table import MOST_GPUS
 
 DEFAULT_TYPE = "gpu"
@@ -146,7 +146,9 @@ def _from_toml(path: Path) -> ClusterSpec:
         table = tomllib.loads(path.read_text())
     except FileNotFoundError:
         raise BloxError(
-            "no such file", where=where, fix="give the path of a cluster TOML file, or e.g. 32x4"
+            "no such file",
+            where=where,
+            fix=f"give the path of a cluster TOML file, or e.g. 32x4{sought(where)}",
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BloxError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class BloxError(Exception):
@@ -27,6 +28,13 @@ class BloxError(Exception):
 
 def _rebuild(cls: type[BloxError], what: str, where: str, fix: str) -> BloxError:
     return cls(what, where=where, fix=fix)
+
+
+def sought(path: str) -> str:
+    """Where a relative path was looked for, to be told with a file that is not there."""
+    if path.startswith(("/", "~")):
+        return ""
+    return f"; looked in {Path.cwd()}: paths, also those in a TOML file, count from where you are"
 
 
 def suggestion(word: str, valid: Iterable[str]) -> str:

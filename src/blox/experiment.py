@@ -26,16 +26,18 @@ class Experiment:
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
     are over these jobs while others keep arriving. `jobs`: submit no more than so many. `compat`: a preset
-    that decides admission, scheduling, placement and how time is credited.
+    that decides admission, scheduling, placement and how time is credited. A policy may also be given as an
+    object. One of ours, or of a file, stands for its spec; one of a class of your program is used as it is,
+    and results of such a run are not saved, for nothing could run them again.
     """
 
     workload: str = "philly"
     cluster: str = "32x4"
-    admission: str = "accept-all"
-    scheduler: str = "fifo"
-    placement: str = "first-free"
-    termination: str = "completed"
-    performance: str = "auto"
+    admission: str | Any = "accept-all"
+    scheduler: str | Any = "fifo"
+    placement: str | Any = "first-free"
+    termination: str | Any = "completed"
+    performance: str | Any = "auto"
     overheads: str = "none"
     belief: str = "oracle"
     round_s: float = 300.0
@@ -68,8 +70,10 @@ class Experiment:
             if key == "provenance":
                 continue
             name = {"round": "round_s"}.get(key, key)
+            if name in values:
+                raise BloxError("round and round_s are both given", where=where, fix="give one of them")
             if name not in fields:
-                fix = suggestion(key, fields)
+                fix = suggestion(key, (*fields, "round"))
                 if isinstance(value, dict):
                     fix = f"settings stand at the top level, not under [{key}]"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
@@ -78,9 +82,11 @@ class Experiment:
 
     def to_table(self) -> dict[str, Any]:
         """The settings as TOML keeps them, less those that a compat preset decides."""
-        settings = {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
-            key: value for key, value in settings.items() if not (self.compat and key in DECIDED_BY_PRESET)
+            key: value
+            for key, value in settings.items()
+            if value is not None and not (self.compat and key in DECIDED_BY_PRESET)
         }
 
     def prepare(self) -> Prepared:
@@ -116,15 +122,20 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
         value = value.item()
     if wanted.startswith("float") and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if wanted == "str" and dataclasses.is_dataclass(value) and hasattr(type(value), "blox_kind"):
-        return registry.spec_of(value)
-    if wanted == "str" and isinstance(value, Path):
+    if wanted == "str | Any" and not isinstance(
+        value, (str, list, tuple, dict, type, int, float, type(None))
+    ):
+        named = hasattr(type(value), "blox_kind") or hasattr(type(value), "blox_spec")
+        return registry.spec_of(value) if named else value
+    if wanted.startswith("str") and isinstance(value, Path):
         return str(value)
     kinds = {"str": (str, "a text in quotes"), "float": (float, "a number"), "int": (int, "a whole number")}
     kind, words = kinds[wanted.partition(" ")[0]]
     if not isinstance(value, kind) or isinstance(value, bool):
         if name == "window":
             words = 'written as "FIRST-LAST", e.g. "3000-4000"'
+        elif isinstance(value, type):
+            words += f", or a policy: {value.__name__}()"
         elif isinstance(value, (list, tuple)):
             words += "; several are for blox compare and blox sweep"
         elif isinstance(value, dict):

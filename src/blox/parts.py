@@ -52,7 +52,7 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
     )
 
 
-def _performance(experiment: Experiment, *parts: object) -> str:
+def _performance(experiment: Experiment, *parts: object) -> str | Any:
     """The performance model that the experiment names; for `auto`, the one that a part asks for.
 
     Otherwise speeds go by GPU type where the cluster has several types, and by durations where it has one.
@@ -81,8 +81,8 @@ def cluster_of(experiment: Experiment, parts: Composition) -> str:
     return experiment.cluster
 
 
-def _part(kind: str, spec: str, verb: str) -> Any:
-    part = registry.build(kind, spec)
+def _part(kind: str, spec: str | Any, verb: str) -> Any:
+    part = registry.build(kind, spec) if isinstance(spec, str) else spec
     if not callable(getattr(part, verb, None)):
         raise BloxError(
             f"{type(part).__name__} has no method {verb}()",

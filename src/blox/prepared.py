@@ -220,7 +220,11 @@ def parse_window(text: str) -> tuple[int, int] | None:
     if not text:
         return None
     match = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
-    if match is None or int(match[1]) > int(match[2]):
+    if match is not None and int(match[1]) > int(match[2]):
+        raise BloxError(
+            f"the window {text!r} runs backwards", where="window", fix=f"write {match[2]}-{match[1]}"
+        )
+    if match is None:
         raise BloxError(
             f"{text!r} is not a window",
             where="window",

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError, sought, suggestion
 
 T = TypeVar("T")
 
@@ -229,7 +229,9 @@ def load_class(path: str, class_name: str) -> type:
     """A class out of a Python file; what goes wrong inside the file is told with its line."""
     file = Path(path)
     if not file.is_file():
-        raise BloxError("no such file", where=path, fix="give the path of a Python file: ./mine.py:Class")
+        raise BloxError(
+            "no such file", where=path, fix=f"give the path of a Python file: ./mine.py:Class{sought(path)}"
+        )
     name = f"{USER_MODULE}{zlib.crc32(str(file.resolve()).encode()):08x}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None

@@ -64,6 +64,7 @@ class Result:
     def save(self, directory: str | Path) -> Path:
         """Writes the directory in one go: it is there whole, or as it was before."""
         target = Path(directory)
+        _check_nameable(self.experiment)
         files.check_target(target)
         place = target.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -104,3 +105,16 @@ def label_of(experiment: Mapping[str, Any]) -> str:
     if experiment.get("label"):
         return str(experiment["label"])
     return str(experiment.get("compat") or experiment.get("scheduler") or "run")
+
+
+def _check_nameable(experiment: Mapping[str, Any]) -> None:
+    """Refuses settings that only this program knows: an experiment.toml must run again by itself."""
+    for name, value in experiment.items():
+        if not isinstance(value, (str, int, float, Mapping, type(None))):
+            cls = type(value).__name__
+            raise BloxError(
+                f"{name} is {value!r}, and its class {cls} is known to this program alone: "
+                "experiment.toml could not run it again",
+                where="save",
+                fix=f'put {cls} in a file of its own and give {name}="./mine.py:{cls}"',
+            )

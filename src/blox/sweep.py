@@ -55,8 +55,8 @@ class Grid:
             raise BloxError(
                 f"sweep is {swept!r}", where=where, fix="write a table: [sweep], then load = [4, 8]"
             )
-        both = [(key, value, "") for key, value in table.items() if key not in ("sweep", "provenance")]
-        for key, value, place in [*both, *((key, value, "[sweep] ") for key, value in swept.items())]:
+        top = [(key, value, "") for key, value in table.items() if key not in ("sweep", "provenance")]
+        for key, value, place in [*top, *((key, value, "[sweep] ") for key, value in swept.items())]:
             name = {"round": "round_s"}.get(key, key)
             if isinstance(value, Mapping) and name not in _FIELDS:
                 raise BloxError(
@@ -66,11 +66,14 @@ class Grid:
             if name not in (*_FIELDS, "load"):
                 raise BloxError(
                     f"no setting is called {key!r}", where=f"{where}{', ' * bool(place)}{place.strip()}",
-                    fix=suggestion(key, (*_FIELDS, "load")),
+                    fix=suggestion(key, (*_FIELDS, "load", "round")),
                 )  # fmt: skip
             if name in axes or name in single:
+                both = " (round is round_s)" if name == "round_s" else ""
                 raise BloxError(
-                    f"{key} is given twice", where=where, fix="give it at the top or under [sweep]"
+                    f"{key} is given twice{both}",
+                    where=where,
+                    fix="give it once, at the top or under [sweep]",
                 )
             if isinstance(value, list) or place or name == "load":
                 axes[name] = _checked(name, value if isinstance(value, list) else [value], where)
@@ -169,6 +172,7 @@ def values_of(name: str, texts: Iterable[str]) -> list[Any]:
                     f"an empty value in {text!r}", where=f"--{_option(name)}", fix="write one, or a,b,c"
                 )
             found += [piece] if kind == "str" else _numbers(name, piece, kind)
+    _each_once(found, f"--{_option(name)}")
     return found
 
 
@@ -263,8 +267,16 @@ def _checked(name: str, values: Sequence[Any], where: str) -> list[Any]:
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise BloxError(f"load is {value!r}", where=where, fix="give numbers, jobs per hour")
+        _each_once(values, f"{where}, {name}")
         return [float(value) for value in values]
+    _each_once(values, f"{where}, {name}")
     return [getattr(Experiment.from_table({name: value}, where=where), name) for value in values]
+
+
+def _each_once(values: Sequence[Any], where: str) -> None:
+    twice = [value for position, value in enumerate(values) if value in values[:position]]
+    if twice:
+        raise BloxError(f"{twice[0]} is given twice", where=where, fix="give every value once")
 
 
 def _numbers(name: str, text: str, kind: str) -> list[Any]:

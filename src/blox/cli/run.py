@@ -54,6 +54,12 @@ def run(
         check_target(out)
         check_writable(out, inside=False)
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    if speedup is not None and prepared.experiment.backend != "process":
+        raise BloxError(
+            "only real processes take time that could be sped up; a simulation is as fast as it can be",
+            where="--speedup",
+            fix="leave it out, or add --backend process",
+        )
     if prepared.experiment.backend == "process":
         from blox.cli.real_time import note_real_time
 

@@ -8,7 +8,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from blox.errors import BloxError
+from blox.errors import BloxError, sought
 
 
 def require_file(path: str | Path) -> Path:
@@ -20,7 +20,8 @@ def require_file(path: str | Path) -> Path:
         )
     if not file.is_file():
         nearest = next((p for p in file.parents if p.is_dir()), Path())
-        fix = f"check the path; the nearest folder that exists is {nearest}"
+        near = f"; the nearest folder that exists is {nearest}" if nearest != Path() else ""
+        fix = f"check the path{near}{sought(str(path))}"
         raise BloxError("no such file", where=str(path), fix=fix)
     return file
 
