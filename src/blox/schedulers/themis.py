@@ -34,13 +34,16 @@ class Themis:
     and `apps=job`, is an app of its own). GPUs are leased for `lease` seconds. At every round the GPUs that
     are free, or whose leases have ended, are offered to the part 1 - `f` of all apps with the largest rho;
     they bid 1/rho for each number of GPUs; the partial-allocation auction says what each gets, and
-    `payments=false` lets them keep what they would pay. The rest goes to the other apps by a seeded draw, one
-    job at a time, and what they cannot use back to those who bid. `aligned=true` ends all leases together.
-    `spread`: how much longer an app believes its iterations take if its GPUs do not fit on one node.
+    `payments=false` lets them keep what they would pay. The rest goes to the other apps by a seeded draw, as
+    little at a time as a job can use, and what they cannot use by the same draw to those who bid.
+    `aligned=true` ends all leases together. `spread`: how much longer an app believes its iterations take if
+    its GPUs do not fit on one node.
 
-    Departures: jobs are gangs, so an app of one rigid job bids for all its GPUs or nothing; an app whose
-    jobs cannot all run at once is taken to share its GPUs among them (the paper's rho would be infinite);
-    apps with ended leases keep their GPUs where they win again; where GPUs are is left to the placement.
+    Departures: a part of a GPU that an app has won is a chance of the whole (rounding down would leave those
+    with nothing who bid for few); jobs are gangs, so an app of one rigid job bids for all its GPUs or
+    nothing; an app whose jobs cannot all run at once is taken to share its GPUs among them (the paper's rho
+    would be infinite); apps with ended leases keep their GPUs where they win again; where GPUs are is left to
+    the placement.
     """
 
     f: float = 0.8
@@ -115,13 +118,13 @@ class Themis:
         largest = self._largest(kept, job_state, cluster_state)
         bids = [self._bid(apps, app, by_app[app], int(held[app]), pool, largest) for app in bidders]
         granted: dict[int, int] = {}
+        rng = job_state.rng(self)
         for app, outcome in zip(bidders, auction(bids, (pool,), payments=self.payments)):
-            granted.update(by_app[app].take(outcome.whole_gpus))
+            granted.update(by_app[app].take(math.floor(outcome.share + rng.random())))
         left = pool - sum(granted.values())
-        others = sorted(by_app.keys() - set(bidders))
-        drawn = [others[i] for i in job_state.rng(self).permutation(len(others)).tolist()]
-        for line in (drawn, bidders):
-            left -= _deal(line, by_app, left, granted)
+        for line in (sorted(by_app.keys() - set(bidders)), sorted(bidders)):
+            drawn = [line[place] for place in rng.permutation(len(line)).tolist()]
+            left -= _deal(drawn, by_app, left, granted)
         return granted
 
     def _bid(self, apps: Apps, app: int, want: Want, held: int, pool: int, largest: int) -> Bid:
@@ -147,15 +150,16 @@ class Themis:
 
 
 def _deal(line: Iterable[int], by_app: dict[int, Want], left: int, granted: dict[int, int]) -> int:
-    """Hands what is left out, a job at a time to each app in turn; returns how many GPUs went."""
+    """Hands what is left out, to each app in turn the least it can use next; returns how many GPUs went."""
     given, line = 0, list(line)
     while line and left > given:
         again = []
         for app in line:
-            job = by_app[app].next_job(granted, left - given)
-            if job is not None:
-                granted[job[0]] = job[1]
-                given += job[1]
+            step = by_app[app].next_step(granted, left - given)
+            if step is not None:
+                position, gpus = step
+                given += gpus - granted.get(position, 0)
+                granted[position] = gpus
                 again.append(app)
         line = again
     return given

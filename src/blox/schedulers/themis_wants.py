@@ -43,11 +43,20 @@ class Want:
             gpus -= fitting[-1]
         return found
 
-    def next_job(self, granted: dict[int, int], gpus: int) -> Grant | None:
-        """The first job that has nothing yet and can use some of so many GPUs, and how many."""
+    def next_step(self, granted: dict[int, int], gpus: int) -> Grant | None:
+        """The least that the app can make use of next, out of so many GPUs: a job, and how many it then has.
+
+        The first job that has nothing yet starts as small as it can; if there is none, one that has
+        something goes on to its next size.
+        """
         for position, sizes in self.jobs:
             if position not in granted and sizes[0] <= gpus:
-                return position, max(size for size in sizes if size <= gpus)
+                return position, sizes[0]
+        for position, sizes in self.jobs:
+            has = granted.get(position, 0)
+            more = next((size for size in sizes if size > has), 0)
+            if has and more and more - has <= gpus:
+                return position, more
         return None
 
 

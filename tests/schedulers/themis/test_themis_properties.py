@@ -12,6 +12,7 @@ from blox import Experiment
 from blox.checks import check
 from blox.schedulers.themis_auction import auction, bid_by_machine
 from blox.schedulers.themis_rho import AppJob, rho
+from blox.schedulers.themis_wants import Want
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=150)
 
@@ -162,3 +163,35 @@ def test_elastic_jobs_bid_for_less_than_all(tmp_path):
 def test_options_conform(spec):
     report = check(spec, "scheduling")
     assert report.ok, report
+
+
+def test_f_trades_jct_for_fairness():
+    """At a load at which jobs wait now and then: larger f, fairer finishes, longer JCTs (two seeds)."""
+
+    def figures(f):
+        runs = [
+            Experiment(
+                workload="gavel:multi=true,offered=1.2,gpus=32,jobs=150",
+                cluster="4x8",
+                placement="count",
+                scheduler=f"themis:f={f}",
+                seed=seed,
+            ).run()
+            for seed in (1, 2)
+        ]
+        return [np.mean([run.summary[name] for run in runs]) for name in ("max_rho", "rho_jain", "avg_jct_s")]
+
+    (loose_rho, loose_jain, loose_jct), (rho, jain, jct) = figures(0.0), figures(0.9)
+    assert rho < loose_rho and jain > loose_jain
+    assert jct > loose_jct
+
+
+def test_what_is_left_over_goes_out_by_the_least_step():
+    """An app of an elastic job (1, 2, 4, 8 GPUs) and a rigid one of 2: start all, then grow."""
+    want = Want(((0, (1, 2, 4, 8)), (1, (2,))))
+    granted, steps = {}, []
+    while (step := want.next_step(granted, 6 - sum(granted.values()))) is not None:
+        granted[step[0]] = step[1]
+        steps.append(step)
+    assert steps == [(0, 1), (1, 2), (0, 2), (0, 4)]
+    assert want.next_step({}, 0) is None and want.next_step({0: 1}, 1) == (0, 2)
