@@ -43,6 +43,7 @@ _OWN_COLUMNS: dict[str, tuple[Any, Any]] = {
     "rate": (np.float64, 0.0),  # work per second since the anchor; 0 when not running
     "anchor": (np.float64, 0.0),  # in the future while a launch costs time
     "held_gpus": (np.int64, 0),  # GPUs held now
+    "gpu_rate": (np.float64, 0.0),  # the same number: GPU-seconds received per second
     "held_since": (np.float64, 0.0),  # start of the present stint; after a preemption, its time
     "held0": (np.float64, 0.0),  # GPU-seconds of earlier stints
     "run0": (np.float64, 0.0),  # seconds of earlier stints
@@ -82,6 +83,7 @@ class Columns:
     rate: Array
     anchor: Array
     held_gpus: Array
+    gpu_rate: Array
     held_since: Array
     held0: Array
     run0: Array
@@ -181,14 +183,14 @@ class JobState:
             ):
                 c.rate[row] = speed
                 c.anchor[row] = begin
-                c.held_gpus[row] = held
+                c.held_gpus[row] = c.gpu_rate[row] = held
                 c.held_since[row] = now
                 if math.isnan(c.first_start_s.item(row)):
                     c.first_start_s[row] = now
             return
         c.rate[rows] = rate
         c.anchor[rows] = anchor
-        c.held_gpus[rows] = gpus_held
+        c.held_gpus[rows] = c.gpu_rate[rows] = gpus_held
         c.held_since[rows] = now
         c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin passes over nan
 
@@ -202,16 +204,16 @@ class JobState:
                 c.held0[row] = c.held0.item(row) + ran * c.held_gpus.item(row)
                 if worked > 0:
                     c.done0[row] = c.done0.item(row) + c.rate.item(row) * worked
-                c.rate[row] = 0.0
                 c.held_gpus[row] = 0
+                c.rate[row] = c.gpu_rate[row] = 0.0
                 c.held_since[row] = until
             return
         ran = end - c.held_since.take(rows)
         c.run0[rows] += ran
         c.held0[rows] += ran * c.held_gpus.take(rows)
         c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
-        c.rate[rows] = 0.0
         c.held_gpus[rows] = 0
+        c.rate[rows] = c.gpu_rate[rows] = 0.0
         c.held_since[rows] = end
 
     def finish(self, rows: Array, end: Array | float) -> None:
@@ -268,15 +270,17 @@ class JobState:
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
         c, a = self.columns, self.active
-        received: Array = (self.now - c.held_since.take(a)) * c.held_gpus.take(a)
+        received: Array = self.now - c.held_since.take(a)
+        received *= c.gpu_rate.take(a)
         received += c.held0.take(a)
         return received
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
         c, a = self.columns, self.active
-        runs = c.held_gpus.take(a)
-        received: Array = (self.now - c.held_since.take(a)) * (runs if self.single_gpu else runs > 0)
+        received: Array = self.now - c.held_since.take(a)
+        rate = c.gpu_rate.take(a)
+        received *= rate if self.single_gpu else rate > 0
         received += c.run0.take(a)
         return received
 
@@ -358,7 +362,7 @@ def one_or_all(rows: Array) -> Any:
 
 def each(value: Array | float, rows: Array) -> Iterable[float]:
     """One value for every row."""
-    return value.tolist() if isinstance(value, np.ndarray) else repeat(value, len(rows))
+    return repeat(value) if type(value) is float else np.broadcast_to(value, len(rows)).tolist()
 
 
 def _policy_key(policy: object) -> str:

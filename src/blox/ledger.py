@@ -13,6 +13,7 @@ from blox.workloads.table import Array
 
 _FEW = 32  # GPUs: smaller changes are followed one by one, larger ones make us look again
 _LARGE = 1024  # GPUs: in a smaller cluster looking again is quicker
+_NOBODY = np.array(0)  # owners below are nobody; as an array, numpy need not make one at every comparison
 
 
 class Ledger:
@@ -72,7 +73,7 @@ class Ledger:
     def free_ids(self) -> Array:
         """The ids of the GPUs that nobody holds, ascending. Do not change it."""
         if self._free_ids is None:
-            self._free_ids = (self.owner < 0).nonzero()[0]
+            self._free_ids = (self.owner < _NOBODY).nonzero()[0]
         return self._free_ids
 
     def free_ids_after(self, released: Array) -> Array:

@@ -120,7 +120,7 @@ def _first_in_line(
     """The outcome where jobs are alike: as many as there are GPUs, from the front of the line, run."""
     allocation, capacity = cluster_state.allocation, cluster_state.total_gpus
     rows = schedule.jobs.take(schedule.order)
-    waits = job_state.columns.held_gpus.take(rows) == 0
+    waits = np.logical_not(job_state.columns.held_gpus.take(rows))
     starting = rows[:capacity][waits[:capacity]]
     count = len(starting)
     if not count:
