@@ -11,6 +11,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.compat.gavel.combinations import Combinations
 from blox.compat.gavel.record import Record
+from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.schedule import Schedule
 from blox.schedulers.gavel.policies import Policy
@@ -19,6 +20,7 @@ from blox.workloads.table import Array
 
 FASTEST_FIRST = ("v100", "p100", "k80")
 SHUFFLED_BY = 5  # added to the seed
+MOST_COMBINATIONS = 2_000_000  # some 2,000 jobs at once: a gigabyte, and minutes for every allocation
 
 
 @dataclass
@@ -110,6 +112,12 @@ class TimeShares:
             others = others[width[others] == width[row]]
             mine, theirs = record.kind[row], record.kind[others]
             both = (record.beside[mine, theirs] > 0) & (record.beside[theirs, mine] > 0)
+            if len(combinations.members) + len(others) > MOST_COMBINATIONS:
+                raise BloxError(
+                    f"{len(others) + 1:,} jobs at once could share in more than {MOST_COMBINATIONS:,} pairs",
+                    where="compat gavel",
+                    fix="take a policy that does not share GPUs, a larger cluster or fewer jobs",
+                )
             pairs = np.column_stack([others, np.full(len(others), row)])
             members, runs = np.concatenate([members, pairs]), np.concatenate([runs, both])
         combinations.add(members, np.full(len(members), width[row]), runs)
