@@ -170,6 +170,28 @@ CASES = {
     # windows
     "no window": spec("--window 3000", "'3000' is not a window", "FIRST-LAST"),
     "a window backwards": spec("--window 40-30", "'40-30' runs backwards", "30-40"),
+    # Gavel
+    "an unknown policy of gavel": spec(
+        "--scheduler gavel:policy=max_min_fairnes", "did you mean 'max_min_fairness'?", "valid: allox, fifo"
+    ),
+    "a job wider than any GPU type": Bad(
+        "run --workload t.csv --scheduler gavel --cluster v100=1x4,k80=1x4 --out out",
+        ("job 'b' takes 8 GPUs of one type", "4 v100, 4 k80", "enlarge the cluster"),
+        {"t.csv": HEAD + "a,0,1,60\nb,0,8,60\n"},
+    ),
+    "a job that its GPU type cannot run": Bad(
+        "run --workload t.csv --scheduler fifo --cluster k80=1x4,v100=1x4 --out out",
+        ("job 'a'", "on k80 GPUs, where its throughput is 0", "gpu_types"),
+        {"t.csv": HEAD.strip() + ",model\na,0,2,60,ResNet-50 (batch size 128)\n"},
+    ),
+    "jobs of several GPUs for AlloX": spec(
+        "--scheduler gavel:policy=allox --workload gavel:multi=true --cluster v100=8x4,k80=8x4",
+        "AlloX knows jobs of one GPU only",
+    ),
+    "a table of throughputs that is none": spec(
+        "--scheduler gavel:throughputs=t.json", "t.json", "is not a table of throughputs", t_json="[1]"
+    ),
+    "entities that nobody named": spec("--scheduler gavel:entity_weights=red:2", "entities=tenant"),
     "a window that the jobs do not reach": spec("--window 0-5", "window ends with job 5", "0 to 4"),
     "a window behind the trace": trace(
         "a,0,1,60\n", "window ends with job 9", "0 to 0", options=" --window 0-9"
