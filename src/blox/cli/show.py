@@ -32,6 +32,9 @@ def show_runs(runs: Sequence[Run]) -> None:
             solved, gap = run.summary["opt_solved"], 100 * float(run.summary["opt_gap"])
             told = f"{run.label}: {solved:,} programs solved, at most {gap:.2g} % from the best"
             console.print(told, highlight=False, markup=False)
+        if relaxed := run.summary.get("slo_relaxed"):
+            told = f"{run.label}: SLOs could not all be held; those of {relaxed:,} jobs were relaxed"
+            console.print(f"{told} (column slo_relaxed of jobs.csv)", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(

@@ -115,12 +115,14 @@ def test_a_job_with_an_slo_is_favoured_until_it_is_lost(tmp_path):
     never = ["a,0,1,36000,A3C,9000", "b,0,1,36000,A3C,9000"]
     lost = run(trace(tmp_path, never, head), policy, cluster="v100=1x1,k80=1x1")
     assert lost.jobs["slo_relaxed"].tolist() == [1, 1] and lost.summary["finished"] == 2
+    assert lost.summary["slo_relaxed"] == 2 and held.summary["slo_relaxed"] == 0
 
 
 def test_leases_are_counted(tmp_path):
     jobs = trace(tmp_path, ["a,0,1,3600,A3C"])
     result = run(jobs, "gavel")
     assert (result.jobs["leases"][0], result.jobs["lease_extensions"][0]) == (10, 9)
+    assert result.summary["extended_leases"] == pytest.approx(0.9)
 
 
 def test_a_zero_throughput_keeps_a_job_off_that_type(tmp_path):
@@ -174,3 +176,12 @@ def test_noise_is_drawn_from_the_seed_and_stays_with_a_job():
     same = [run(workload, "gavel:belief=noisy,sigma=0.5", seed=2).jobs["jct_s"] for _ in range(2)]
     other = run(workload, "gavel", seed=2).jobs["jct_s"]
     assert np.array_equal(*same) and not np.array_equal(same[0], other)
+
+
+def test_relaxed_slos_are_told(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["a,0,1,36000,A3C,9000", "b,0,1,36000,A3C,9000"]
+    jobs = trace(tmp_path, lines, f"{HEAD},deadline_s")
+    policy = "gavel:policy=max_sum_throughput_normalized_by_cost_perf_SLOs"
+    answer = command("run", "--workload", jobs, "--cluster", "v100=1x1,k80=1x1", "--scheduler", policy)
+    assert answer.code == 0 and "those of 2 jobs were relaxed" in " ".join(answer.out.split())

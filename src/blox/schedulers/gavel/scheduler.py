@@ -117,14 +117,21 @@ class Gavel:
         return Schedule.from_fractions(job_state, cluster_state, memory.shares, fill=fill)
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
-        """Rounds in which a job ran, those on the GPUs of the round before, solutions without its SLO."""
+        """Rounds a job ran in, those on the GPUs of the round before, solutions without its SLO; the SLO."""
         memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
         found = np.zeros((3, job_state.submitted), dtype=np.int64)
         counted = memory.shares.leases[: job_state.submitted].T
         found[:2, : counted.shape[1]] = counted
         for row, times in memory.relaxed.items():
             found[2, row] = times
-        return dict(zip(("leases", "lease_extensions", "slo_relaxed"), found))
+        told: dict[str, Array] = dict(zip(("leases", "lease_extensions", "slo_relaxed"), found))
+        return told | {"deadline_s": job_state.columns.deadline_s[: job_state.submitted]}
+
+    def figures(self, job_state: JobState) -> dict[str, float]:
+        """For the summary: the share of leases that were extended, the jobs whose SLO was relaxed."""
+        memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
+        leases, extended = memory.shares.leases.sum(axis=0).tolist()
+        return {"extended_leases": extended / max(leases, 1), "slo_relaxed": len(memory.relaxed)}
 
     @property
     def _policy(self) -> Policy:
