@@ -1,7 +1,7 @@
 """Why did a job wait? Read from a finished run: its intervals of waiting with their cause, and of running.
 
 Time is cut where the recorder wrote a row, so what the jobs of a run waited adds up to its summary. The
-time between a submission and the round that sees it has no cause: no scheduler could have acted yet.
+time between a submission and the round that sees it is called arrival: no scheduler could have acted yet.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
+from blox.metrics import seen_s
 from blox.recorder import CAUSES, wait_cause
 from blox.results import Result
 from blox.workloads.table import Array
@@ -79,7 +80,7 @@ class Explanation:
         return [interval for interval in found if interval.seconds > 0]
 
     def waits(self) -> dict[str, Array]:
-        """Seconds that every job waited, by cause: one array per cause, aligned with the jobs."""
+        """Seconds that every job waited, by cause, arrival included; the arrays are aligned with the jobs."""
         jobs = self.result.jobs
         found = {cause: np.zeros(len(jobs["job_id"])) for cause in CAUSES}
         found["admission"] += np.maximum(self._admit - self._seen, 0.0)
@@ -91,6 +92,7 @@ class Explanation:
             for number, name in enumerate(CAUSES):
                 seconds = np.concatenate(([0.0], np.cumsum(np.where(cause == number, self._lasted, 0.0))))
                 np.add.at(found[name], job[here], seconds[last[here]] - seconds[first[here]])
+        found[ARRIVAL] = self._seen - jobs["submit_s"]
         return found
 
     def sentence(self, row: int) -> str:
@@ -141,9 +143,7 @@ class Explanation:
     @cached_property
     def _seen(self) -> Array:
         """When each job was first looked at: the first row at or after its submission."""
-        submit = self.result.jobs["submit_s"]
-        seen: Array = np.append(self._time, self._end_s)[self._time.searchsorted(submit)]
-        return np.maximum(seen, submit)
+        return seen_s(self.result.jobs["submit_s"], self._time, self._end_s)
 
     @cached_property
     def _admit(self) -> Array:

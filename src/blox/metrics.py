@@ -115,9 +115,17 @@ def summarise(
     }
     summary.update(_fairness(jobs, finished))
     summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
+    arrival = seen_s(jobs["submit_s"], rounds["time_s"], end_s) - jobs["submit_s"]
+    summary["wait_arrival_s"] = float(arrival.sum())
     summary["submitted"] = len(measured)
     summary["end_s"] = end_s
     return summary
+
+
+def seen_s(submit_s: Array, time_s: Array, end_s: float) -> Array:
+    """When each job was first looked at: at the first recorded moment at or after its submission."""
+    seen: Array = np.append(time_s, end_s)[time_s.searchsorted(submit_s)]
+    return np.maximum(seen, submit_s)
 
 
 def _fairness(jobs: dict[str, Array], finished: Array) -> dict[str, float | None]:

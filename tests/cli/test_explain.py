@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from blox import Experiment, Result
-from blox.explain import RUNNING, Explanation, places, totals_of
-from blox.recorder import CAUSES
+from blox.explain import ARRIVAL, RUNNING, Explanation, places, totals_of
+from blox.recorder import CAUSES as OF_SCHEDULING
 
+CAUSES = (*OF_SCHEDULING, ARRIVAL)
 CROWDED = {"workload": "gavel:multi=true,offered=1.5,gpus=16", "cluster": "4x4", "jobs": 120}
 VARIANTS = {
     "las": {"scheduler": "las"},
@@ -33,13 +34,26 @@ def test_what_the_jobs_waited_adds_up_to_the_summary(result):
     by_history = dict.fromkeys(CAUSES, 0.0)
     for row in range(len(result.jobs["job_id"])):
         for cause, seconds in totals_of(explanation.history(row)).items():
-            if cause in CAUSES:
-                by_history[cause] += seconds
+            by_history[cause] += seconds
     at_once = {cause: float(seconds.sum()) for cause, seconds in explanation.waits().items()}
     for cause in CAUSES:
         expected = pytest.approx(result.summary[f"wait_{cause}_s"], rel=1e-9, abs=1e-6)
         assert by_history[cause] == expected
         assert at_once[cause] == expected
+
+
+def test_the_causes_add_up_to_all_queueing(result):
+    jobs, end_s = result.jobs, result.summary["end_s"]
+    end = np.where(np.isnan(jobs["finish_s"]), end_s, jobs["finish_s"])
+    queueing = float((end - jobs["submit_s"] - jobs["run_s"]).sum())
+    waited = sum(result.summary[f"wait_{cause}_s"] for cause in CAUSES)
+    assert waited == pytest.approx(queueing, rel=1e-9)
+
+
+def test_a_run_without_a_queue_waits_for_rounds_alone():
+    summary = Experiment(workload="constant:every_s=450", cluster="8x4", jobs=9).run().summary
+    assert summary["avg_queueing_s"] * 9 == summary["wait_arrival_s"] == 4 * 150
+    assert all(summary[f"wait_{cause}_s"] == 0 for cause in OF_SCHEDULING)
 
 
 def test_a_history_is_without_gaps_and_runs_as_long_as_the_job(result):
@@ -60,7 +74,7 @@ def test_a_history_is_without_gaps_and_runs_as_long_as_the_job(result):
         assert used <= {result.jobs["gpus"][row]}
 
 
-def test_all_four_causes_are_met():
+def test_all_causes_are_met():
     met = dict.fromkeys(CAUSES, 0.0)
     for variant in VARIANTS.values():
         summary = Experiment(**{**CROWDED, **variant}).run().summary
@@ -84,10 +98,16 @@ def test_the_jobs_that_waited_longest(command, directory):
         "priority",
         "capacity",
         "fragmentation",
-        "next round boundary",
+        "arrival",
+        "all 120 jobs of the run waited",
         "The jobs that waited longest",
     ):
         assert words in answer.out
+
+
+def test_what_the_window_waited_is_told_beside_the_run(command, tmp_path):
+    Experiment(**CROWDED, scheduler="srtf", window="20-60").run().save(tmp_path / "x")
+    assert "; the 41 of the window" in command("explain", tmp_path / "x").out
 
 
 def test_one_job_over_time(command, directory):

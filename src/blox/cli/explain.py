@@ -50,37 +50,40 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     import numpy as np
     from rich.text import Text
 
-    from blox.explain import WORDS
-    from blox.recorder import CAUSES
+    from blox.explain import ARRIVAL, WORDS
     from blox.report.units import duration
 
     waits, jobs = explanation.waits(), explanation.result.jobs
-    total = sum(float(seconds.sum()) for seconds in waits.values())
-    count = len(jobs["job_id"])
-    if not total:
+    waited = np.sum(list(waits.values()), axis=0)
+    total, count = float(waited.sum()), len(jobs["job_id"])
+    if total <= float(waits[ARRIVAL].sum()):
         console.print(f"None of the {count:,} jobs waited longer than until the next round.")
         return
     table = _table("cause", "waited", "share", "jobs", left=("cause", "because"))
     table.add_column("because")
-    for cause in CAUSES:
-        seconds = waits[cause]
+    for cause, seconds in waits.items():
         share = f"{100 * float(seconds.sum()) / total:.1f} %"
         name = Text(cause, style=STYLES[cause])
         table.add_row(
             name, duration(float(seconds.sum())), share, f"{int((seconds > 0).sum()):,}", WORDS[cause]
         )
+    measured = jobs["in_window"] == 1
+    window = ""
+    if not measured.all():
+        each = float(waited[measured].mean()) if measured.any() else 0.0
+        window = f"; the {int(measured.sum()):,} of the window {duration(each)}"
     console.print(
-        f"{explanation.result.label}: {count:,} jobs waited {duration(total / count)} each on average, "
-        "not counting the time to the next round boundary.\n"
+        f"{explanation.result.label}: all {count:,} jobs of the run waited {duration(total / count)} each "
+        f"on average{window}. Why, all jobs of the run together:\n",
+        markup=False,
     )
     console.print(table)
-    waited = np.sum(list(waits.values()), axis=0)
     longest = np.argsort(-waited, kind="stable")[:limit]
     table = _table(
         "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "preempted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
-        cause = max(CAUSES, key=lambda name: float(waits[name][row]))
+        cause = max(waits, key=lambda name: float(waits[name][row]))
         table.add_row(
             Text(str(jobs["job_id"][row])),
             f"{int(jobs['gpus'][row]):,}",

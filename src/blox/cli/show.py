@@ -43,7 +43,7 @@ def show_runs(runs: Sequence[Run]) -> None:
 
 
 def waiting_table(runs: Sequence[Run]) -> Table:
-    """The time that jobs waited, per submitted job, and the share of each cause."""
+    """The time that jobs waited, per submitted job, in the window or not, and the share of each cause."""
     from rich import box
     from rich.table import Table
 
@@ -54,12 +54,13 @@ def waiting_table(runs: Sequence[Run]) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
-    table.add_column("why jobs waited", overflow="fold", min_width=9)
-    table.add_column("per job", justify="right", no_wrap=True)
-    for cause in CAUSES:
-        table.add_column(cause, justify="right", no_wrap=True)
+    table.add_column("why jobs waited\n(all jobs of the run)", overflow="fold", min_width=9)
+    table.add_column("per job", justify="right", vertical="bottom", no_wrap=True)
+    causes = (*CAUSES, "arrival")
+    for cause in causes:
+        table.add_column(cause, justify="right", vertical="bottom", no_wrap=True)
     for name, run in zip(labels(runs), runs):
-        seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in CAUSES]
+        seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
         total = sum(seconds)
         shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
         each = total / max(int(run.summary.get("submitted") or 0), 1)

@@ -21,7 +21,13 @@ _JOBS = (
     "#d0d0d0",
 )
 
-CAUSES = {"admission": "#cc79a7", "priority": "#0072b2", "capacity": "#e69f00", "fragmentation": "#009e73"}
+CAUSES = {
+    "admission": "#cc79a7",
+    "priority": "#0072b2",
+    "capacity": "#e69f00",
+    "fragmentation": "#009e73",
+    "arrival": "#999999",
+}
 
 
 def of_run(position: int) -> str:

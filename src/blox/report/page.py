@@ -135,8 +135,9 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         section(
             "waiting",
             "Why jobs waited",
-            "Admission: held outside. Priority: the GPUs went to jobs ahead. Capacity: too few were free "
-            "or came free. Fragmentation: enough were free, but not where the job could use them.",
+            "All jobs of the run, in the window or not. Admission: held outside. Priority: the GPUs went to "
+            "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
+            "where the job could use them. Arrival: the next round had not begun.",
             embedded("causes", figures.waiting(runs)),
         ),
         section(

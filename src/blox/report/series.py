@@ -18,7 +18,7 @@ from blox.report.units import DAY, HOUR, MINUTE
 # More bands than this, one over the other, hide what they should show.
 MOST_BANDS = 3
 
-CAUSES = ("admission", "priority", "capacity", "fragmentation")
+CAUSES = ("admission", "priority", "capacity", "fragmentation", "arrival")
 
 _WINDOW_LENGTHS_S = tuple(
     count * unit.seconds
