@@ -157,6 +157,9 @@ CASES = {
     "a round of no length": spec("--round 0", "round", "above 0"),
     "a negative seed": spec("--seed -1", "seed", "0 or more"),
     "no jobs": Bad("run --jobs 0 --out out", ("jobs is 0", "1 or more")),
+    "an unknown option": spec(
+        "--schedulr las", "no option is called --schedulr", "did you mean --scheduler?"
+    ),
     "jobs in words": Bad("run --jobs many --out out", ("--jobs", "integer", "blox run --help")),
     "no rounds": spec("--max-rounds 0", "max_rounds is 0"),
     "an unknown preset": spec("--compat bloks", "did you mean 'blox'?"),
@@ -167,9 +170,6 @@ CASES = {
     "a preset and the default": spec(
         "--compat blox --scheduler fifo", "--scheduler together", "leave it out"
     ),
-    # windows
-    "no window": spec("--window 3000", "'3000' is not a window", "FIRST-LAST"),
-    "a window backwards": spec("--window 40-30", "'40-30' runs backwards", "30-40"),
     # Gavel
     "an unknown policy of gavel": spec(
         "--scheduler gavel:policy=max_min_fairnes", "did you mean 'max_min_fairness'?", "valid: allox, fifo"
@@ -192,6 +192,9 @@ CASES = {
         "--scheduler gavel:throughputs=t.json", "t.json", "is not a table of throughputs", t_json="[1]"
     ),
     "entities that nobody named": spec("--scheduler gavel:entity_weights=red:2", "entities=tenant"),
+    # windows
+    "no window": spec("--window 3000", "'3000' is not a window", "FIRST-LAST"),
+    "a window backwards": spec("--window 40-30", "'40-30' runs backwards", "30-40"),
     "a window that the jobs do not reach": spec("--window 0-5", "window ends with job 5", "0 to 4"),
     "a window behind the trace": trace(
         "a,0,1,60\n", "window ends with job 9", "0 to 0", options=" --window 0-9"
@@ -334,6 +337,37 @@ CASES = {
         "mine.py:13",
         "state",
     ),
+    "a policy that writes to an accessor": policy(
+        "scheduler",
+        "job_state.gpus[:] = 1\nreturn Schedule.ordered(job_state)",
+        "mine.py:13",
+        "read-only",
+        "array.copy()",
+    ),
+    "a policy that writes to a column by name": policy(
+        "scheduler",
+        "job_state.column('gpus')[:] = 1\nreturn Schedule.ordered(job_state)",
+        "mine.py:13",
+        "read-only",
+    ),
+    "a policy that is async": policy(
+        "scheduler",
+        "return Schedule.ordered(job_state)",
+        "schedule() is async",
+        "write def schedule(self, job_state, cluster_state)",
+        head=SCHEDULE.replace("    def", "    async def"),
+    ),
+    "a policy that takes other arguments": policy(
+        "scheduler",
+        "return Schedule.ordered(job_state)",
+        "mine.py:12",
+        "cannot be called",
+        "write def schedule(self, job_state, cluster_state)",
+        head=SCHEDULE.replace(", cluster_state", ""),
+    ),
+    "a policy that lists jobs before there are any": policy(
+        "scheduler", "return Schedule(np.array([5]))", "mine.py", "no job has been submitted"
+    ),
     "a policy that gives itself attributes": policy(
         "scheduler", "self.seen = 1\nreturn Schedule.ordered(job_state)", "mine.py:13", "memory"
     ),
@@ -394,6 +428,12 @@ def test_the_installed_command_answers_alike(tmp_path, name):
     assert "Traceback" not in done.stderr
     for words_needed in case.says:
         assert words_needed in done.stderr
+
+
+def test_an_option_like_no_other_is_answered_without_guesses(command):
+    answer = command("run", "--bogus")
+    assert answer.code == 2
+    assert "--jobs" not in answer.err
 
 
 def test_the_table_is_long_enough():

@@ -199,6 +199,6 @@ def _stuck(job_state: JobState) -> BloxError:
     held = "admitted" if len(job_state.active) else "held by the admission policy"
     return BloxError(
         f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more",
-        where=f"at {job_state.now:g} s",
+        where=f"at {job_state.now:.12g} s",
         fix="check that the policies give every job a turn, and that the placement can place it at all",
     )

@@ -18,6 +18,24 @@ FIRST_FIT = """
 """
 
 FAULTS = {
+    "writes to an accessor": (
+        SCHEDULE + "        job_state.gpus[:] = 1\n        return Schedule.ordered(job_state)\n",
+        "pure",
+        "changes the state in place: assignment destination is read-only",
+        "work on a copy",
+    ),
+    "is async": (
+        SCHEDULE.replace("    def", "    async def") + "        return Schedule.ordered(job_state)\n",
+        "answer",
+        "schedule() is async",
+        "write def schedule(self, job_state, cluster_state), without async",
+    ),
+    "keys by chance": (
+        SCHEDULE + "        return Schedule.ordered(job_state, by=np.random.random(len(job_state.active)))\n",
+        "deterministic",
+        "the order [0] with the keys [0.",
+        "job_state.rng(self)",
+    ),
     "not a dataclass": (
         "class Mine:\n    '''Fifo.'''\n    def schedule(self, job_state, cluster_state):\n"
         "        return Schedule.ordered(job_state)\n",

@@ -16,7 +16,7 @@ from blox.workloads.table import Array
 @register.admission("quota")
 @dataclass(frozen=True)
 class Quota:
-    """Holds a job while its user, tenant or job type has as much admitted as the quota allows.
+    """Holds a job while its user, tenant, job type or job size has as much admitted as allowed.
 
     Paper, Table 5: user job quota, user resource quota, job type quota, job resource quota. `user_jobs`
     and `user_gpus` limit the jobs, or the GPUs they ask for, that one user has admitted at a time; likewise

@@ -173,8 +173,9 @@ def _whole_numbers(values: Any, name: str, fix: str) -> Array:
 def _each_once(rows: Array, verb: str, job_state: JobState) -> None:
     unknown = _first(rows, (rows < 0) | (rows >= job_state.submitted))
     if unknown is not None:
+        known = f"only rows 0 to {job_state.submitted - 1} have" if job_state.submitted else "no job has"
         raise Broken(
-            f"{verb} row {unknown}, and only rows 0 to {job_state.submitted - 1} have been submitted",
+            f"{verb} row {unknown}, and {known} been submitted",
             fix="use the rows you are given (job_state.active, new_jobs), not positions or ids of your own",
             rule="rows",
         )

@@ -7,6 +7,7 @@ its own file.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import FrozenInstanceError
 from typing import Any
 
@@ -58,13 +59,28 @@ class Guard:
         policy = self.policy
         try:
             with seal(job_state, cluster_state):
-                return getattr(policy, verb)(*arguments)
+                answer = getattr(policy, verb)(*arguments)
+            if inspect.iscoroutine(answer):
+                answer.close()  # or else Python complains of it as well
+                raise Broken(
+                    f"{verb}() is async: it returns a coroutine, which nobody awaits",
+                    fix=f"write def {self._call(verb)}, without async",
+                    rule="answer",
+                )
+            return answer
         except Broken as fault:
             raise self.placed_fault(fault, verb, job_state) from None
         except BloxError:
             raise
         except (Exception, SystemExit) as error:  # sys.exit() in a policy must not end us in silence
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
+            if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
+                raise Broken(
+                    f"{verb}() cannot be called: {error}",
+                    where=self.where(line, job_state),
+                    fix=f"write def {self._call(verb)}",
+                    rule="runs",
+                ) from None
             raise _told(error, verb).at(self.where(line, job_state)) from None
 
     def placed_fault(self, fault: Broken, verb: str, job_state: JobState) -> Broken:
@@ -73,9 +89,13 @@ class Guard:
         found = Broken(what, fix=fault.fix, rule=fault.rule)
         return found.at(self.where(line_of_verb(self.policy, verb), job_state))
 
+    def _call(self, verb: str) -> str:
+        """A verb as it is written in a policy."""
+        return self.kind.call if verb == self.kind.verb else f"{verb}(self, job_state, cluster_state)"
+
     def where(self, line: str, job_state: JobState) -> str:
         place = f"{line}, " if line else ""
-        return f"{place}{self.kind.name} policy {name_of(self.policy)}, at {job_state.now:g} s"
+        return f"{place}{self.kind.name} policy {name_of(self.policy)}, at {job_state.now:.12g} s"
 
     def _stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         answer = self.ask("stable_until", job_state, cluster_state, job_state, cluster_state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -39,16 +40,16 @@ def probe(kind: str, policy: Any) -> Any:
         elif _fingerprint(job_state, cluster_state) != before:
             fault = Broken(f"{verb}() changes the state", fix=REMEDY, rule="pure")
         elif not _same(first, second):
+            one, other = _told_apart(first, second)
             fault = Broken(
-                f"{verb}(), asked twice about the same state, gives two answers: "
-                f"{_shown(first)}, then {_shown(second)}",
+                f"{verb}(), asked twice about the same state, gives two answers: {one}, then {other}",
                 fix=f"take random numbers from job_state.rng(self), order sets before use; {_STATELESS}",
                 rule="deterministic",
             )
         elif not _same(second, answer):
+            one, other = _told_apart(second, answer)
             fault = Broken(
-                f"{verb}() answers {_shown(second)} on a fork of the state, "
-                f"and {_shown(answer)} on the state itself",
+                f"{verb}() answers {one} on a fork of the state, and {other} on the state itself",
                 fix=_STATELESS,
                 rule="fork",
             )
@@ -118,6 +119,30 @@ def _equal(one: Any, other: Any) -> bool:
 def _written(value: Any) -> str:
     """A value in full, without the addresses of its objects: those differ between equal answers."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value.tolist() if isinstance(value, np.ndarray) else value))
+
+
+def _told_apart(one: Any, other: Any) -> tuple[str, str]:
+    """Two answers that differ, in words that differ: where they look alike, with what tells them apart."""
+    words = _shown(one), _shown(other)
+    if words[0] != words[1]:
+        return words
+    for name, here, there in _pieces(one, other):
+        if not _equal(here, there):
+            return f"{words[0]} with {name} {_short(here)}", f"{words[1]} with {name} {_short(there)}"
+    return words
+
+
+def _pieces(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(one, Schedule) and isinstance(other, Schedule):
+        yield from (("the keys", *pair) for pair in zip(one.keys, other.keys))
+        yield "keys, in number", len(one.keys), len(other.keys)
+    names = (*_SCHEDULE, "strict", "preempt") if isinstance(one, Schedule) else _ALLOCATION
+    for name in names:
+        yield name, getattr(one, name, None), getattr(other, name, None)
+
+
+def _short(value: Any) -> str:
+    return str(value[:8].tolist() if isinstance(value, np.ndarray) else value)[:80]
 
 
 def _shown(answer: Any) -> str:

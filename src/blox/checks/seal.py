@@ -1,8 +1,9 @@
 """seal(): makes the two states read-only while a policy looks at them, at no cost that grows with the jobs.
 
 Arrays refuse to be written to, so that the fault is raised on the very line that commits it; what was
-assigned anew is found by comparison afterwards. Names that begin with an underscore are left alone: they
-belong to the states themselves, as does what policies remember.
+assigned anew is found by comparison afterwards. What accessors such as `job_state.gpus` return is read-only
+too: it is a copy, and who writes to it believes to change the state. Names that begin with an underscore are
+left alone: they belong to the states themselves, as does what policies remember.
 """
 
 from __future__ import annotations
@@ -28,6 +29,42 @@ REMEDY = (
 _ABSENT = object()
 
 
+class SealedJobState(JobState):
+    """A JobState whose columns, as its accessors give them, cannot be written to."""
+
+    def column(self, name: str) -> Array:
+        return _locked(super().column(name))
+
+    def metric(self, name: str) -> Array:
+        return _locked(super().metric(name))
+
+    @property
+    def gpus(self) -> Array:
+        return _locked(super().gpus)
+
+    @property
+    def submit_s(self) -> Array:
+        return _locked(super().submit_s)
+
+    @property
+    def priority(self) -> Array:
+        return _locked(super().priority)
+
+    @property
+    def held_gpus(self) -> Array:
+        return _locked(super().held_gpus)
+
+    @property
+    def running(self) -> Array:
+        return _locked(super().running)
+
+    def fork(self) -> JobState:
+        """A fork is the policy's own, and open."""
+        twin = super().fork()
+        twin.__class__ = JobState
+        return twin
+
+
 @contextmanager
 def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
     """Raises Broken if the states are different afterwards in anything but policy memory."""
@@ -47,9 +84,12 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
     locked = [array for array in arrays if array.flags.writeable]
     for array in locked:
         array.setflags(write=False)
+    usual = type(job_state)
+    job_state.__class__ = SealedJobState
     try:
         yield
     finally:
+        job_state.__class__ = usual
         locked.sort(key=_is_view)  # a view can be written to only when its base can
         for array in locked:
             array.setflags(write=True)
@@ -69,6 +109,12 @@ def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
             continue
         if isinstance(old, np.ndarray) or isinstance(new, np.ndarray) or old != new:
             raise Broken(f"changes the state: {name}.{attribute} was assigned", fix=REMEDY, rule="pure")
+
+
+def _locked(array: Array) -> Array:
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _is_view(array: Array) -> bool:

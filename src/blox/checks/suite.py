@@ -282,4 +282,4 @@ def _first_difference(one: Array, other: Array) -> int | None:
 
 
 def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

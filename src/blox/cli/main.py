@@ -6,6 +6,7 @@ Exit codes: 0 done, 2 a mistake in the input, 130 interrupted.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import os
@@ -144,6 +145,13 @@ def _usage(error: Exception) -> int:
         return 2
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "blox"
+    if (unknown := getattr(error, "option_name", None)) and type(error).__name__ == "NoSuchOption":
+        known = [name for each in context.command.params for name in each.opts] if context is not None else []
+        near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.75)
+        question = f"did you mean {near[0]}? " if near else ""
+        return _fail(
+            f"{path}: no option is called {unknown}\n  fix: {question}`{path} --help` shows them all"
+        )
     return _fail(f"{path}: {error.format_message()}\n  fix: `{path} --help` shows what is possible")  # type: ignore[attr-defined]
 
 
