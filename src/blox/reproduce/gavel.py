@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from blox.cluster_spec import cluster_from_spec
+from blox.report.chart import Chart, Line
+from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.reproduce.gavel_runs import COMPARISONS, COST, JCT, LAS, MAKESPAN, RHO, Comparison, cases
+from blox.results import Result
+from blox.schedulers.gavel.problem import COST_PER_HOUR
+
+CLAIMED_JCT, CLAIMED_MAKESPAN = 3.5, 1.4
+UNITS = {JCT: "h", MAKESPAN: "h", RHO: "", COST: "$"}
+Values = Mapping[tuple[str, float], Mapping[str, float]]  # (line, load) -> measure -> value
+
+
+@dataclass(frozen=True)
+class GavelClaims:
+    """Gavel's headline comparisons (OSDI'20): policies that know GPU types apart against others."""
+
+    title = "Gavel: knowing GPU types apart, and sharing GPUs, against not knowing"
+    claim = (
+        "Policies that know how fast each job is on each GPU type improve the average JCT by up to 3.5x and "
+        "the makespan by up to 1.4x over those that do not (Gavel, OSDI'20)."
+    )
+    rule = (
+        "The claim about JCT holds if aware LAS beats agnostic LAS by 3.5x or more at one of the loads, that "
+        "about the makespan if the aware policy beats Gandiva by 1.4x or more. Both: holds. One, or both "
+        "by at least half of the gain that is claimed: in part. Otherwise it does not hold."
+    )
+
+    def setup(self, setting: Setting) -> str:
+        size = "36:36:36 GPUs, jobs 4000 to 4999" if setting.full else "12:12:12 GPUs (36:36:36 for several)"
+        return (
+            f"Gavel's synthetic jobs of 26 types on V100, P100 and K80: {size}, rounds of 6 minutes. LAS at "
+            "several loads, the others at one or with all jobs at once. Factors claimed are those of the "
+            "results that the authors published. At quick scale the cluster of LAS with one GPU and of jobs "
+            "that come at once is a third of theirs, and so are loads and numbers of jobs."
+        )
+
+    def cases(self, setting: Setting) -> list[Case]:
+        return cases(setting)
+
+    def finding(self, done: Sequence[Done]) -> Finding:
+        values = {(each.case.line, each.case.x): _values(each) for each in done}
+        rows = [_row(each, load, values) for each in COMPARISONS for load in _loads(each, values)]
+        late = {line: found["late"] for (line, _), found in values.items() if line.startswith("cost")}
+        lines = [
+            Line(
+                line,
+                [x for name, x in values if name == line],
+                [values[line, x][JCT] for name, x in values if name == line],
+            )
+            for line in dict.fromkeys(name for name, _ in values if name.startswith(LAS))
+        ]
+        heads = ("comparison", "jobs/h", "by", "other", "Gavel", "claimed", "found")
+        notes = [
+            "SLOs missed: " + "; ".join(f"{line} {100 * part:.0f} %" for line, part in late.items()) + "."
+        ]
+        las = max(_factor(COMPARISONS[0], load, values) for load in _loads(COMPARISONS[0], values))
+        makespan = _factor(COMPARISONS[5], 0.0, values)
+        return Finding(
+            heads, rows, Chart("load (jobs per hour)", "average JCT (h)", lines), judge(las, makespan), notes
+        )
+
+
+def judge(jct: float, makespan: float) -> Verdict:
+    """The rule, from the two factors found."""
+    facts = (
+        f"aware LAS lowers the average JCT by up to {jct:.2f}x ({CLAIMED_JCT:g}x claimed), the makespan is "
+        f"{makespan:.2f}x lower than Gandiva's ({CLAIMED_MAKESPAN:g}x claimed)"
+    )
+    found = (jct, CLAIMED_JCT), (makespan, CLAIMED_MAKESPAN)
+    held = [factor >= claimed for factor, claimed in found]
+    half = [factor - 1 >= (claimed - 1) / 2 for factor, claimed in found]
+    if all(held):
+        return Verdict("holds", facts)
+    return Verdict("holds in part" if any(held) or all(half) else "does not hold", facts)
+
+
+def _loads(each: Comparison, values: Values) -> list[float]:
+    return [x for line, x in values if line == each.lines[1]]
+
+
+def _factor(each: Comparison, load: float, values: Values) -> float:
+    other, ours = (values[line, load][each.measure] for line in each.lines)
+    return other / ours
+
+
+def _row(each: Comparison, load: float, values: Values) -> list[str]:
+    other, ours = (values[line, load][each.measure] for line in each.lines)
+    unit = UNITS[each.measure]
+    return [
+        f"{each.policy} against {each.against}",
+        f"{load:g}" if load else "at once",
+        each.measure,
+        f"{other:,.2f} {unit}".strip(),
+        f"{ours:,.2f} {unit}".strip(),
+        "–" if each.claimed != each.claimed else f"{each.claimed:g}x",
+        f"{other / ours:.2f}x",
+    ]
+
+
+def _values(done: Done) -> dict[str, float]:
+    summary = done.result.summary
+    found = {
+        JCT: float(summary["avg_jct_s"]) / 3600,
+        MAKESPAN: float(summary["makespan_s"]) / 3600,
+        RHO: float(summary["avg_rho"]),
+    }
+    if done.case.line.startswith("cost"):
+        found[COST], found["late"] = _cost(done), _late(done)
+    return found
+
+
+def _cost(done: Done) -> float:
+    """US dollars for all GPU time, by type."""
+    nodes = cluster_from_spec(done.case.experiment.cluster).nodes
+    prices = np.array([COST_PER_HOUR[node.gpu_type] for node in nodes for _ in range(node.gpus)])
+    stints = Result.load(done.directory).stints
+    return float((prices[stints["gpu"]] * (stints["end_s"] - stints["start_s"])).sum() / 3600)
+
+
+def _late(done: Done) -> float:
+    """The share of jobs that missed their deadline."""
+    with (done.directory / "jobs.csv").open(newline="") as file:
+        late = [float(row["finish_s"]) > float(row["deadline_s"]) for row in csv.DictReader(file)]
+    return sum(late) / len(late)
+
+
+FIGURE = GavelClaims()
