@@ -9,7 +9,8 @@ import pytest
 from toy_runs import ToyResult, toy_run
 
 from blox.errors import BloxError
-from blox.report.static import save_pictures
+from blox.report import colours
+from blox.report.static import jct_cdf, save_pictures
 
 NAMES = ("jct_cdf", "responsiveness_cdf", "rho_cdf", "utilisation", "queue", "waiting", "gantt")
 
@@ -50,3 +51,14 @@ def test_without_matplotlib_the_extra_is_named(
     with pytest.raises(BloxError, match=r"pip install 'blox\[plot\]'"):
         save_pictures(tmp_path / "none", [one])
     assert not (tmp_path / "none").exists()
+
+
+def test_of_two_equal_curves_both_are_seen(one: ToyResult) -> None:
+    figure = jct_cdf([one, one, one])
+    lines = figure.axes[0].get_lines()
+    assert [line.get_linestyle() for line in lines] == ["-", "--", ":"]
+    assert sorted((line.get_linewidth() for line in lines), reverse=True) == [
+        line.get_linewidth() for line in lines
+    ]
+    many = range(28)
+    assert len({(colours.of_run(each), colours.dash_of_run(each)) for each in many}) == len(many)

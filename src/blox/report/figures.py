@@ -275,7 +275,7 @@ def _line(position: int, shape: str) -> dict[str, Any]:
     return {
         "color": colours.of_run(position),
         "dash": colours.dash_of_run(position),
-        "width": 2 if shape == "linear" else 1.6,
+        "width": colours.width_of_run(position),
         "shape": shape,
     }
 

@@ -226,14 +226,18 @@ def _over_time(
 
 def _line(position: int) -> dict[str, Any]:
     style = _DASHES[colours.dash_of_run(position)]
-    return {"color": colours.of_run(position), "linestyle": style, "linewidth": 1.5}
+    return {
+        "color": colours.of_run(position),
+        "linestyle": style,
+        "linewidth": colours.width_of_run(position),
+    }
 
 
 def _legend(axes: Any, names: Sequence[str]) -> None:
     """Above the axes, where it hides nothing."""
     if axes.get_legend_handles_labels()[0]:
         columns, _ = legend_shape(names, int(axes.figure.get_figwidth() * _CHARACTERS_PER_INCH))
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, handlelength=1.6)
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, handlelength=2.4)
 
 
 def _figure(size: tuple[float, float], legend: Sequence[str] = (), panels: int = 1) -> tuple[Any, list[Any]]:
