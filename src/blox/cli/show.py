@@ -55,10 +55,10 @@ def waiting_table(runs: Sequence[Run]) -> Table:
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
     table.add_column("why jobs waited\n(all jobs of the run)", overflow="fold", min_width=9)
-    table.add_column("per job", justify="right", vertical="bottom", no_wrap=True)
+    table.add_column("\nper job", justify="right", no_wrap=True)
     causes = (*CAUSES, "arrival")
     for cause in causes:
-        table.add_column(cause, justify="right", vertical="bottom", no_wrap=True)
+        table.add_column(f"\n{cause}", justify="right", no_wrap=True)
     for name, run in zip(labels(runs), runs):
         seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
         total = sum(seconds)
