@@ -298,6 +298,9 @@ CASES = {
     "a figure that is missing": damaged(
         "explain", "summary.json", lambda had: had.replace(b"end_s", b"end"), "'end_s'", "missing"
     ),
+    "a figure that is no number": damaged(
+        "report", "summary.json", lambda had: had.replace(b'"submitted": 6', b'"submitted": "six"'), "'six'"
+    ),
     "settings that are no TOML": damaged("explain", "experiment.toml", lambda had: b"seed = \n"),
     "settings that are no text": damaged("report", "experiment.toml", lambda had: b"\xff\xfe"),
     "no results": Bad("explain nowhere", ("nowhere", "no such directory", "blox run --out")),

@@ -391,7 +391,8 @@ def lazy_package(package: str, kind: str) -> Callable[[str], type]:
 
     def lookup(class_name: str) -> type:
         if not class_name.startswith("_"):
-            for cls in classes(kind).values():
+            _scan(kind)
+            for cls in _classes[kind].values():
                 if cls.__name__ == class_name:
                     return cls
         raise AttributeError(f"module {package!r} has no attribute {class_name!r}")

@@ -126,6 +126,9 @@ def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]
 
     figures = _read(path, read)
     _check_names(path, "figure", needed, figures)
+    for name in needed:
+        if not isinstance(figures[name], int | float):
+            raise _damaged(path, f"the figure {name!r} is {figures[name]!r}, not a number")
     return figures
 
 
