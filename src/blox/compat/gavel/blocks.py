@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.compat.gavel.cones import Cones
+from blox.compat.gavel.cones import NUDGE, Cones
 from blox.workloads.table import Array
 
 ROUNDS_OF_SCALING = 3
-NUDGE = 2e-7  # keeps factors from being singular; refinement takes it out again
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,27 +73,24 @@ class BlockSystem:
         own[:, : self.types] += self.b * types
         return np.append(own.ravel(), (self.on_t * rows).sum())
 
-    def factor(self, nudge: float = NUDGE) -> None:
+    def factor(self) -> None:
         """Eliminates every job's variables and multipliers; the multipliers of GPU types and t remain."""
         own, types, count, inside = self.own, self.types, self.count, self.own + self.linear
         square, square_types = self._split(self.cones.squares())
         size = inside + (5 if self.cones.cones else 0)
         every, block = np.arange(size), np.zeros((self.jobs, size, size))
+        block[:, every[:own], every[:own]] = NUDGE
         block[:, :own, own : own + count] = self.a.transpose(0, 2, 1)
         block[:, own : own + count, :own] = self.a
         block[:, every[own:inside], every[own:inside]] = -square[:, : self.linear]
-        shift = np.where(every < own, NUDGE, -nudge)
         if self.cones.cones:
             block[:, inside:, inside:] = -self.cones.spread
-            shift[-2:] = 0.0, nudge
-        block[:, every, every] += shift
         edge = np.zeros((self.jobs, size, types + 1))
         edge[:, np.arange(types), np.arange(types)] = self.b
         edge[:, own : own + count, -1] = self.on_t
-        self._inverse = np.linalg.inv(block)
-        self._swept = self._inverse @ edge
+        self._block, self._swept = block, np.linalg.solve(block, edge)
         corner = (edge.transpose(0, 2, 1) @ self._swept).sum(axis=0)
-        corner[np.arange(types), np.arange(types)] += square_types + nudge
+        corner[np.arange(types), np.arange(types)] += square_types
         corner[-1, -1] -= NUDGE
         self._corner = corner
 
@@ -104,7 +100,7 @@ class BlockSystem:
         right = np.concatenate([right_x[:-1].reshape(self.jobs, self.own), rows, beyond], axis=1)
         met = np.einsum("iqe,iq->e", self._swept, right) - np.append(types, right_x[-1])
         edge = np.linalg.solve(self._corner, met)
-        found = (self._inverse @ right[:, :, None])[:, :, 0] - self._swept @ edge
+        found = np.linalg.solve(self._block, right[:, :, None])[:, :, 0] - self._swept @ edge
         own, z, more = np.split(found, [self.own, self.own + self.count], axis=1)
         return np.append(own.ravel(), edge[-1]), self._join(z, edge[:-1]), more
 

@@ -12,6 +12,10 @@ from blox.workloads.table import Array
 
 LONGEST, SHORTEST = 0.999, 1e-6  # steps, as parts of the way to the boundary
 MARGIN = 0.99  # how deep inside a vector must be to be left as it is
+# Added to squared scalings, so that nothing is singular. ECOS does not take it out again by refinement: it is
+# part of the path. In a cone the signs are those of ECOS, too.
+NUDGE = 7e-8
+NUDGES = NUDGE * np.diag([1.0, 1.0, -1.0, 0.0, -1.0])
 
 
 class Cones:
@@ -26,7 +30,7 @@ class Cones:
         self.square = np.ones(self.plain)
         self.w = np.ones(self.plain)
         self.turn = np.repeat(np.eye(3)[None], self.cones, axis=0)
-        self.spread = np.repeat(np.diag([1.0, 1.0, 1.0, 1.0, -1.0])[None], self.cones, axis=0)
+        self.spread = np.repeat((np.diag([1.0, 1.0, 1.0, 1.0, -1.0]) + NUDGES)[None], self.cones, axis=0)
 
     def inside(self, v: Array) -> Array:
         """The vector, moved along the unit until it is well inside."""
@@ -56,7 +60,7 @@ class Cones:
         side = point[:, 1:]
         turn[:, 1:, 1:] = np.eye(2) + side[:, :, None] * side[:, None, :] / (1.0 + point[:, 0])[:, None, None]
         self.turn = turn * (deep_s / deep_z)[:, None, None] ** 0.25
-        self.spread = _spread(point) * np.sqrt(deep_s / deep_z)[:, None, None]
+        self.spread = _spread(point) * np.sqrt(deep_s / deep_z)[:, None, None] + NUDGES
         return True
 
     def scaled(self, z: Array) -> Array:
@@ -68,13 +72,13 @@ class Cones:
         return found
 
     def squares(self) -> Array:
-        """The squared scaling of plain numbers; 0 in place of cones."""
-        return np.concatenate([self.square, np.zeros(3 * self.cones)])
+        """The squared scaling of plain numbers, nudged; 0 in place of cones."""
+        return np.concatenate([self.square + NUDGE, np.zeros(3 * self.cones)])
 
     def squared(self, z: Array, more: Array) -> tuple[Array, Array]:
-        """The squared scaling times a vector whose cones have two more entries each."""
+        """The squared scaling, nudged, times a vector whose cones have two more entries each."""
         found = np.empty_like(z)
-        found[: self.plain] = self.square * z[: self.plain]
+        found[: self.plain] = (self.square + NUDGE) * z[: self.plain]
         if not self.cones:
             return found, more
         spread = (self.spread @ np.concatenate([self._of(z), more], axis=1)[:, :, None])[:, :, 0]

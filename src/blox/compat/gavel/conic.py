@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.compat.gavel.blocks import Blocks, BlockSystem
+from blox.compat.gavel.cones import NUDGE
 from blox.compat.gavel.pairs import Shares
 from blox.compat.gavel.pairs_kkt import ShareSystem
 from blox.schedulers.gavel.one_thread import one_thread
@@ -44,13 +45,14 @@ def solve(program: Blocks | Shares) -> Found:
 
 
 def _direction(system: System, right_x: Array, right_z: Array) -> tuple[Array, Array]:
-    """(x, z) with adjoint(z) = right_x and apply(x) - squared scaling of z = right_z, refined."""
+    """(x, z) with adjoint(z) = right_x and apply(x) - squared scaling of z = right_z, nudged, refined."""
     x, z, more = step = system.once(right_x, right_z, system.nothing)
     close = CLOSE * (1.0 + max(np.abs(right_x).max(), np.abs(right_z).max()))
     before = np.inf
     for again in range(MOST_REFINEMENTS + 1):
         squared, off_more = system.cones.squared(z, more)
-        off_x, off_z = right_x - system.adjoint(z), right_z - system.apply(x) + squared
+        off_x = right_x - system.adjoint(z) - NUDGE * x
+        off_z = right_z - system.apply(x) + squared
         error = max(np.abs(off_x).max(), np.abs(off_z).max(), np.abs(off_more).max(initial=0.0))
         if error > before:
             return x - step[0], z - step[1]
@@ -68,7 +70,7 @@ def _follow(system: System) -> tuple[str, Array]:
     per_x, per_z = system.weight_x, system.weight_z
     prices = per_z * h
     cones.neutral()
-    system.factor(0.0)
+    system.factor()
     x, z = _direction(system, np.zeros(len(c)), h)
     s = cones.inside(-z)
     z = cones.inside(_direction(system, -c, np.zeros(len(h)))[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.compat.gavel.blocks import NUDGE
+from blox.compat.gavel.cones import NUDGE
 from blox.compat.gavel.pairs import ShareRows
 from blox.schedulers.gavel.solvers import solver
 from blox.workloads.table import Array
@@ -22,13 +22,13 @@ class ShareSystem(ShareRows):
         """Zeros for what cones have beside their three numbers."""
         return np.zeros((self.cones.cones, 2))
 
-    def factor(self, nudge: float = NUDGE) -> None:
+    def factor(self) -> None:
         size, kinds, types = len(self.m), self.kinds, self.types
         square = self.cones.squares()
         gpus, time, level = np.split(square[size : size + types + 2 * kinds], [types, types + kinds])
-        self._inside = 1.0 / (square[:size] + nudge)
+        self._inside = 1.0 / square[:size]
         self._diagonal = NUDGE + self.g.ravel() ** 2 * self._inside
-        local, self._p, self._t = self._local(level, nudge)
+        local, self._p, self._t = self._local(level)
         self._inverse = np.linalg.inv(local)
         pull, push = (self._inverse @ each[:, :, None] for each in (self._p, self._t))
         along = (self._p * pull[:, :, 0]).sum(axis=1)
@@ -37,9 +37,7 @@ class ShareSystem(ShareRows):
         self._push = push[:, :, 0]
         self._pull = pull[:, :, 0]
         met = (self.matrix_t.multiply(self.m / self._diagonal) @ self.matrix).toarray()
-        met[np.diag_indices_from(met)] += np.concatenate(
-            [gpus + nudge, self.n * (time + nudge), self.n * self._give]
-        )
+        met[np.diag_indices_from(met)] += np.concatenate([gpus, self.n * time, self.n * self._give])
         self._even = 1.0 / np.sqrt(met.diagonal())
         met *= self._even
         met *= self._even[:, None]
@@ -54,16 +52,15 @@ class ShareSystem(ShareRows):
         scaled = solver("scipy.linalg").cho_solve(self._factor, right * self._even, check_finite=False)
         return np.asarray(scaled * self._even)
 
-    def _local(self, level: Array, nudge: float) -> tuple[Array, Array, Array]:
+    def _local(self, level: Array) -> tuple[Array, Array, Array]:
         """What belongs to one kind only, how that meets its worth, and how it meets t."""
         if not self.curved:
-            return -(level + nudge)[:, None, None], -np.ones((self.kinds, 1)), self.on_t[:, None] + 0.0
+            return -level[:, None, None], -np.ones((self.kinds, 1)), self.on_t[:, None] + 0.0
         block = np.zeros((self.kinds, 7, 7))
-        block[:, 0, 0], block[:, 1, 1] = NUDGE, -(level + nudge)
+        block[:, 0, 0], block[:, 1, 1] = NUDGE, -level
         for at, value in ((1, self.on_u), (2, -self.bend), (3, self.bend)):
             block[:, 0, at] = block[:, at, 0] = value
         block[:, 2:, 2:] -= self.cones.spread
-        block[:, np.arange(2, 7), np.arange(2, 7)] += np.array([-nudge, -nudge, -nudge, 0.0, nudge])
         p, t = np.zeros((self.kinds, 7)), np.zeros((self.kinds, 7))
         p[:, 2:4], t[:, 1] = -1.0, self.on_t
         return block, p, t
