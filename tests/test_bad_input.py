@@ -96,7 +96,9 @@ CASES = {
     "a negative duration": trace("a,0,1,60\nb,0,1,-60\n", "t.csv:3", "duration_s", "-60"),
     "a duration that is no number": trace("a,0,1,nan\n", "t.csv:2", "duration_s"),
     "an endless duration": trace("a,0,1,inf\n", "t.csv:2", "duration_s"),
-    "a duration beyond measure": trace("a,0,1,60\nb,0,1,1e300\n", "t.csv:3", "duration_s", "1,000,000,000"),
+    "a duration beyond measure": trace(
+        "a,0,1,60\nb,0,1,1e300\n", "t.csv:3", "duration_s is 1e+300", "1,000,000,000"
+    ),
     "submitted beyond measure": trace("a,1e30,1,60\n", "t.csv:2", "submit_s", "10,000,000,000"),
     "a generator's duration beyond measure": spec("--workload constant:duration_s=1e300", "duration_s"),
     "more GPUs than there are": trace("a,0,20000000,60\n", "t.csv:2", "gpus is 20000000", "10,000,000"),
@@ -274,7 +276,9 @@ CASES = {
         ("both/fifo", "holds 'mine.txt'"),
         {"both/fifo/experiment.toml": "", "both/fifo/mine.txt": "mine"},
     ),
-    "the directory one is in": Bad("run --jobs 5 --out .", ("cannot be replaced", "you are in", "give run")),
+    "the directory one is in": Bad(
+        "run --jobs 5 --out .", ("cannot be replaced", "you are in", "such as run")
+    ),
     "rounds cut short": damaged("explain", "rounds.parquet", lambda had: had[: len(had) // 2]),
     "stints cut short": damaged("report", "stints.parquet", lambda had: had[: len(had) // 2]),
     "no stints at all": damaged("report", "stints.parquet", lambda had: b""),

@@ -47,7 +47,9 @@ def check_target(target: Path) -> None:
     if place in (Path.cwd(), *Path.cwd().parents) or os.path.ismount(place):
         why = "a disk is mounted there" if os.path.ismount(place) else "it is the one you are in"
         raise BloxError(
-            f"the directory cannot be replaced: {why}", where=str(target), fix=f"give {target / 'run'}"
+            f"the directory cannot be replaced: {why}",
+            where=str(target),
+            fix=f"give a directory in it, such as {target / 'run'}",
         )
     names = sorted(entry.name for entry in target.iterdir())
     strange = [name for name in names if not _is_ours(target / name)]

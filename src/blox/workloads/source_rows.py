@@ -72,7 +72,7 @@ class SourceRows:
         large = np.abs(values) > LARGEST_WHOLE
         for wrong, fix in (
             (np.isfinite(values) & (values != np.floor(values)), f"{name} must be a whole number"),
-            (large, f"{name} must be a whole number, and at most {LARGEST_WHOLE:,.0f}"),
+            (large, f"{name} must be a whole number of at most 15 digits"),
         ):
             self.fault(self.kept & wrong, lambda row: _wrong_cell(name, self._cells(name)[row]), fix)
             values[wrong] = math.nan

@@ -207,4 +207,4 @@ def _settled(name: str, values: Array) -> Array:
 
 def _shown(value: Any) -> str:
     number = float(value)
-    return repr(int(number)) if number.is_integer() else repr(number)
+    return repr(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
