@@ -9,12 +9,22 @@ import numpy as np
 from blox.cluster_spec import cluster_from_spec
 from blox.report.chart import Chart, Line
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
-from blox.reproduce.gavel_runs import COMPARISONS, COST, JCT, LAS, MAKESPAN, RHO, Comparison, cases
+from blox.reproduce.gavel_runs import (
+    AWARE_LAS,
+    COMPARISONS,
+    COST,
+    JCT,
+    LAS,
+    MAKESPAN,
+    MAKESPAN_GANDIVA,
+    Comparison,
+    cases,
+)
 from blox.results import Result
 from blox.schedulers.gavel.problem import COST_PER_HOUR
 
 CLAIMED_JCT, CLAIMED_MAKESPAN = 3.5, 1.4
-UNITS = {JCT: "h", MAKESPAN: "h", RHO: "", COST: "$"}
+UNITS = {JCT: "h", MAKESPAN: "h", COST: "$"}
 Values = Mapping[tuple[str, float], Mapping[str, float]]  # (line, load) -> measure -> value
 
 
@@ -58,11 +68,10 @@ class GavelClaims:
             for line in dict.fromkeys(name for name, _ in values if name.startswith(LAS))
         ]
         heads = ("comparison", "jobs/h", "by", "other", "Gavel", "claimed", "found")
-        notes = [
-            "SLOs missed: " + "; ".join(f"{line} {100 * part:.0f} %" for line, part in late.items()) + "."
-        ]
-        las = max(_factor(COMPARISONS[0], load, values) for load in _loads(COMPARISONS[0], values))
-        makespan = _factor(COMPARISONS[5], 0.0, values)
+        missed = (f"{line.removeprefix('cost, ')} {100 * part:.0f} %" for line, part in late.items())
+        notes = [f"SLOs missed: {', '.join(missed)}."]
+        las = max(_factor(AWARE_LAS, load, values) for load in _loads(AWARE_LAS, values))
+        makespan = _factor(MAKESPAN_GANDIVA, 0.0, values)
         return Finding(
             heads, rows, Chart("load (jobs per hour)", "average JCT (h)", lines), judge(las, makespan), notes
         )
@@ -95,7 +104,7 @@ def _row(each: Comparison, load: float, values: Values) -> list[str]:
     other, ours = (values[line, load][each.measure] for line in each.lines)
     unit = UNITS[each.measure]
     return [
-        f"{each.policy} against {each.against}",
+        f"{each.name}: {each.words}",
         f"{load:g}" if load else "at once",
         each.measure,
         f"{other:,.2f} {unit}".strip(),
@@ -110,7 +119,6 @@ def _values(done: Done) -> dict[str, float]:
     found = {
         JCT: float(summary["avg_jct_s"]) / 3600,
         MAKESPAN: float(summary["makespan_s"]) / 3600,
-        RHO: float(summary["avg_rho"]),
     }
     if done.case.line.startswith("cost"):
         found[COST], found["late"] = _cost(done), _late(done)
