@@ -18,8 +18,9 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -109,13 +110,18 @@ class Timer:
         self.calibrate = _calibration()
 
     def seconds(self, work: Callable[[], object], tries: int = 5) -> float:
-        best = float("inf")
+        return self.each([work], tries)[0]
+
+    def each(self, works: Sequence[Callable[[], object]], tries: int = 5) -> list[float]:
+        best = [float("inf")] * len(works)
         before = self.calibrate()
-        for _ in range(tries):
-            start = time.process_time()
-            work()
-            best = min(best, time.process_time() - start)
-        return best / ((before + self.calibrate()) / 2) * REFERENCE
+        for number, work in enumerate(works):
+            for _ in range(tries):
+                start = time.process_time()
+                work()
+                best[number] = min(best[number], time.process_time() - start)
+        scale = REFERENCE / ((before + self.calibrate()) / 2)
+        return [seconds * scale for seconds in best]
 
 
 def main() -> int:
@@ -173,11 +179,10 @@ def _fits(board: Board, timer: Timer) -> None:
         Observations(*([row[name] for row in case["observations"]] for name in names))
         for case in json.loads(file.read_text())["cases"]
     ]
-    every = timer.seconds(lambda: [fit(case) for case in cases]) / len(cases)
-    board.line("a fit, mean of the recorded ones", 1e3 * every, "ms", 5)
-    slowest = max(timer.seconds(lambda case=case: fit(case)) for case in cases)  # type: ignore[misc]
-    board.line("a fit, the slowest of them", 1e3 * slowest, "ms", 5)
-    board.line("ratio to the original: fit", ORIGINAL_FIT_S / every, "x", 0)
+    each = timer.each([partial(fit, case) for case in cases])
+    board.line("a fit, mean of the recorded ones", 1e3 * float(np.mean(each)), "ms", 5)
+    board.line("a fit, the slowest of them", 1e3 * max(each), "ms", 5)
+    board.line("ratio to the original: fit", ORIGINAL_FIT_S / float(np.mean(each)), "x", 0)
 
 
 def _decisions(board: Board, timer: Timer) -> None:

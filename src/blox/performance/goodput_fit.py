@@ -25,9 +25,9 @@ DEARER = 1.1  # a network between nodes that was never seen costs at least this 
 _MOST_S = 1e6
 _OVERLAPS = np.array([1.0, 1.5, 3.0, 10.0, 1.1])  # starting points
 _HALVED = 4  # of which this one takes half of a pass to be constant: narrow batches do not tell
-_KEPT = 4  # of these, after the first two steps
-_STEPS = 14
-_CLOSE = (1e-3, 1e-7)  # a row is left alone when its step promises less, as a part of its error or in all
+_KEPT = {2: 4, 7: 2}  # after so many steps: the best so many of these
+_STEPS = 12
+_CLOSE = (1e-3, 1e-6)  # a row is left alone when its step promises less, as a part of its error or in all
 _LEAP = 3.0  # the farthest that a step may go in a log parameter
 _LEAST_ROOT = 1e-9  # where a fit is exact its root is a kink: it is taken for no less than this
 # Three steps are tried side by side. A root bends less than its square by a product of slopes; where the fit
@@ -228,8 +228,8 @@ def _descend(x: Array, low: Array, high: Array, surface: _Surface) -> Array:
     here = surface.at(np.minimum(np.maximum(x, low), high))
     damping = np.full((len(x), 1), 1e-3)
     for count in range(_STEPS):
-        if count == 2:
-            kept = np.argsort(here.error, kind="stable")[:_KEPT]
+        if count in _KEPT:
+            kept = np.argsort(here.error, kind="stable")[: _KEPT[count]]
             here, damping = _Points(here.all[kept]), damping[kept]
         slope, curvature, bend = here.slopes()
         rows = len(slope)
