@@ -30,7 +30,7 @@ QUIRKS = (
 )
 OWN = tuple(
     (f"{order} / {scheduler}, {mode}", f"schedule={order},allocation={theirs}", scheduler, mode)
-    for order, scheduler in (("FIFO", "fifo:strict=false"), ("SRTF", "srtf"), ("LAS", "las"))
+    for order, scheduler in (("FIFO", "fifo:strict=false,preempt=true"), ("SRTF", "srtf"), ("LAS", "las"))
     for theirs, mode in (("fair", "proportional"), ("greedy", "greedy"), ("tune", "tune"))
 )
 

@@ -28,7 +28,11 @@ COMMON = {
 }
 CASES = (
     ("FIFO + tune, the preset", 5.0, {"compat": "synergy:schedule=FIFO,allocation=tune"}),
-    ("FIFO + tune, our placement", 0.0, {"scheduler": "fifo:strict=false", "placement": "synergy:mode=tune"}),
+    (
+        "FIFO + tune, our placement",
+        0.0,
+        {"scheduler": "fifo:strict=false,preempt=true", "placement": "synergy:mode=tune"},
+    ),
 )
 
 

@@ -1,5 +1,7 @@
 """Figure 5: the rule for its verdict, and its runs."""
 
+import pytest
+
 from blox.reproduce import fig5
 from blox.reproduce.figure import Setting
 
@@ -26,9 +28,13 @@ def test_not_where_none_agrees_or_tune_is_slower():
     assert fig5.judge({"proportional": (0.0, 0.0), "tune": (0.0, 0.0)}, slower).word == "does not hold"
 
 
-def test_both_simulators_get_the_same_jobs_on_the_same_servers():
-    cases = fig5.FIGURE.cases(Setting(trace="synergy:jobs.csv"))
+@pytest.mark.parametrize(("jobs", "window"), [(5000, "4000-4999"), (300, "")])
+def test_both_simulators_get_the_same_jobs_on_the_same_servers(tmp_path, jobs, window):
+    lines = ["job_id,arrival_s,gpus,duration_fair_s", *(f"{i},{i},1,600" for i in range(jobs))]
+    (tmp_path / "jobs.csv").write_text("\n".join(lines) + "\n")
+    trace = f"synergy:{tmp_path / 'jobs.csv'}"
+    cases = fig5.FIGURE.cases(Setting(trace=trace))
     assert len(cases) == 4
     assert {(c.experiment.workload, c.experiment.cluster, c.experiment.window) for c in cases} == {
-        ("synergy:jobs.csv", fig5.CLUSTER, "4000-4999")
+        (trace, fig5.CLUSTER, window)
     }
