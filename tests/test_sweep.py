@@ -232,7 +232,7 @@ def test_a_run_that_fails_stops_nothing_else(tmp_path, command):
 
 def test_all_specs_are_checked_before_the_first_run(command, tmp_path, monkeypatch):
     monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
-    answer = command("sweep", *SMALL, "--cluster", "4x4,4by4", "--out", tmp_path / "s", "--processes", 1)
+    answer = command("sweep", *SMALL, "--cluster", "4by4", "--out", tmp_path / "s", "--processes", 1)
     assert answer.code == 2
     assert "'4by4' does not describe nodes" in answer.err
     assert not (tmp_path / "s").exists()

@@ -59,7 +59,7 @@ def check_fits(jobs: JobTable, largest: int) -> None:
     if endless.any():
         row = int(np.argmax(endless))
         raise BloxError(
-            f"duration_s of job {jobs.columns['job_id'][row]!r} is {jobs.columns['duration_s'][row].item()!r}",
+            f"job {jobs.columns['job_id'][row]!r} runs for {jobs.columns['duration_s'][row].item()!r} s",
             where=jobs.place(row),
             fix=f"duration_s must be at most {LONGEST_S:,.0f} (31 years)",
         )
