@@ -169,16 +169,15 @@ def choose(
     """
     free = gpus.tolist()
     priority = np.where(shares.speed > 0, shares.priorities(running), 0.0)
-    stays = np.zeros(priority.shape, dtype=bool)
-    stays[running] = True
+    priority[running] *= 1.0 + 1e-12  # on equal terms
     row, type_ = priority.nonzero()
-    first, second = shares.members[row].T
-    line = np.lexsort((type_, second, first, ~stays[row, type_], -priority[row, type_]))
+    line = np.lexsort((shares.members[row, 0], -priority[row, type_]))
     row, type_ = row[line], type_[line]
+    first, second = shares.members[row].T
     taken: set[int] = set()
     chosen: list[Chosen] = []
     left = sum(free)
-    columns = row, type_, first[line], second[line], width[row]
+    columns = row, type_, first, second, width[row]
     for each, kind, job, other, need in zip(*(column.tolist() for column in columns)):
         if free[kind] < need or job in taken or other in taken:
             continue

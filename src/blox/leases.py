@@ -55,12 +55,27 @@ def pin_alone(jobs: Array, types: Array, gpus: Array, cluster_state: ClusterStat
     keeps[jobs[stays]] = True
     wanted = np.where(keeps[owner], owner, -1)
     moving = (~stays).nonzero()[0]
-    if len(moving):
+    if len(moving) and gpus[moving].max() == 1:
+        wanted[_fullest_first(types[moving], wanted, cluster_state)] = jobs[moving]
+    elif len(moving):
         pools = _pools(set((wanted >= 0).nonzero()[0].tolist()), cluster_state)
         rest = moving[np.argsort(-gpus[moving], kind="stable")]
         for job, kind, need in zip(jobs[rest].tolist(), types[rest].tolist(), gpus[rest].tolist()):
             wanted[list(_take(pools[kind], need))] = job
     return Pins(wanted, jobs), stays
+
+
+def _fullest_first(types: Array, owner: Array, cluster_state: ClusterState) -> Array:
+    """A free GPU of each of these types, on the nodes with the fewest free ones: as if taken one by one."""
+    free = ((owner < 0) & cluster_state.node_up[cluster_state.gpu_node]).nonzero()[0]
+    node = cluster_state.gpu_node[free]
+    line = free[np.lexsort((free, np.bincount(node)[node]))]
+    of_type = cluster_state.gpu_type[line]
+    found = np.empty(len(types), dtype=np.int64)
+    for kind in range(len(cluster_state.gpu_types)):
+        here = (types == kind).nonzero()[0]
+        found[here] = line[of_type == kind][: len(here)]
+    return found
 
 
 def pin(
