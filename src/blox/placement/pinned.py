@@ -76,7 +76,7 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
     """
     pinned = schedule.pinned or {}
     if len(pinned) == len(schedule.jobs) and not cluster_state.allocation.grants() and _bare(schedule):
-        return _changed(_owners(pinned, cluster_state), cluster_state, job_state)
+        return _changed(pinned, cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
     free = np.flatnonzero(~taken & cluster_state.node_up[cluster_state.gpu_node]).tolist()
@@ -134,9 +134,11 @@ def _owners(pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState) 
     return wanted
 
 
-def _changed(wanted: Array, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+def _changed(
+    pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
+) -> Allocation:
     """The same outcome as changes of the present allocation, where every job is pinned to GPUs of its own."""
-    now = cluster_state.allocation
+    wanted, now = _owners(pinned, cluster_state), cluster_state.allocation
     owner = now.owner
     assert owner is not None
     differs = owner != wanted
@@ -150,13 +152,21 @@ def _changed(wanted: Array, cluster_state: ClusterState, job_state: JobState) ->
     had, gets = had[touched], gets[touched]
     draft = Draft(now, job_state.submitted)
     draft.remove(touched[had])
-    place = np.full(job_state.submitted + 1, -1)
     for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):
         if len(rows):
-            place[rows] = np.arange(len(rows))
-            of_gpu = place[wanted]
-            ids = (of_gpu >= 0).nonzero()[0]
-            ids = ids[np.argsort(of_gpu[ids], kind="stable")]
-            put(rows, np.bincount(of_gpu[ids], minlength=len(rows)), ids)
-            place[rows] = -1
+            put(rows, *_ids(pinned, wanted, rows))
     return draft.outcome()
+
+
+def _ids(pinned: Mapping[int, tuple[int, ...]], wanted: Array, rows: Array) -> tuple[Array, Array]:
+    """(GPUs of each of these jobs, all their ids): in the order of its pins, which may not be ascending."""
+    if isinstance(pinned, Pins):  # whose ids ascend: read off from who is to have each GPU
+        place = np.full(int(rows.max()) + 1, -1)
+        place[rows] = np.arange(len(rows))
+        held = np.flatnonzero((wanted >= 0) & (wanted < len(place)))
+        of_gpu = place[wanted[held]]
+        ids, of_gpu = held[of_gpu >= 0], of_gpu[of_gpu >= 0]
+        return np.bincount(of_gpu, minlength=len(rows)), ids[np.argsort(of_gpu, kind="stable")]
+    each = [pinned[row] for row in rows.tolist()]
+    counts = np.array([len(ids) for ids in each], dtype=np.int64)
+    return counts, np.array([gpu for ids in each for gpu in ids], dtype=np.int64)
