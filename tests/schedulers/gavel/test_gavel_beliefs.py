@@ -9,6 +9,7 @@ from blox.cluster_spec import cluster_from_spec
 from blox.cluster_state import ClusterState
 from blox.experiment import Experiment
 from blox.job_state import JobState
+from blox.performance.throughputs import throughputs
 from blox.placement.pinned import place_pinned
 from blox.schedule import Schedule
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
@@ -95,3 +96,17 @@ def test_learning_comes_close_to_knowing(policy, close):
         assert run.summary["finished"] == 100
         jct[belief] = run.summary["avg_jct_s"]
     assert jct["learnt"] == pytest.approx(jct["oracle"], rel=close)
+
+
+def test_that_two_jobs_cannot_share_is_found_out():
+    table = throughputs()
+    (one, other), rates = next(
+        (pair, rates) for pair, rates in table.beside.items() if min(rates) == 0 < max(rates)
+    )
+    cluster, jobs = states([one[0], other[0]])
+    learnt = Learnt(packed=True)
+    like = learnt.pairs(jobs.active, cluster, jobs).kind
+    can = learnt.tried(np.array([[0, 1]]), cluster, jobs)[0]
+    assert can.tolist() == [rates[table.gpu_types.index(name)] > 0 for name in cluster.gpu_types]
+    measured = jobs.memory(learnt, dict).beside[0]
+    assert (measured[like[1]][~can] == 0).all()

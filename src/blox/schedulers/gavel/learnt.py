@@ -84,6 +84,17 @@ class Learnt:
         relative, kept = references(self.path, cluster_state.gpu_types)
         return Pairs(self._like(rows, cluster_state, job_state), kept * relative[:, None, :])
 
+    def tried(self, pairs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """Where these pairs of jobs can share at all (pairs x types); what cannot is found out, and kept."""
+        seen, known = job_state.memory(self, _Seen), job_speeds(self.path, cluster_state.gpu_types)
+        kinds = Oracle(self.path).kinds(pairs.ravel(), cluster_state, job_state).reshape(-1, 2).tolist()
+        possible = np.array([np.minimum(known.beside(a, b), known.beside(b, a)) > 0 for a, b in kinds])
+        for (job, other), can in zip(pairs.tolist(), possible):
+            if not can.all():
+                seen.beside[job][seen.like[other], ~can] = 0.0
+                seen.beside[other][seen.like[job], ~can] = 0.0
+        return possible
+
     def _possible(self, speed: Array, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """A job that does not fit a GPU's memory says so at once: where its speed is 0 is known."""
         truth, _ = Oracle(self.path).alone(rows, cluster_state, job_state)

@@ -191,7 +191,11 @@ class Gavel:
             memory.relaxed[row] = memory.relaxed.get(row, 0) + 1
         members = np.where(found.members >= 0, rows[found.members], -1)
         fractions = np.where(found.fractions > NOTHING, found.fractions, 0.0)
-        memory.shares.want(members, fractions, self._seen(_speed_of(found, problem)))
+        speed = _speed_of(found, problem)
+        paired = members[:, 1] >= 0
+        if self.belief == "learnt" and paired.any():
+            speed[paired] *= self._learnt.tried(members[paired], cluster_state, job_state)
+        memory.shares.want(members, fractions, self._seen(speed))
         memory.solved_s, memory.changed = job_state.now, False
 
     def _welcome(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> None:
