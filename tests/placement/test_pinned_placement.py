@@ -39,7 +39,8 @@ def test_pins_keep_their_order_where_everybody_has_some():
     cluster_state, job_state = states([2, 2])
     schedule = Schedule(np.arange(2), pinned={0: (5, 2), 1: (7, 0)})
     wanted = build("placement", "first-free").place(schedule, cluster_state, job_state)
-    assert wanted.as_dict() == {0: (5, 2), 1: (7, 0)}
+    launch = Plan.diff(cluster_state.allocation, wanted).launch
+    assert (launch.jobs.tolist(), launch.gpus.tolist()) == ([0, 1], [5, 2, 7, 0])
 
 
 def test_who_has_no_pins_takes_what_is_left_and_displaces_nobody():
