@@ -31,6 +31,14 @@ class _Seen:
     alone: dict[int, Array] = field(default_factory=dict)  # by job: speed on each type, nan where not seen
     beside: dict[int, Array] = field(default_factory=dict)  # references x types: what is kept of it
     like: dict[int, int] = field(default_factory=dict)  # the reference that a job resembles most
+    news: set[int] = field(default_factory=set)  # jobs of which more is known since then
+
+    def kept(self, job: int, other: int, types: Array, value: float) -> None:
+        """What a job kept of its speed beside another one on these types (a mask)."""
+        found = self.beside[job][self.like[other]]
+        if np.isnan(found[types]).any():
+            self.news.add(job)
+        found[types] = value
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Learnt:
             if other < 0:
                 known[type_] = rate
             elif other in seen.like and row in seen.beside and known[type_] > 0:
-                seen.beside[row][seen.like[other], type_] = rate / known[type_]
+                seen.kept(row, other, np.arange(types) == type_, rate / known[type_])
 
     def alone(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
         one = np.ones(len(rows))
@@ -91,8 +99,8 @@ class Learnt:
         possible = np.array([np.minimum(known.beside(a, b), known.beside(b, a)) > 0 for a, b in kinds])
         for (job, other), can in zip(pairs.tolist(), possible):
             if not can.all():
-                seen.beside[job][seen.like[other], ~can] = 0.0
-                seen.beside[other][seen.like[job], ~can] = 0.0
+                seen.kept(job, other, ~can, 0.0)
+                seen.kept(other, job, ~can, 0.0)
         return possible
 
     def _possible(self, speed: Array, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
@@ -107,10 +115,13 @@ class Learnt:
         for row in rows.tolist():
             if row not in seen.beside:
                 seen.beside[row] = self._profile(row, kept.shape[1:], cluster_state, job_state)
-        measured = np.array([seen.beside[row] for row in rows.tolist()]).reshape(-1, *kept.shape[1:])
-        like = Estimator(relative, kept * relative[:, None, :]).match(measured)
-        seen.like.update(zip(rows.tolist(), like.tolist()))
-        return like
+        stale = [row for row in rows.tolist() if row not in seen.like or row in seen.news]
+        if stale:
+            measured = np.array([seen.beside[row] for row in stale])
+            like = Estimator(relative, kept * relative[:, None, :]).match(measured)
+            seen.like.update(zip(stale, like.tolist()))
+            seen.news.difference_update(stale)
+        return np.array([seen.like[row] for row in rows.tolist()], dtype=np.int64)
 
     def _profile(
         self, row: int, shape: tuple[int, ...], cluster_state: ClusterState, job_state: JobState
