@@ -316,7 +316,11 @@ class JobState:
         return remembered
 
     def rng(self, policy: object) -> np.random.Generator:
-        """Random numbers for this policy in this round: the same whether or not rounds were skipped."""
+        """Random numbers for this policy in this round: the same whether or not rounds were skipped.
+
+        Another policy, or other parameters, draw others; a name in its place draws the same for all who give
+        it, so that runs differ by what a parameter does and not by luck.
+        """
         moment = int(np.float64(self.now).view(np.uint64))
         key = (zlib.crc32(_policy_key(policy).encode()), moment & 0xFFFFFFFF, moment >> 32)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
@@ -367,6 +371,8 @@ def each(value: Array | float, rows: Array) -> Iterable[float]:
 
 def _policy_key(policy: object) -> str:
     """Names a policy by its class, verbs and parameters: the same in every folder, on every machine."""
+    if isinstance(policy, str):
+        return policy
     cls = type(policy)
     verbs = [verb for verb in ("accept", "schedule", "place", "terminate") if hasattr(cls, verb)]
     told = repr(policy)

@@ -81,6 +81,7 @@ def test_without_cores_and_memory_there_is_nothing_to_share(tmp_path):
     path = trace(tmp_path / "t.csv", rows)
     result = Experiment(workload=path, cluster="1x4", placement="synergy", performance="sensitivity").run()
     assert result.jobs["finish_s"].tolist() == [3000] * 3
+    assert result.summary["nothing_to_share"] == 1  # which the table and the report put into words
 
 
 def test_opt_reports_its_gap(tmp_path):

@@ -60,3 +60,21 @@ def test_a_table_that_is_not_a_profile_is_told_in_words(tmp_path):
     path.write_text("model,cpu\nalexnet,3\n")
     with pytest.raises(BloxError, match="cpu_per_gpu"):
         Sensitivity(profiles=str(path))
+
+
+@pytest.mark.parametrize("speed", ["0", "nan", "-1", "inf"])
+def test_speeds_are_numbers_above_0(tmp_path, speed):
+    path = tmp_path / "own.csv"
+    path.write_text(f"model,cpu_per_gpu,mem_per_gpu_gb,tput_rel_to_3cpu_62.5gb\nalexnet,3,62.5,{speed}\n")
+    with pytest.raises(BloxError, match="above 0") as told:
+        surfaces(str(path))
+    assert "own.csv:2" in str(told.value)
+
+
+def test_a_short_line_is_not_passed_over(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text(
+        "model,cpu_per_gpu,mem_per_gpu_gb,tput_rel_to_3cpu_62.5gb,cpu_gpu_ratio_set\nalexnet,3,62.5,1\n"
+    )
+    with pytest.raises(BloxError, match="4 cells, 5 wanted"):
+        surfaces(str(path))

@@ -20,6 +20,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     from rich.console import Console
 
     from blox.report.table import comparison_table
+    from blox.report.words import remarks
 
     console = Console()
     console.print(comparison_table(runs))
@@ -28,13 +29,8 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print()
     console.print(fairness_table(runs))
     for run in runs:
-        if "opt_gap" in run.summary:
-            solved, gap = run.summary["opt_solved"], 100 * float(run.summary["opt_gap"])
-            told = f"{run.label}: {solved:,} programs solved, at most {gap:.2g} % from the best"
-            console.print(told, highlight=False, markup=False)
-        if relaxed := run.summary.get("slo_relaxed"):
-            told = f"{run.label}: SLOs could not all be held; those of {relaxed:,} jobs were relaxed"
-            console.print(f"{told} (column slo_relaxed of jobs.csv)", highlight=False, markup=False)
+        for remark in remarks(run):
+            console.print(f"{run.label}: {remark}", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(

@@ -27,6 +27,7 @@ class _Memory:
     grants: dict[int, tuple[float, float]] = field(default_factory=dict)
     gap: float = 0.0
     solved: int = 0
+    nothing_to_share: bool = False
 
 
 @register.placement("synergy")
@@ -74,7 +75,7 @@ class Synergy:
         memory = job_state.memory(self, _Memory)
         if self.belief == "learnt":
             memory.learnt.observe(cluster_state, job_state)
-        plain = _nothing_to_share(cluster_state)
+        plain = memory.nothing_to_share = _nothing_to_share(cluster_state)
         if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
             wanted = FirstFree().place(schedule, cluster_state, job_state)
         else:
@@ -91,6 +92,8 @@ class Synergy:
     def figures(self, job_state: JobState) -> dict[str, float]:
         """How far from the best the programs may have ended, and how many there were."""
         memory = job_state.memory(self, _Memory)
+        if memory.nothing_to_share:
+            return {"nothing_to_share": 1}
         return {"opt_gap": memory.gap, "opt_solved": memory.solved} if self.mode == "opt" else {}
 
     def _learnt(self, memory: _Memory) -> Learnt | None:

@@ -8,6 +8,7 @@ original's own profiles can be read in place of the second.
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -126,15 +127,23 @@ def _original(path: Path) -> list[tuple[str, float, float, float]]:
         )
     found = []
     for number, row in enumerate(rows, 2):
-        cells = dict(zip(header, row))
+        cells, where = dict(zip(header, row)), f"{path}:{number}"
+        if len(row) != len(header):
+            raise BloxError(f"{len(row)} cells, {len(header)} wanted", where=where, fix="mend the line")
         if cells.get("profile_gpus", "1") != "1" or cells.get("cpu_gpu_ratio_set", "3") != "3":
             continue
         try:
             cpu, memory, speed = (float(cells[name]) for name in ORIGINAL[1:])
-        except (ValueError, KeyError):
+        except ValueError:
             raise BloxError(
-                "not a line of a profile", where=f"{path}:{number}", fix=f"give {', '.join(ORIGINAL)}"
+                "not a line of a profile", where=where, fix=f"give {', '.join(ORIGINAL)}"
             ) from None
+        if not all(0 < value < math.inf for value in (cpu, memory, speed)):
+            raise BloxError(
+                f"cores {cpu:g}, memory {memory:g} GB, speed {speed:g}",
+                where=where,
+                fix="each must be a number above 0",
+            )
         found.append((cells["model"], cpu, memory, speed))
     return found
 

@@ -90,7 +90,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             "Figures",
             "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
             + (" The best value of each column is marked." if several else ""),
-            _metrics_table(runs),
+            _metrics_table(runs) + _remarks(runs),
         ),
         '<div class="pair">',
         section(
@@ -150,6 +150,11 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         ),
         section("settings", "What was run", "", _settings(runs), long=True),
     ]
+
+
+def _remarks(runs: Sequence[Run]) -> str:
+    told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
+    return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:

@@ -138,3 +138,25 @@ def _count(value: float, noun: str) -> str:
     if value == 0:
         return f"no {noun}s"
     return f"{units.number(value)} {noun}{'' if value == 1 else 's'}"
+
+
+def remarks(run: Run) -> list[str]:
+    """What a reader of this run's figures should know beside them, a sentence each."""
+    told, summary = [], run.summary
+    if "opt_gap" in summary:
+        gap = 100 * float(summary["opt_gap"])
+        told.append(
+            f"{summary['opt_solved']:,} programs solved, at most {gap:.2g} % from the best"
+            + ("; where a time limit cuts them off, another run may end elsewhere" if gap >= 0.1 else "")
+        )
+    if summary.get("nothing_to_share"):
+        told.append(
+            "the nodes name no cores and memory, so that placement synergy had none to share out "
+            "(write --cluster 16x8:cpu=24,memory_gb=500)"
+        )
+    if relaxed := summary.get("slo_relaxed"):
+        told.append(
+            f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed "
+            "(column slo_relaxed of jobs.csv)"
+        )
+    return told

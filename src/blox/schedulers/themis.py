@@ -118,7 +118,7 @@ class Themis:
         largest = self._largest(kept, job_state, cluster_state)
         bids = [self._bid(apps, app, by_app[app], int(held[app]), pool, largest) for app in bidders]
         granted: dict[int, int] = {}
-        rng = job_state.rng(self)
+        rng = job_state.rng("themis")  # whatever its switches, so that their effects can be compared
         for app, outcome in zip(bidders, auction(bids, (pool,), payments=self.payments)):
             granted.update(by_app[app].take(math.floor(outcome.share + rng.random())))
         left = pool - sum(granted.values())

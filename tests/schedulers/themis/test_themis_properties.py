@@ -195,3 +195,17 @@ def test_what_is_left_over_goes_out_by_the_least_step():
         steps.append(step)
     assert steps == [(0, 1), (1, 2), (0, 2), (0, 4)]
     assert want.next_step({}, 0) is None and want.next_step({0: 1}, 1) == (0, 2)
+
+
+def test_a_switch_that_does_nothing_changes_nothing():
+    """Rigid jobs never pay: with the same draws, runs with payments and without are the same."""
+    on, off = (
+        Experiment(
+            workload="gavel:multi=true,offered=2,gpus=16,jobs=40",
+            cluster="2x8",
+            scheduler=f"themis:payments={payments}",
+        ).run()
+        for payments in ("true", "false")
+    )
+    assert on.summary["preemptions"] > 0
+    assert on.jobs["finish_s"].tolist() == off.jobs["finish_s"].tolist()
