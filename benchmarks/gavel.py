@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from run import REFERENCE, Board, _calibration
+from board import REFERENCE, Board, calibration
 
 from blox import Experiment
 from blox.performance.throughputs import throughputs
@@ -102,7 +102,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--largest", type=int, default=10**9, help="leave out cases of more jobs")
     options = parser.parse_args()
-    calibrate, board = _calibration(), Board()
+    calibrate, board = calibration(), Board()
     for case in cases():
         if options.only not in case.name or case.jobs > options.largest:
             continue

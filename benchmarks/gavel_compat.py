@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from run import REFERENCE, SHARED, Board, _calibration
+from board import REFERENCE, SHARED, Board, calibration
 
 from blox import Experiment
 
@@ -28,7 +28,7 @@ def main() -> int:
         if not path.is_file():
             print(f"nothing to measure: {path} is absent")
             return 0
-    calibrate, board = _calibration(), Board()
+    calibrate, board = calibration(), Board()
     for policy, original_s in ORIGINAL_S.items():
         seconds = _measure(policy, calibrate)
         note = f"({seconds:.2f} s; the original {original_s} s)"

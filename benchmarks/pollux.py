@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from run import REFERENCE, SHARED, Board, _calibration
+from board import REFERENCE, SHARED, Board, calibration
 
 from blox.experiment import Experiment
 from blox.performance.goodput import GradientNoise, ThroughputModel
@@ -107,7 +107,7 @@ class Timer:
     """CPU seconds of a piece of work on the machine of reference: the best of some tries."""
 
     def __init__(self) -> None:
-        self.calibrate = _calibration()
+        self.calibrate = calibration()
 
     def seconds(self, work: Callable[[], object], tries: int = 5) -> float:
         return self.each([work], tries)[0]

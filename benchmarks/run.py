@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib.util
-import os
 import resource
 import statistics
 import subprocess
@@ -21,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from board import REFERENCE, SHARED, Board, calibration
+
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("BLOX_SHARED", ROOT.parent / "shared"))
 GOLDENS = SHARED / "goldens" / "blox"
-REFERENCE = 0.9  # what the calibration prints on the machine for which the limits are stated
 GAVEL = "gavel:multi=true,offered={offered},gpus=10000,jobs={jobs}"
 
 # CPU seconds of complete runs of the original on a quiet machine, in units of the calibration
@@ -80,24 +78,6 @@ MOST_MEMORY_GB = 4.0
 MOST_GROWTH = 2.0  # of the cost per job from 10,000 to 1,000,000 jobs
 
 
-class Board:
-    """Prints a line per figure and remembers whether any was missed."""
-
-    def __init__(self) -> None:
-        self.missed: list[str] = []
-
-    def line(
-        self, name: str, figure: float, unit: str, limit: float, *, at_least: bool = False, note: str = ""
-    ) -> None:
-        verdict = ""
-        if limit:
-            met = figure >= limit if at_least else figure <= limit
-            verdict = f"{'at least' if at_least else 'at most'} {limit:g} {unit}: {'ok' if met else 'MISSED'}"
-            if not met:
-                self.missed.append(name)
-        print(f"{name:58s} {figure:8.2f} {unit:8s} {verdict:28s} {note}", flush=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -105,7 +85,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--tries", type=int, default=3, help="tries per short case; the best counts")
     options = parser.parse_args()
-    calibrate = _calibration()
+    calibrate = calibration()
     board = Board()
     per_job: dict[int, float] = {}
     for case in CASES:
@@ -190,20 +170,6 @@ def _start_up(*arguments: str) -> float:
         subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
         walls.append(time.perf_counter() - start)
     return min(walls)
-
-
-def _calibration() -> Callable[[], float]:
-    """The fixed piece of work that tells how fast this machine is just now."""
-    path = SHARED / "measure" / "calibrate.py"
-    if not path.is_file():
-        print(f"{path} is absent: figures are seconds of this machine")
-        return lambda: REFERENCE
-    spec = importlib.util.spec_from_file_location("calibrate", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    work: Callable[[], float] = module.work
-    return work
 
 
 if __name__ == "__main__":

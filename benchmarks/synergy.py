@@ -14,7 +14,7 @@ import argparse
 import sys
 import time
 
-from run import REFERENCE, SHARED, Board, _calibration
+from board import REFERENCE, SHARED, Board, calibration
 
 from blox import Experiment
 
@@ -44,7 +44,7 @@ def main() -> int:
     if not JOBS.is_file():
         print(f"nothing to measure: {JOBS} is absent")
         return 0
-    calibrate, board = _calibration(), Board()
+    calibrate, board = calibration(), Board()
     for name, limit_s, settings in CASES:
         if given.only not in name:
             continue

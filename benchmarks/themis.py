@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from run import REFERENCE, Board, _calibration
+from board import REFERENCE, Board, calibration
 
 from blox import Experiment
 from blox.schedulers import themis
@@ -53,7 +53,7 @@ def main() -> int:
         return answer
 
     themis.Themis.schedule = timed
-    calibrate, board = _calibration(), Board()
+    calibrate, board = calibration(), Board()
     with tempfile.TemporaryDirectory() as folder:
         for elastic in (False, True):
             path = trace(chosen.apps, elastic, Path(folder) / "jobs.csv")

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib.util
-import os
 import sys
 import tempfile
 import time
@@ -20,10 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from board import REFERENCE, SHARED, calibration
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GOLDENS = SHARED / "goldens" / "tiresias"
-REFERENCE = 0.9  # what the calibration prints on the machine for which the limits are stated
 SCHEDULES = ("fifo", "dlas-gpu", "shortest-gpu")
 LEAST_RATIO = 20.0
 JOBS, GPUS, OFFERED, MOST_S = 100_000, 10_000, 0.95, 10.0
@@ -37,7 +34,7 @@ def main() -> int:
     if not (GOLDENS / "summary.csv").is_file():
         print(f"nothing to measure: {GOLDENS / 'summary.csv'} is absent")
         return 0
-    calibrate = _calibration()
+    calibrate = calibration()
     missed = 0
     for name in SCHEDULES:
         if given.only in f"original {name}":
@@ -76,28 +73,30 @@ def _original(schedule: str, calibrate: Callable[[], float], tries: int) -> int:
 
 
 def _large(calibrate: Callable[[], float], tries: int) -> int:
-    """Our own policy, event by event, on jobs drawn from the same mix."""
+    """Our own policy on jobs drawn from the same mix: under rounds of 300 s, and event by event."""
     from blox import Experiment
 
+    missed = 0
     with tempfile.TemporaryDirectory(prefix="blox-bench-") as folder:
         path = Path(folder) / "jobs.csv"
         _draw(path)
-        experiment = Experiment(
-            workload=str(path),
-            cluster=f"{GPUS // 8}x8",
-            scheduler="tiresias:queues=2,threshold=3200",
-            placement="count",
-            clock="events",
-        )
-        prepared = experiment.prepare()
-        seconds, here, unit = _best(prepared.run, calibrate, tries)
-    print(
-        f"{'100,000 jobs on 10,000 GPUs, tiresias, events':44s} {seconds:7.2f} s   "
-        f"(at most {MOST_S:g}: {'ok' if seconds <= MOST_S else 'MISSED'}; here {here:.2f} s, "
-        f"calibration {unit:.2f})",
-        flush=True,
-    )
-    return int(seconds > MOST_S)
+        for clock in ("rounds", "events"):
+            experiment = Experiment(
+                workload=str(path),
+                cluster=f"{GPUS // 8}x8",
+                scheduler="tiresias:queues=2,threshold=3200",
+                placement="count",
+                clock=clock,
+            )
+            seconds, here, unit = _best(experiment.prepare().run, calibrate, tries)
+            print(
+                f"{f'100,000 jobs on 10,000 GPUs, tiresias, {clock}':44s} {seconds:7.2f} s   "
+                f"(at most {MOST_S:g}: {'ok' if seconds <= MOST_S else 'MISSED'}; here {here:.2f} s, "
+                f"calibration {unit:.2f})",
+                flush=True,
+            )
+            missed += seconds > MOST_S
+    return missed
 
 
 def _draw(path: Path) -> None:
@@ -129,20 +128,6 @@ def _best(
         unit = (before + calibrate()) / 2
         best = min(best, (seconds / unit * REFERENCE, seconds, unit))
     return best
-
-
-def _calibration() -> Callable[[], float]:
-    """The fixed piece of work that tells how fast this machine is just now."""
-    path = SHARED / "measure" / "calibrate.py"
-    if not path.is_file():
-        print(f"{path} is absent: figures are seconds of this machine")
-        return lambda: REFERENCE
-    spec = importlib.util.spec_from_file_location("calibrate", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    work: Callable[[], float] = module.work
-    return work
 
 
 if __name__ == "__main__":
