@@ -178,7 +178,7 @@ CASES = {
     ),
     "a job wider than any GPU type": Bad(
         "run --workload t.csv --scheduler gavel --cluster v100=1x4,k80=1x4 --out out",
-        ("job 'b' takes 8 GPUs of one type", "4 v100, 4 k80", "enlarge the cluster"),
+        ("job 'b' takes 8 GPUs of one type", "4 v100, 4 k80", "add GPUs of a type it can run on"),
         {"t.csv": HEAD + "a,0,1,60\nb,0,8,60\n"},
     ),
     "a job that its GPU type cannot run": Bad(

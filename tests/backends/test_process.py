@@ -251,7 +251,11 @@ def test_no_process_outlives_the_scheduler(tmp_path: Path, ending: signal.Signal
     trace = write_trace(tmp_path, [(0, 1, 36000)] * 4)
     settings = f"workload={trace!r}, cluster='1x2', scheduler='las', round_s=15.0, backend='process'"
     program = f"from blox.experiment import Experiment; Experiment({settings}, speedup=60.0).run()"
-    scheduler = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    scheduler = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
+    )
     try:
         jobs = poll(lambda: four(children_of(scheduler.pid)))  # two of them suspended
         scheduler.send_signal(ending)

@@ -37,6 +37,8 @@ class JobSpeeds:
         self._table, self._reference = table, reference
         self._profiles = profiles_from()
         self._columns = [_column(name, table, reference, self._profiles) for name in gpu_types]
+        # Types of which nothing is known: they count as the default generation.
+        self.guessed = tuple(name for name in gpu_types if not self._knows(name))
         self._named: dict[str, list[tuple[int, Kind]]] = {}  # by whole and plain name: batch size, row
         for kind in table.alone:
             batch = _BATCH.search(kind[0])
@@ -118,6 +120,9 @@ class JobSpeeds:
         rows = sorted((kind for size, kind in known if size == batch), key=lambda kind: kind[1])
         smaller = [kind for kind in rows if kind[1] <= gpus]
         return smaller[-1] if smaller else rows[0]
+
+    def _knows(self, gpu_type: str) -> bool:
+        return gpu_type in self._table.gpu_types or self._profiles.generation(gpu_type).name != "*"
 
     def _plain(self, model: str) -> str:
         """A model's name in the profiles; its own where it has no profile."""

@@ -159,4 +159,9 @@ def remarks(run: Run) -> list[str]:
             f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed "
             "(column slo_relaxed of jobs.csv)"
         )
+    if guessed := summary.get("guessed_gpu_types"):
+        told.append(
+            f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "
+            "(scheduler gavel:throughputs=FILE names speeds of your own)"
+        )
     return told

@@ -185,3 +185,11 @@ def test_relaxed_slos_are_told(command, tmp_path, monkeypatch):
     policy = "gavel:policy=max_sum_throughput_normalized_by_cost_perf_SLOs"
     answer = command("run", "--workload", jobs, "--cluster", "v100=1x1,k80=1x1", "--scheduler", policy)
     assert answer.code == 0 and "those of 2 jobs were relaxed" in " ".join(answer.out.split())
+
+
+def test_gpu_types_of_which_nothing_is_known_are_told():
+    settings = {"workload": "gavel:load=60,jobs=3", "scheduler": "gavel"}
+    known, guessed = (
+        Experiment(cluster=c, **settings).run() for c in ("v100=1x4,k80=1x4", "v100=1x4,tpu9=1x4")
+    )
+    assert guessed.summary["guessed_gpu_types"] == 1 and "guessed_gpu_types" not in known.summary

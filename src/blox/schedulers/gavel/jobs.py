@@ -106,5 +106,5 @@ def _homeless(row: int, speed: Array, cluster_state: ClusterState, job_state: Jo
     return BloxError(
         f"job {columns.job_id[row]!r} takes {int(columns.gpus[row])} GPUs of one type, and there are {types}",
         where="scheduling 'gavel'",
-        fix="leave it out (max_gpus=... for a generator), give it fewer GPUs, or enlarge the cluster",
+        fix="leave it out (max_gpus=N), give it fewer GPUs, or add GPUs of a type it can run on",
     )

@@ -122,5 +122,5 @@ class Problem:
                 f"job {self.jobs[first]} can run nowhere: it takes {self.width[first]:g} GPUs of one type, "
                 f"and there are {types}",
                 where="Gavel problem",
-                fix="leave it out, give it fewer GPUs, or enlarge the cluster",
+                fix="leave it out, give it fewer GPUs, or add GPUs of a type it can run on",
             )

@@ -37,6 +37,7 @@ class _Memory:
     changed: bool = True  # somebody came or went since the last solution
     solved_s: float = -np.inf
     relaxed: dict[int, int] = field(default_factory=dict)  # job -> solutions that did not hold its SLO
+    guessed: int = 0  # GPU types of which no speed is known, where there are several types
 
 
 @register.scheduling("gavel")
@@ -99,6 +100,8 @@ class Gavel:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: _Memory(TimeShares(len(cluster_state.gpu_types))))
         memory.shares.account(job_state, cluster_state)
+        if len(cluster_state.gpu_types) > 1:
+            memory.guessed = len(job_speeds(self.throughputs, cluster_state.gpu_types).guessed)
         if self.belief == "learnt":
             self._learnt.observe(cluster_state, job_state)
         gpus = gpus_by_type(cluster_state)
@@ -131,7 +134,8 @@ class Gavel:
         """For the summary: the share of leases that were extended, the jobs whose SLO was relaxed."""
         memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
         leases, extended = memory.shares.leases.sum(axis=0).tolist()
-        return {"extended_leases": extended / max(leases, 1), "slo_relaxed": len(memory.relaxed)}
+        guessed = {"guessed_gpu_types": memory.guessed} if memory.guessed else {}
+        return {"extended_leases": extended / max(leases, 1), "slo_relaxed": len(memory.relaxed), **guessed}
 
     @property
     def _policy(self) -> Policy:
