@@ -33,9 +33,10 @@ def run(tmp_path):
     throughputs, trace = tmp_path / "throughputs.json", tmp_path / "jobs.trace"
     throughputs.write_text(json.dumps(table))
 
-    def start(*jobs, policy="max_min_fairness_perf", cluster="v100=1x1,k80=1x1", **more):
+    def start(*jobs, policy="max_min_fairness_perf", cluster="v100=1x1,k80=1x1", slo=-1, **more):
         lines = [
-            f"{name}\tcommand\tfolder\t-n\t0\t{steps}\t{gpus}\t1\t-1\t{at}" for name, steps, gpus, at in jobs
+            f"{name}\tcommand\tfolder\t-n\t0\t{steps}\t{gpus}\t1\t{slo}\t{at}"
+            for name, steps, gpus, at in jobs
         ]
         trace.write_text("\n".join(lines) + "\n")
         options = ",".join(f"{key}={value}" for key, value in more.items())
@@ -156,3 +157,10 @@ def test_where_the_originals_solver_ends_is_an_optimum(jobs, aware):
 
 def test_other_policies_are_as_they_are():
     assert as_the_original("gandiva", 3) == policy("gandiva", seed=3, sum_over_types=True)
+
+
+def test_slos_that_cannot_be_held_are_counted(run):
+    policy = "max_sum_throughput_normalized_by_cost_perf_SLOs"
+    jobs = [("fast", 36_000, 1, 0)] * 2
+    assert run(*jobs, policy=policy, cluster="v100=1x1", slo=1.2).summary["slo_relaxed"] == 2
+    assert run(*jobs, policy=policy, cluster="v100=2x1", slo=1.2).summary["slo_relaxed"] == 0

@@ -155,10 +155,7 @@ def remarks(run: Run) -> list[str]:
             "(write --cluster 16x8:cpu=24,memory_gb=500)"
         )
     if relaxed := summary.get("slo_relaxed"):
-        told.append(
-            f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed "
-            "(column slo_relaxed of jobs.csv)"
-        )
+        told.append(f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed")
     if guessed := summary.get("guessed_gpu_types"):
         told.append(
             f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "

@@ -72,6 +72,7 @@ class Leases:
             "rounds_run": counts.rounds,
             "allocations_made": counts.allocations,
             "leases_extended": counts.extended / counts.leases if counts.leases else 0.0,
+            "slo_relaxed": len(counts.relaxed),
         }
 
 

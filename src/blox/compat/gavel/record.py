@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class Counts:
     leases: int = 0  # that could have been extended
     extended: int = 0
     busy_s: float = 0.0  # GPU-seconds
+    relaxed: set[int] = field(default_factory=set)  # jobs whose SLO could not be held
 
 
 class Record:

@@ -159,6 +159,7 @@ class TimeShares:
             pairs=Pairs(kind, record.beside[np.ix_(kinds, kinds)]) if self.packed else None,
         )
         found = self.policy.allocate(problem, memory.policy)
+        record.counts.relaxed.update(rows[place] for place in found.relaxed)
         members = np.where(found.members >= 0, rows[found.members], -1) if len(rows) else found.members
         memory.combinations.promise(members, np.clip(found.fractions, 0.0, 1.0))
 
