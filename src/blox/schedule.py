@@ -103,11 +103,10 @@ class Schedule:
         if not keys:
             return np.arange(len(self.jobs)) if which is None else which
         if which is None:
-            return stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+            return stable_order(*keys)
         if len(which) == 1:
             return which
-        of_these = tuple(key.take(which) for key in keys)
-        return which.take(stable_order(of_these[0]) if len(keys) == 1 else np.lexsort(of_these[::-1]))
+        return which.take(stable_order(*(key.take(which) for key in keys)))
 
     def front(self, need: Array, capacity: int, guess: int) -> Array:
         """The first positions, in order, that need at least `capacity` GPUs together; or all.
@@ -127,7 +126,18 @@ class Schedule:
         return self.order
 
 
-def stable_order(key: Array) -> Array:
+def stable_order(*keys: Array) -> Array:
+    """Positions in the order of the keys, the first one first, ties as they stand."""
+    if len(keys) == 1:
+        return _by_number(keys[0])
+    if len(keys) == 2 and keys[0].dtype == bool:  # two lines, one behind the other
+        order = _by_number(keys[1])
+        behind = keys[0].take(order)
+        return np.concatenate((order[~behind], order[behind]))
+    return np.lexsort(keys[::-1])
+
+
+def _by_number(key: Array) -> Array:
     """`argsort(kind="stable")`, several times faster for long keys of finite numbers.
 
     A sort of plain integers is quick, so the leading bits of each key are packed with its position. The
