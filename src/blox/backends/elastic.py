@@ -12,12 +12,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from blox.backends.feed import JobFeed
-from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
+from blox.backends.simulation import NO_TIMES, Simulation
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.options import SimulationOptions
-from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array
 
@@ -56,15 +53,7 @@ class ElasticSimulation(Simulation):
     `overheads.resize_s` where that is given.
     """
 
-    def __init__(
-        self,
-        feed: JobFeed,
-        performance: PerformanceModel,
-        overheads: Overheads | None = None,
-        options: SimulationOptions | None = None,
-        round_s: float = 300.0,
-    ) -> None:
-        super().__init__(feed, performance, overheads, options, round_s)
+    def _begin(self) -> None:
         self._courses: dict[int, _Course] = {}
         self._place: dict[int, int] = {}  # the stage each running job is in, from its course's first
         self._held: dict[int, tuple[float, int]] = {}  # when a job last gave up GPUs, and how many

@@ -7,12 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.backends.feed import JobFeed
-from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
+from blox.backends.simulation import NO_TIMES, Simulation
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.options import SimulationOptions
-from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
@@ -37,15 +34,7 @@ class SharedSimulation(Simulation):
     Jobs report `steps_per_s`, what they do beside whomever they are with, when they start or are adjusted.
     """
 
-    def __init__(
-        self,
-        feed: JobFeed,
-        performance: PerformanceModel,
-        overheads: Overheads | None = None,
-        options: SimulationOptions | None = None,
-        round_s: float = 300.0,
-    ) -> None:
-        super().__init__(feed, performance, overheads, options, round_s)
+    def _begin(self) -> None:
         self._partners: dict[int, int] = {}
         self._alone: dict[int, float] = {}  # the rate of a job that shares, if it did not
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet

@@ -46,6 +46,10 @@ class Simulation:
         self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
         self._earliest = math.inf  # of those of the jobs that run
         self._somebody_left = False  # so that it must be looked for
+        self._begin()
+
+    def _begin(self) -> None:
+        """Sets up what a kind of simulation keeps beside this; called once, when this is there."""
 
     @property
     def exhausted(self) -> bool:

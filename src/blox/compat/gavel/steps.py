@@ -9,14 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.backends.feed import JobFeed
-from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
+from blox.backends.simulation import NO_TIMES, Simulation
 from blox.cluster_state import ClusterState
 from blox.compat.gavel.record import Record, Round
 from blox.errors import BloxError
 from blox.job_state import JobState
-from blox.options import SimulationOptions
-from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
@@ -26,15 +23,8 @@ MOST_FAILURES = 5
 class Rounds(Simulation):
     """The backend that runs round by round. The time of the next one is known when who runs is."""
 
-    def __init__(
-        self,
-        feed: JobFeed,
-        performance: PerformanceModel,
-        overheads: Overheads | None = None,
-        options: SimulationOptions | None = None,
-        round_s: float = 360.0,
-    ) -> None:
-        super().__init__(feed, performance, overheads, options, round_s)
+    def _begin(self) -> None:
+        performance = self._performance
         assert isinstance(performance, Steps)
         self._truth, self._record = performance, performance.record
         self._record.clear()

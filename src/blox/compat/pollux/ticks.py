@@ -10,15 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.backends.feed import JobFeed
-from blox.backends.simulation import NO_TIMES, PerformanceModel, Simulation
+from blox.backends.simulation import NO_TIMES, Simulation
 from blox.cluster_state import ClusterState
 from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
 from blox.job_state import JobState
-from blox.options import SimulationOptions
 from blox.performance.goodput_interference import interfering
-from blox.performance.overheads import Overheads
 from blox.placement.pinned import held_by_node
 from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
@@ -40,15 +37,8 @@ class Trainings:
 class Ticks(Simulation):
     """The backend that advances trainings from wake-up to wake-up. There is nothing to be passed over."""
 
-    def __init__(
-        self,
-        feed: JobFeed,
-        performance: PerformanceModel,
-        overheads: Overheads | None = None,
-        options: SimulationOptions | None = None,
-        round_s: float = 300.0,
-    ) -> None:
-        super().__init__(feed, performance, overheads, options, round_s)
+    def _begin(self) -> None:
+        performance = self._performance
         assert isinstance(performance, Measured)
         self._truth = performance
         self._since = 0.0
