@@ -70,6 +70,8 @@ class Columns:
     cpu: Array
     memory_gb: Array
     batch_size: Array
+    min_batch_size: Array
+    max_batch_size: Array
     iterations: Array
     iteration_s: Array
     expected_s: Array

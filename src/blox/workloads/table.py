@@ -6,6 +6,7 @@ JobState and the documentation all read them from there.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -70,6 +71,8 @@ COLUMNS: dict[str, Column] = {
             "memory_gb", np.float64, NAN, "host memory it asks for in all, GB (empty: its share of the node)"
         ),
         Column("batch_size", np.int64, 0, "samples per step (0: not known)"),
+        Column("min_batch_size", np.int64, 0, "fewest samples per step (0: as its application allows)"),
+        Column("max_batch_size", np.int64, 0, "most samples per step (0: as its application allows)"),
         Column("iterations", np.float64, NAN, "steps that it takes in all"),
         Column("iteration_s", np.float64, NAN, "seconds per step in isolation"),
     )
@@ -175,6 +178,11 @@ class JobTable:
             if low in c and high in c:
                 bad = (c[high] != 0) & (c[low] > c[high])
                 checks.append((low, bad, f"must not be above {high}"))
+        batches = [each for each in ("min_batch_size", "batch_size", "max_batch_size") if each in c]
+        checks += [(each, c[each] < 0, "must be 0 or more") for each in batches]
+        for low, high in itertools.combinations(batches, 2):
+            bad = (c[low] != 0) & (c[high] != 0) & (c[low] > c[high])
+            checks.append((low, bad, f"must not be above {high}, where both are given"))
         for name, bad, rule in checks:
             if bad.any():
                 row = int(np.argmax(bad))

@@ -23,6 +23,15 @@ class Rule:
     broken: Callable[[Columns], Array]
 
 
+def _in_order(low: str, high: str) -> Rule:
+    return Rule(
+        low,
+        f"must not be above {high}, where both are given",
+        (low, high),
+        lambda c: (c[low] > c[high]) & (c[high] > 0),
+    )
+
+
 RULES = (
     Rule(
         "gpus",
@@ -64,6 +73,11 @@ RULES = (
     Rule("cpu", "must be 0 or more", ("cpu",), lambda c: c["cpu"] < 0),
     Rule("memory_gb", "must be 0 or more", ("memory_gb",), lambda c: c["memory_gb"] < 0),
     Rule("batch_size", "must be 0 or more", ("batch_size",), lambda c: c["batch_size"] < 0),
+    Rule("min_batch_size", "must be 0 or more", ("min_batch_size",), lambda c: c["min_batch_size"] < 0),
+    Rule("max_batch_size", "must be 0 or more", ("max_batch_size",), lambda c: c["max_batch_size"] < 0),
+    _in_order("min_batch_size", "batch_size"),
+    _in_order("batch_size", "max_batch_size"),
+    _in_order("min_batch_size", "max_batch_size"),
     Rule("iterations", "must be above 0", ("iterations",), lambda c: c["iterations"] <= 0),
     Rule("iteration_s", "must be above 0", ("iteration_s",), lambda c: c["iteration_s"] <= 0),
 )

@@ -8,6 +8,7 @@ from blox.errors import BloxError
 from blox.workloads.readers.csv import Csv
 from blox.workloads.readers.philly import Philly
 from blox.workloads.spec import workload_from_spec
+from blox.workloads.table import JobTable
 
 OURS = "job_id,submit_s,gpus,duration_s\n"
 PHILLY = "timestamp,duration,num_gpus,gpu_time,cluster\n"
@@ -288,3 +289,28 @@ def test_larger_jobs_are_left_out_and_counted(tmp_path):
     table = workload_from_spec(f"{file}?max_gpus=4&start=1").table
     assert table.columns["job_id"].tolist() == ["c", "e"]
     assert "left out 2 jobs: of more than 4 GPUs" in table.notes
+
+
+def test_batch_sizes_and_their_limits_are_in_order(tmp_path):
+    file = tmp_path / "t.csv"
+    head = "job_id,submit_s,gpus,duration_s,min_batch_size,batch_size,max_batch_size\n"
+    file.write_text(head + "a,0,1,9,32,64,128\nb,0,1,9,,64,\nc,0,1,9,32,,128\nd,0,1,9,,,\n")
+    table = workload_from_spec(str(file)).table
+    assert table.columns["min_batch_size"].tolist() == [32, 0, 32, 0]
+    assert table.columns["max_batch_size"].tolist() == [128, 0, 128, 0]
+    for line, words in (
+        ("x,0,1,9,65,64,", "min_batch_size must not be above batch_size"),
+        ("x,0,1,9,,64,63", "batch_size must not be above max_batch_size"),
+        ("x,0,1,9,65,,64", "min_batch_size must not be above max_batch_size"),
+        ("x,0,1,9,-1,,", "min_batch_size must be 0 or more"),
+        ("x,0,1,9,,,-1", "max_batch_size must be 0 or more"),
+    ):
+        file.write_text(f"{head}{line}\n")
+        with pytest.raises(BloxError, match=words) as caught:
+            workload_from_spec(str(file)).table
+        assert caught.value.where == f"{file}:2"
+        columns = {"job_id": ["x"], "submit_s": [0.0], "gpus": [1], "duration_s": [9.0]}
+        cells = dict(zip(head.strip().split(",")[4:], line.split(",")[4:]))
+        columns |= {name: [int(cell)] for name, cell in cells.items() if cell}
+        with pytest.raises(BloxError, match=words):
+            JobTable.build(columns, source="python")
