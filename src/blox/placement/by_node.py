@@ -8,6 +8,7 @@ still free. A rule sees nodes and counts; GPU ids on a node are handed out lowes
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from heapq import heappop, heappush
@@ -42,6 +43,7 @@ class NodeRule(Protocol):
 
 
 RuleOfJob = Callable[[int], NodeRule]
+_END = sys.maxsize  # a place in line behind everybody
 _LONG = 256  # jobs: a queue worth looking through for those who have no chance
 
 
@@ -108,7 +110,8 @@ class _Walk:
         self.needs: list[int] = requests.need.take(queue).tolist()
         self._at = 0  # in the queue
         self._below = requests.capacity + 1  # who needs as much on one node cannot be placed any more
-        self._queue_places: list[int] = []  # known from the first displacement on
+        # Places in line, all 0 until the first displacement asks for them; behind the queue nobody stands.
+        self._queue_places: list[int] = [0] * len(self.queue) + [_END]
         # Released jobs that are still to be reached, the next one last: they come off from the end of the
         # line, so whoever is released later stands before all of them.
         self._returning: list[Victim] = []
@@ -143,9 +146,7 @@ class _Walk:
 
     def _next(self) -> tuple[int, int]:
         """Who comes next, from the queue or from those who were released, and what it needs."""
-        if self._returning and (
-            self._at == len(self.queue) or self._returning[-1][0] < self._queue_places[self._at]
-        ):
+        if self._returning and self._returning[-1][0] < self._queue_places[self._at]:
             _, job, _, need = self._returning.pop()
             return job, need
         self._at += 1
@@ -178,10 +179,12 @@ class _Walk:
         if self._place is not None and self._victims is not None:
             self._place[more] = np.arange(len(line), len(self._line))
             self._victims.relocate(self._place)
-            self._queue_places += self._place[fresh].tolist()
+            self._queue_places[-1:] = [*self._place[fresh].tolist(), _END]
             off = more[np.frombuffer(self.released, dtype=bool)[more]][::-1]
             home, held = self._victims.home.take(off).tolist(), self.requests.held.take(off).tolist()
             self._returning = list(zip(self._place[off].tolist(), off.tolist(), home, held))
+        else:
+            self._queue_places = [0] * len(self.queue) + [_END]
         return True
 
     def _fill(self) -> None:
@@ -196,25 +199,29 @@ class _Walk:
         preempt, within = self.schedule.preempt, len(self._in_line()) if self.schedule.preempt else 0
         queue_places, victims = self._queue_places, self._victims
         placed, on_node, so_many = self.placed.append, self.nodes.append, self.counts.append
-        while returning or at < len(queue):
-            if returning and (at == len(queue) or returning[-1][0] < queue_places[at]):
+        most = top  # no node has more free GPUs
+        while True:
+            my_place = queue_places[at]
+            if returning and returning[-1][0] < my_place:
                 my_place, job, node, need = returning[-1]
                 if node < 0:
                     break
                 returning.pop()
-                if free[node] >= need:  # it stays
-                    free[node] = left = free[node] - need
+                left = free[node] - need
+                if left >= 0:  # it stays
+                    free[node] = left
                     if left:  # nobody looks for a node without free GPUs
                         heappush(heaps[left], node)
                     total -= need
                     released[job] = False
                     continue
-            else:
+            elif at < len(queue):
                 job, need = queue[at], needs[at]
                 if need > top:
                     break
-                my_place = queue_places[at] if queue_places else -1
                 at += 1
+            else:
+                break
             if not total and (not preempt or (victims is not None and not victims.behind(my_place))):
                 at = len(queue)  # nothing is free, and nobody stands behind: the walk is over
                 returning.clear()
@@ -223,13 +230,13 @@ class _Walk:
             if need >= below:
                 continue
             node, count = -1, need
-            while count <= top and need <= total:
+            while count <= most:
                 heap = heaps[count]
                 while heap:
-                    if free[heap[0]] == count:
-                        node = heappop(heap)
+                    node = heappop(heap)
+                    if free[node] == count:
                         break
-                    heappop(heap)
+                    node = -1
                 if node >= 0:
                     break
                 count += 1
@@ -238,39 +245,43 @@ class _Walk:
                     victims = self._victims_in_line()
                     queue_places = self._queue_places
                     my_place = queue_places[at - 1]
-                last = victims.last
-                mine = several = 0
+                last, gone, given, several = victims.last, [], 0, False
                 # Only the node that has just been given GPUs can fit: there was none before.
-                while mine < len(last) or victims.more():
-                    place, _, node, held = last[-1 - mine]
+                while last or victims.more():
+                    victim = last[-1]
+                    place, _, node, held = victim
                     if place <= my_place or node < 0:
                         several = place > my_place
                         node = -1
                         break
-                    mine += 1
+                    gone.append(last.pop())
+                    given += held
                     free[node] = count = free[node] + held
                     if count >= need:
                         break
                     heappush(heaps[count], node)
+                else:
                     node = -1
-                if node < 0:  # in vain: everybody goes back
-                    for _, _, home, held in last[len(last) - mine :]:
+                if node >= 0:
+                    total += given
+                    for victim in gone:
+                        released[victim[1]] = True
+                        if victim[0] < within:  # beyond the front of the line it is not reached for now
+                            returning.append(victim)
+                    most = need - 1 if need > count - need else count - need
+                else:  # in vain: everybody goes back
+                    for _, _, home, held in gone:
                         free[home] = left = free[home] - held
                         if left:
                             heappush(heaps[left], home)
+                    last += gone[::-1]
+                    most = need - 1
                     if several:  # it is next again, and somebody else's turn to find it a place
                         if released[job]:
                             returning.append((my_place, job, *self._shares_of(job)[0]))
                         else:
                             at -= 1
                         break
-                else:
-                    for _ in range(mine):
-                        taken = last.pop()
-                        total += taken[3]
-                        released[taken[1]] = True
-                        if taken[0] < within:  # beyond the front of the line it is not reached for now
-                            returning.append(taken)
             if node < 0:
                 if self.schedule.strict:
                     self.blocked = True
@@ -296,8 +307,8 @@ class _Walk:
         self._queue_array = np.concatenate((self._queue_array[:at], rest))
         self.queue[at:] = rest.tolist()
         self.needs[at:] = self.requests.need.take(rest).tolist()
-        if self._queue_places:
-            self._queue_places[at:] = self._places().take(rest).tolist()
+        if self._victims is not None:
+            self._queue_places[at:] = [*self._places().take(rest).tolist(), _END]
 
     def _try(self, job: int, need: int) -> bool:
         if need > self.pool.total:
@@ -372,8 +383,8 @@ class _Walk:
 
     def _victims_in_line(self) -> Victims:
         if self._victims is None:
-            self._victims = Victims(self.requests, self.cluster, self._places())
-            self._queue_places = self._places().take(self._queue_array).tolist()
+            self._victims = Victims(self.requests, self.cluster, self._in_line(), self._places())
+            self._queue_places = [*self._places().take(self._queue_array).tolist(), _END]
         return self._victims
 
     def _shares_of(self, job: int) -> list[Share]:
@@ -417,11 +428,13 @@ class _Walk:
 
     def _gpu_ids(self, draft: Draft, nodes: Array, counts: Array) -> Array:
         """The lowest free ids on each node, in the order of the walk."""
-        ids = self.cluster.free_ids(draft)
-        flat = np.repeat(nodes, counts)
-        by_node = np.argsort(flat, kind="stable")
-        sorted_nodes = flat[by_node]
-        rank = np.arange(len(flat)) - np.searchsorted(sorted_nodes, sorted_nodes)
-        gpus = np.empty(len(flat), dtype=np.int64)
-        gpus[by_node] = ids[np.searchsorted(self.cluster.gpu_node[ids], sorted_nodes) + rank]
-        return gpus
+        ids, size = self.cluster.free_ids(draft), self.cluster.nodes
+        by_node = np.argsort(nodes, kind="stable")
+        in_order = counts.take(by_node)
+        free = np.bincount(self.cluster.gpu_node.take(ids), minlength=size)
+        kept = free - np.bincount(nodes, weights=counts, minlength=size).astype(np.int64)
+        first = np.empty(len(nodes), dtype=np.int64)  # of each placement, in the list of free ids
+        first[by_node] = in_order.cumsum() - in_order
+        first += (kept.cumsum() - kept).take(nodes)
+        first -= counts.cumsum() - counts
+        return ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))

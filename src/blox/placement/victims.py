@@ -22,19 +22,20 @@ class Victims:
 
     __slots__ = ("_before", "_held", "_place", "home", "last")
 
-    def __init__(self, requests: Requests, cluster_state: ClusterState, place: Array) -> None:
-        running = requests.schedule.rank((~requests.pending).nonzero()[0])
-        owner = requests.allocation.owner
+    def __init__(self, requests: Requests, cluster_state: ClusterState, line: Array, place: Array) -> None:
+        """`line` are positions in order, the front or all; `place` is the place in line by position."""
+        running = _in_order(requests, line, place)
+        owner, nodes = requests.allocation.owner, cluster_state.gpu_node
         assert owner is not None
-        held = (owner >= 0).nonzero()[0]
-        holder = owner[held]
-        first, last = np.empty((2, requests.rows), dtype=np.int64)  # GPU of each row
-        last[holder] = held  # GPUs come in ascending order: the last one stays,
-        first[holder[::-1]] = held[::-1]  # or here the first
+        first, last = np.empty(
+            (2, requests.rows + 1), dtype=np.int64
+        )  # node of each row; the last: of nobody
+        last[owner] = nodes  # GPUs come in ascending order: the last one stays,
+        first[owner[::-1]] = nodes[::-1]  # or here the first
         rows = requests.schedule.jobs.take(running)
-        node = cluster_state.gpu_node[first[rows]]
-        node[node != cluster_state.gpu_node[last[rows]]] = -1
-        self.home: Array = np.full(len(requests.need), -1)  # node by position
+        node = first.take(rows)
+        node[node != last.take(rows)] = -1
+        self.home: Array = np.empty(len(requests.need), dtype=np.int64)  # node by position, of running jobs
         self.home[running] = node
         self._before: Array = running  # who is not in the list yet
         self._held, self._place = requests.held, place
@@ -66,3 +67,13 @@ class Victims:
     def _told(self, jobs: Array) -> list[Victim]:
         columns = (self._place.take(jobs), jobs, self.home.take(jobs), self._held.take(jobs))
         return list(zip(*(column.tolist() for column in columns)))
+
+
+def _in_order(requests: Requests, line: Array, place: Array) -> Array:
+    """The positions of running jobs, first in line first; who is beyond the front comes after it."""
+    in_line = line[~requests.pending.take(line)]
+    if len(line) == len(place):
+        return in_line
+    running = (~requests.pending).nonzero()[0]
+    beyond = running[place.take(running) == len(place)]
+    return np.concatenate((in_line, requests.schedule.rank(beyond)))
