@@ -8,7 +8,7 @@ have goes first. Which fractions are right is the policy's business, not ours.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,17 @@ MEMORY_ROUNDS = 10.0  # what a job was owed in the last so many rounds counts wh
 STAY_ROUNDS = 1.0  # moving costs a restart: who runs goes on until it is so far ahead of the others
 
 Chosen = tuple[int, int]  # (row of the table of shares, GPU type)
+
+
+class Claims(NamedTuple):
+    """Rows and types where time is wanted that can be had; by older jobs first, then by row and type."""
+
+    row: Array
+    type: Array
+    cell: Array  # of the tables, if they were one long row
+    first: Array  # the members of the row
+    second: Array
+    wanted: Array
 
 
 class TimeShares:
@@ -51,13 +62,14 @@ class TimeShares:
         self.leases: Array = np.zeros((0, 2), dtype=np.int64)  # by job: rounds it ran, on the GPUs of before
         self._last_s = self._counted_s = math.nan
         self._active: Array | None = None  # the jobs when somebody last left
-        self._alone: Array = np.empty(0, dtype=np.int64)  # job -> its own row
+        self._alone: Array = np.full(1, -1)  # job -> its own row; the last one is for all that have none
         self._paired: dict[tuple[int, int], int] = {}
+        self._claims: Claims | None = None
         self._running: tuple[Allocation, tuple[Array, Array]] | None = None  # of the present allocation
 
     def without_row(self, jobs: Array) -> Array:
         """Those of the jobs that have no row yet."""
-        strangers: Array = jobs[self._rows_of(jobs, np.full(len(jobs), -1)) < 0]
+        strangers: Array = jobs[self._rows_of(jobs) < 0]
         return strangers
 
     def account(self, job_state: JobState, cluster_state: ClusterState) -> None:
@@ -96,13 +108,23 @@ class TimeShares:
         self.elapsed_s = most
         self._set(members, fractions, np.maximum(fractions * most - owed, 0.0), speed)
 
-    def priorities(self, running: tuple[Array, Array]) -> Array:
-        """Wanted fraction over received fraction (rows x types): 1 where a row has had just its part."""
-        half = self.round_s / 2 or 1.0
-        received_s = self.received_s + half
-        received_s[running] = np.maximum(received_s[running] - self.stay * self.round_s, half)
-        found: Array = self.wanted / (received_s / (self.elapsed_s + half))
-        return found
+    def in_line(self, running: tuple[Array, Array]) -> Claims:
+        """The claims in order of priority: wanted over received fraction, 1 for who has had just its part.
+
+        On equal terms those come first that stay where they are, then older jobs.
+        """
+        if self._claims is None:
+            self._claims = self._find_claims()
+        claims, half = self._claims, self.round_s / 2 or 1.0
+        received_s = self.received_s.take(claims.cell) + half
+        here = np.zeros(self.wanted.size, dtype=bool)
+        here[running[0] * self.wanted.shape[1] + running[1]] = True
+        stays = here.take(claims.cell)
+        received_s[stays] = np.maximum(received_s[stays] - self.stay * self.round_s, half)
+        priority = claims.wanted / (received_s / (self.elapsed_s + half))
+        priority[stays] *= 1.0 + 1e-12  # on equal terms
+        order = (-priority).argsort(kind="stable")
+        return Claims(*(column.take(order) for column in claims))
 
     def count_leases(self, jobs: Array, extended: Array, now: float) -> None:
         """These jobs run in the round that begins now; `extended` says which go on where they are."""
@@ -127,21 +149,24 @@ class TimeShares:
 
     def _find_running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
         allocation = cluster_state.allocation
+        partner = allocation.share_group
+        if partner is None:
+            types = held_types(cluster_state, int(allocation.jobs.max(initial=-1)))[allocation.jobs]
+            rows = self._rows_of(allocation.jobs)
+            known = rows >= 0
+            return (rows, types) if known.all() else (rows[known], types[known])
         counts = allocation.counts
         types = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
-        partner = allocation.share_group
-        others = np.full(len(types), -1) if partner is None else partner.astype(np.int64)
-        rows = self._rows_of(allocation.jobs, others)
+        rows = self._rows_of(allocation.jobs, partner.astype(np.int64))
         known = rows >= 0
-        if partner is None:
-            return rows[known], types[known]
         rows, once = np.unique(rows[known], return_index=True)  # a pair is met twice
         return rows, types[known][once]
 
-    def _rows_of(self, jobs: Array, others: Array) -> Array:
+    def _rows_of(self, jobs: Array, others: Array | None = None) -> Array:
         """The row of each job alone (other -1) or pair; -1 where there is none."""
-        known = np.append(self._alone, -1)
-        found = known[np.minimum(jobs, len(known) - 1)]
+        found: Array = self._alone[np.minimum(jobs, len(self._alone) - 1)]
+        if others is None:
+            return found
         for place in (others >= 0).nonzero()[0].tolist():
             pair = int(jobs[place]), int(others[place])
             found[place] = self._paired.get((min(pair), max(pair)), -1)
@@ -149,12 +174,40 @@ class TimeShares:
 
     def _set(self, members: Array, wanted: Array, received_s: Array, speed: Array) -> None:
         self.members, self.wanted, self.received_s, self.speed = members, wanted, received_s, speed
-        self._running = None
+        self._running = self._claims = None
         single = members[:, 1] < 0
-        self._alone = np.full(int(members.max(initial=-1)) + 1, -1)
+        self._alone = np.full(int(members.max(initial=-1)) + 2, -1)
+        if single.all():
+            self._alone[members[:, 0]] = np.arange(len(members))
+            self._paired = {}
+            return
         self._alone[members[single, 0]] = single.nonzero()[0]
         rows = (~single).nonzero()[0].tolist()
         self._paired = {(min(a, b), max(a, b)): row for row, (a, b) in zip(rows, members[rows].tolist())}
+
+    def _find_claims(self) -> Claims:
+        row, type_ = ((self.wanted > 0) & (self.speed > 0)).nonzero()
+        older = self.members[row, 0].argsort(kind="stable")
+        row, type_ = row[older], type_[older]
+        cell = row * self.wanted.shape[1] + type_
+        first, second = self.members[row].T
+        return Claims(row, type_, cell, first, second, self.wanted.take(cell))
+
+
+def gpus_by_type(cluster_state: ClusterState) -> Array:
+    """GPUs of each type on nodes that are up."""
+    gpus = np.where(cluster_state.node_up, cluster_state.node_gpus, 0)
+    found = np.bincount(cluster_state.node_type, gpus, len(cluster_state.gpu_types))
+    return found.astype(np.int64)
+
+
+def held_types(cluster_state: ClusterState, last: int) -> Array:
+    """The type of the first GPU that each row up to `last` holds; a further entry is for nobody."""
+    owner = cluster_state.allocation.owner
+    assert owner is not None
+    found = np.full(last + 2, -1)
+    found[owner[::-1]] = cluster_state.gpu_type[::-1]  # of several the one written last stays
+    return found
 
 
 def choose(
@@ -162,45 +215,36 @@ def choose(
 ) -> tuple[Array, Array]:
     """(rows of the shares, types): who runs in the coming round; no job twice, no type beyond its GPUs.
 
-    `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Rows come in order
-    of priority, on equal terms those first that stay where they are, then older jobs; who does not fit is
-    passed over. With `fill` GPUs that are left go to jobs that are left, the most deserving first, each on
-    the type where it is fastest, on equal terms where most are free.
+    `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Claims come in
+    order of priority; who does not fit is passed over. With `fill` GPUs that are left go to jobs that are
+    left, the most deserving first, each on the type where it is fastest, on equal terms where most are free.
     """
-    free = gpus.tolist()
-    priority = np.where(shares.speed > 0, shares.priorities(running), 0.0)
-    priority[running] *= 1.0 + 1e-12  # on equal terms
-    row, type_ = priority.nonzero()
-    line = np.lexsort((shares.members[row, 0], -priority[row, type_]))
-    row, type_ = row[line], type_[line]
-    first, second = shares.members[row].T
-    taken: set[int] = set()
-    chosen: list[Chosen] = []
-    left = sum(free)
-    columns = row, type_, first, second, width[row]
-    for each, kind, job, other, need in zip(*(column.tolist() for column in columns)):
-        if free[kind] < need or job in taken or other in taken:
+    free, line = gpus.tolist(), shares.in_line(running)
+    left, taken = sum(free), bytearray(int(shares.members.max(initial=-1)) + 2)  # by job
+    places: list[int] = []
+    columns = line.type, width.take(line.row), line.first, line.second
+    for place, (kind, need, job, other) in enumerate(zip(*(column.tolist() for column in columns))):
+        if taken[job] or free[kind] < need or taken[other]:
             continue
-        taken.add(job)
-        if other >= 0:
-            taken.add(other)
-        chosen.append((each, kind))
+        taken[job] = taken[other] = 1
+        taken[-1] = 0  # nobody: the other of who is alone
+        places.append(place)
         free[kind] -= need
         left -= need
         if not left:
             break
-    if fill and left:
-        chosen += _fill(shares, width.tolist(), free, taken)
-    rows, types = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
-    return rows, types
-
-
-def _fill(shares: TimeShares, widths: list[int], free: list[int], taken: set[int]) -> list[Chosen]:
-    busy = np.zeros(int(shares.members.max(initial=0)) + 1, dtype=bool)
-    busy[list(taken)] = True
-    idle = ((shares.members[:, 1] < 0) & ~busy[shares.members[:, 0]]).nonzero()[0]
+    rows, types = line.row[places], line.type[places]
+    if not (fill and left):
+        return rows, types
+    first, second = shares.members.T
+    idle = ((second < 0) & ~np.frombuffer(taken, dtype=bool)[first]).nonzero()[0]
     if not len(idle):
-        return []
+        return rows, types
+    more = np.array(_fill(shares, idle, width.tolist(), free), dtype=np.int64).reshape(-1, 2)
+    return np.concatenate((rows, more[:, 0])), np.concatenate((types, more[:, 1]))
+
+
+def _fill(shares: TimeShares, idle: Array, widths: list[int], free: list[int]) -> list[Chosen]:
     standing = shares.wanted[idle].sum(axis=1) / (
         shares.received_s[idle].sum(axis=1) + (shares.round_s or 1.0)
     )

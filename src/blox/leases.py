@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from blox.fractions import held_types
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -43,15 +44,12 @@ class Pins(Mapping[int, tuple[int, ...]]):
 
 def pin_alone(jobs: Array, types: Array, gpus: Array, cluster_state: ClusterState) -> tuple[Pins, Array]:
     """Pins for jobs that have their GPUs for themselves, and which of them stay where they are."""
-    allocation = cluster_state.allocation
-    owner, counts = allocation.owner, allocation.counts
+    owner = cluster_state.allocation.owner
     assert owner is not None
-    last = max(int(jobs.max(initial=-1)), int(allocation.jobs.max(initial=-1))) + 1
-    held_type, held_gpus = np.full((2, last + 1), -1)  # the last one is for GPUs that nobody owns
-    held_type[allocation.jobs] = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
-    held_gpus[allocation.jobs] = counts
-    stays: Array = (held_type[jobs] == types) & (held_gpus[jobs] == gpus)
-    keeps = np.zeros(last + 1, dtype=bool)
+    last = max(int(jobs.max(initial=-1)), int(owner.max(initial=-1)))
+    held_gpus = np.bincount(owner + 1, minlength=last + 2)  # the first one is of GPUs that nobody owns
+    stays: Array = (held_types(cluster_state, last)[jobs] == types) & (held_gpus[1:][jobs] == gpus)
+    keeps = np.zeros(last + 2, dtype=bool)
     keeps[jobs[stays]] = True
     wanted = np.where(keeps[owner], owner, -1)
     moving = (~stays).nonzero()[0]
@@ -69,10 +67,10 @@ def _fullest_first(types: Array, owner: Array, cluster_state: ClusterState) -> A
     """A free GPU of each of these types, on the nodes with the fewest free ones: as if taken one by one."""
     free = ((owner < 0) & cluster_state.node_up[cluster_state.gpu_node]).nonzero()[0]
     node = cluster_state.gpu_node[free]
-    line = free[np.lexsort((free, np.bincount(node)[node]))]
+    line = free[np.bincount(node)[node].argsort(kind="stable")]
     of_type = cluster_state.gpu_type[line]
     found = np.empty(len(types), dtype=np.int64)
-    for kind in range(len(cluster_state.gpu_types)):
+    for kind in set(types.tolist()):
         here = (types == kind).nonzero()[0]
         found[here] = line[of_type == kind][: len(here)]
     return found

@@ -70,13 +70,12 @@ class Schedule:
         not chosen, on the type where they are fastest. Who stays on its GPU type keeps its GPUs: its lease is
         extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares` wait.
         """
-        from blox.fractions import choose
+        from blox.fractions import choose, gpus_by_type
         from blox.leases import pin, pin_alone
 
         shares.account(job_state, cluster_state)
-        up = cluster_state.node_up[cluster_state.gpu_node]
-        gpus = np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
         width = job_state.columns.gpus.take(shares.members[:, 0])
+        gpus = gpus_by_type(cluster_state)
         rows, types = choose(shares, width, gpus, shares.running(cluster_state), fill)
         members, need = shares.members[rows], width[rows]
         if cluster_state.allocation.share_group is None and not (members[:, 1] >= 0).any():

@@ -21,10 +21,9 @@ class Oracle:
     path: str = ""
 
     def alone(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
-        known = job_speeds(self.path, cluster_state.gpu_types)
-        kinds = self.kinds(rows, cluster_state, job_state).tolist()
-        speed = np.array([known.alone(kind) for kind in kinds]).reshape(-1, len(cluster_state.gpu_types))
-        return speed, np.array([known.base(kind) for kind in kinds])
+        kinds = self.kinds(rows, cluster_state, job_state)
+        speed, base = job_speeds(self.path, cluster_state.gpu_types).tables()
+        return speed[kinds], base[kinds]
 
     def pairs(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Pairs:
         known = job_speeds(self.path, cluster_state.gpu_types)

@@ -8,6 +8,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
+from blox.fractions import gpus_by_type
 from blox.job_state import JobState
 from blox.schedulers.gavel.problem import Pairs, Problem
 from blox.workloads.table import Array
@@ -27,12 +28,6 @@ class Belief(Protocol):
         ...
 
 
-def gpus_by_type(cluster_state: ClusterState) -> Array:
-    """GPUs of each type on nodes that are up."""
-    up = cluster_state.node_up[cluster_state.gpu_node]
-    return np.bincount(cluster_state.gpu_type[up], minlength=len(cluster_state.gpu_types))
-
-
 def speeds_now(
     rows: Array, belief: Belief, cluster_state: ClusterState, job_state: JobState
 ) -> tuple[Array, Array, Array]:
@@ -42,15 +37,18 @@ def speeds_now(
     all nodes up, is refused.
     """
     speed, base = belief.alone(rows, cluster_state, job_state)
-    speed = np.where(_permitted(rows, cluster_state, job_state), speed, 0.0)
+    if job_state.typed:
+        speed = np.where(_permitted(rows, cluster_state, job_state), speed, 0.0)
     width = job_state.columns.gpus.take(rows)[:, None]
+    now = np.where(width <= gpus_by_type(cluster_state), speed, 0.0)
+    can = now.any(axis=1)
+    if can.all():
+        return rows, now, base
     ever = (speed > 0) & (width <= np.bincount(cluster_state.gpu_type, minlength=speed.shape[1]))
     if not ever.any(axis=1).all():
         place = int((~ever.any(axis=1)).argmax())
         raise _homeless(int(rows[place]), speed[place], cluster_state, job_state)
-    speed = np.where(width <= gpus_by_type(cluster_state), speed, 0.0)
-    can = speed.any(axis=1)
-    return rows[can], speed[can], base[can]
+    return rows[can], now[can], base[can]
 
 
 def problem_of(
@@ -89,10 +87,9 @@ def problem_of(
 def _permitted(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
     """Where the jobs themselves say that they may run (jobs x types)."""
     may = np.ones((len(rows), len(cluster_state.gpu_types)), dtype=bool)
-    if job_state.typed:
-        for place, text in enumerate(job_state.columns.gpu_types[rows].tolist()):
-            if text:
-                may[place] = np.isin(cluster_state.gpu_types, text.split("|"))
+    for place, text in enumerate(job_state.columns.gpu_types[rows].tolist()):
+        if text:
+            may[place] = np.isin(cluster_state.gpu_types, text.split("|"))
     return may
 
 

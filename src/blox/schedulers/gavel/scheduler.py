@@ -8,7 +8,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError, suggestion
-from blox.fractions import TimeShares
+from blox.fractions import TimeShares, gpus_by_type
 from blox.job_state import JobState
 from blox.performance.job_speeds import job_speeds
 from blox.registry import register
@@ -17,7 +17,7 @@ from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.allox import AlloX
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.fifo import Fifo
-from blox.schedulers.gavel.jobs import Belief, gpus_by_type, problem_of, speeds_now
+from blox.schedulers.gavel.jobs import Belief, problem_of, speeds_now
 from blox.schedulers.gavel.learnt import Learnt
 from blox.schedulers.gavel.policies import Policy, policy
 from blox.schedulers.gavel.problem import Problem
@@ -105,7 +105,8 @@ class Gavel:
         if self.belief == "learnt":
             self._learnt.observe(cluster_state, job_state)
         gpus = gpus_by_type(cluster_state)
-        just_now = not (np.array_equal(job_state.active, memory.seen) and np.array_equal(gpus, memory.gpus))
+        same_jobs = job_state.active is memory.seen or np.array_equal(job_state.active, memory.seen)
+        just_now = not (same_jobs and np.array_equal(gpus, memory.gpus))
         if just_now:
             memory.changed, memory.seen, memory.gpus = True, job_state.active, gpus
         chosen = self._policy
