@@ -23,7 +23,7 @@ from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests
-from blox.placement.victims import Victim, Victims
+from blox.placement.victims import Victims
 from blox.plan import Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -92,7 +92,6 @@ class _Walk:
         self.nodes: list[int] = []
         self.counts: list[int] = []
         self.blocked = False
-        self.released = bytearray(len(requests.need))  # running jobs that are off their GPUs at the moment
         self._place: Array | None = None
         self._victims: Victims | None = None
         node_free = cluster_state.node_free
@@ -112,9 +111,10 @@ class _Walk:
         self._below = requests.capacity + 1  # who needs as much on one node cannot be placed any more
         # Places in line, all 0 until the first displacement asks for them; behind the queue nobody stands.
         self._queue_places: list[int] = [0] * len(self.queue) + [_END]
-        # Released jobs that are still to be reached, the next one last: they come off from the end of the
+        # Released victims that are still to be reached, the next one last: they come off from the end of the
         # line, so whoever is released later stands before all of them.
-        self._returning: list[Victim] = []
+        self._returning: list[int] = []
+        self._stayed: list[int] = []  # victims that were reached, and went back where they had been
 
     def run(self) -> Allocation:
         """Down the line: everybody is placed, passed over, or ends the walk."""
@@ -127,11 +127,11 @@ class _Walk:
                     break
                 if self._at == len(self.queue) and not self._returning:
                     continue
-            job, need = self._next()
+            job, need, victim = self._next()
             if not self.pool.total and not (self.schedule.preempt and self._has_victim(job)):
                 self.blocked = self.schedule.strict
                 break
-            if self._stays(job):
+            if self._stays(victim):
                 continue
             if self._below <= need <= self.pool.top:
                 continue
@@ -144,13 +144,15 @@ class _Walk:
                 self._below = need
         return self._result()
 
-    def _next(self) -> tuple[int, int]:
-        """Who comes next, from the queue or from those who were released, and what it needs."""
-        if self._returning and self._returning[-1][0] < self._queue_places[self._at]:
-            _, job, _, need = self._returning.pop()
-            return job, need
+    def _next(self) -> tuple[int, int, int]:
+        """Who comes next and what it needs; of those who were released, which victim it is (else -1)."""
+        if self._returning:
+            victims = self._victims_in_line()
+            if victims.places[self._returning[-1]] < self._queue_places[self._at]:
+                victim = self._returning.pop()
+                return victims.jobs[victim], victims.held[victim], victim
         self._at += 1
-        return self.queue[self._at - 1], self.needs[self._at - 1]
+        return self.queue[self._at - 1], self.needs[self._at - 1], -1
 
     def _front(self) -> Array | None:
         """As much of the order as a long, overfull queue is going to need; None: all of it."""
@@ -178,11 +180,8 @@ class _Walk:
         self.needs += need.take(fresh).tolist()
         if self._place is not None and self._victims is not None:
             self._place[more] = np.arange(len(line), len(self._line))
-            self._victims.relocate(self._place)
             self._queue_places[-1:] = [*self._place[fresh].tolist(), _END]
-            off = more[np.frombuffer(self.released, dtype=bool)[more]][::-1]
-            home, held = self._victims.home.take(off).tolist(), self.requests.held.take(off).tolist()
-            self._returning = list(zip(self._place[off].tolist(), off.tolist(), home, held))
+            self._returning = list(self._victims.join(self._place))
         else:
             self._queue_places = [0] * len(self.queue) + [_END]
         return True
@@ -195,15 +194,17 @@ class _Walk:
         """
         pool, queue, needs, returning = self.pool, self.queue, self.needs, self._returning
         free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
-        released, below, at = self.released, self._below, self._at
-        preempt, within = self.schedule.preempt, len(self._in_line()) if self.schedule.preempt else 0
-        queue_places, victims = self._queue_places, self._victims
+        preempt, below, at = self.schedule.preempt, self._below, self._at
         placed, on_node, so_many = self.placed.append, self.nodes.append, self.counts.append
+        victims, queue_places, stayed = self._victims, self._queue_places, self._stayed.append
+        if victims is not None:
+            places, nodes, held, jobs = victims.places, victims.nodes, victims.held, victims.jobs
         most = top  # no node has more free GPUs
         while True:
-            my_place = queue_places[at]
-            if returning and returning[-1][0] < my_place:
-                my_place, job, node, need = returning[-1]
+            my_place, victim = queue_places[at], -1
+            if returning and places[returning[-1]] < my_place:
+                victim = returning[-1]
+                node, need = nodes[victim], held[victim]
                 if node < 0:
                     break
                 returning.pop()
@@ -213,10 +214,11 @@ class _Walk:
                     if left:  # nobody looks for a node without free GPUs
                         heappush(heaps[left], node)
                     total -= need
-                    released[job] = False
+                    stayed(victim)
                     continue
+                my_place = places[victim]
             elif at < len(queue):
-                job, need = queue[at], needs[at]
+                need = needs[at]
                 if need > top:
                     break
                 at += 1
@@ -243,42 +245,44 @@ class _Walk:
             if node < 0 and preempt:
                 if victims is None:
                     victims = self._victims_in_line()
+                    places, nodes, held, jobs = victims.places, victims.nodes, victims.held, victims.jobs
                     queue_places = self._queue_places
                     my_place = queue_places[at - 1]
-                last, gone, given, several = victims.last, [], 0, False
+                first = last = victims.off
+                given = 0
                 # Only the node that has just been given GPUs can fit: there was none before.
-                while last or victims.more():
-                    victim = last[-1]
-                    place, _, node, held = victim
-                    if place <= my_place or node < 0:
-                        several = place > my_place
+                while last < len(places) or victims.more():
+                    node = nodes[last]
+                    if node < 0 or places[last] <= my_place:
                         node = -1
                         break
-                    gone.append(last.pop())
-                    given += held
-                    free[node] = count = free[node] + held
+                    count = held[last]
+                    given += count
+                    free[node] = count = free[node] + count
+                    last += 1
                     if count >= need:
                         break
                     heappush(heaps[count], node)
                 else:
                     node = -1
+                most = need - 1
                 if node >= 0:
                     total += given
-                    for victim in gone:
-                        released[victim[1]] = True
-                        if victim[0] < within:  # beyond the front of the line it is not reached for now
-                            returning.append(victim)
-                    most = need - 1 if need > count - need else count - need
+                    victims.off = last
+                    if first < victims.beyond:  # who is beyond the front of the line is not reached for now
+                        first = victims.beyond
+                    returning += range(first, last)
+                    if count - need > most:
+                        most = count - need
                 else:  # in vain: everybody goes back
-                    for _, _, home, held in gone:
-                        free[home] = left = free[home] - held
+                    for back in range(first, last):
+                        home = nodes[back]
+                        free[home] = left = free[home] - held[back]
                         if left:
                             heappush(heaps[left], home)
-                    last += gone[::-1]
-                    most = need - 1
-                    if several:  # it is next again, and somebody else's turn to find it a place
-                        if released[job]:
-                            returning.append((my_place, job, *self._shares_of(job)[0]))
+                    if last < len(places) and places[last] > my_place:  # one that stands on several nodes:
+                        if victim >= 0:  # the job is next again, and somebody else's turn to find it a place
+                            returning.append(victim)
                         else:
                             at -= 1
                         break
@@ -294,7 +298,7 @@ class _Walk:
             if left:
                 heappush(heaps[left], node)
             total -= need
-            placed(job)
+            placed(queue[at - 1] if victim < 0 else jobs[victim])
             on_node(node)
             so_many(need)
         self._at, self._below, pool.total = at, below, total
@@ -325,44 +329,40 @@ class _Walk:
             self.counts.append(count)
         return True
 
-    def _stays(self, job: int) -> bool:
+    def _stays(self, victim: int) -> bool:
         """A released job that is reached goes back where it was, if that is still free."""
-        if not self.undo or not self.released[job]:
+        if not self.undo or victim < 0:
             return False
-        home = self._shares_of(job)
+        home = self._shares_of(victim)
         for node, count in home:
             if self.pool.free[node] < count:
                 return False
         for node, count in home:
             self.pool.take(node, count)
-        self.released[job] = False
+        self._stayed.append(victim)
         return True
 
-    def _release(self, count: int) -> None:
-        """The last `count` victims are off their nodes for good; each stands in line again at its place."""
-        if not count:
-            return
-        victims, within = self._victims_in_line(), len(self._in_line())
-        for _ in range(count):
-            taken = victims.last.pop()
-            self.released[taken[1]] = True
-            if taken[0] < within:  # beyond the front of the line it is not reached for now
-                self._returning.append(taken)
+    def _release(self, last: int) -> None:
+        """The victims before `last` are off their nodes for good; each stands in line again at its place."""
+        victims = self._victims_in_line()
+        # Beyond the front of the line they are not reached for now.
+        self._returning += range(max(victims.off, victims.beyond), last)
+        victims.off = last
 
     def _displace(self, job: int, need: int) -> bool:
         """Releases jobs from the end of the order, only ones behind this one, until it fits."""
         victims = self._victims_in_line()
-        my_place, mine, fits = int(self._places()[job]), 0, False
-        while not fits and victims.reach(mine) and victims.last[-1 - mine][0] > my_place:
-            mine += 1
-            for node, count in self._shares_of(victims.last[-mine][1]):
+        my_place, last, fits = int(self._places()[job]), victims.off, False
+        while not fits and victims.reach(last) and victims.places[last] > my_place:
+            for node, count in self._shares_of(last):
                 self.pool.give(node, count)
+            last += 1
             fits = self._try(job, need)
         if fits or not self.undo:
-            self._release(mine)
+            self._release(last)
             return fits
-        for back in range(mine, 0, -1):
-            for node, count in self._shares_of(victims.last[-back][1]):
+        for back in range(victims.off, last):
+            for node, count in self._shares_of(back):
                 self.pool.take(node, count)
         return False
 
@@ -387,14 +387,25 @@ class _Walk:
             self._queue_places = [*self._places().take(self._queue_array).tolist(), _END]
         return self._victims
 
-    def _shares_of(self, job: int) -> list[Share]:
-        """Where a running job stands, or stood when the walk began."""
-        node = int(self._victims_in_line().home[job])
+    def _shares_of(self, victim: int) -> list[Share]:
+        """Where a victim stands, or stood when the walk began."""
+        victims = self._victims_in_line()
+        node = victims.nodes[victim]
         if node >= 0:
-            return [(node, int(self.requests.held[job]))]
-        nodes = self.cluster.gpu_node[self.allocation.gpus_of(int(self.schedule.jobs[job]))]
-        found, counts = np.unique(nodes, return_counts=True)
+            return [(node, victims.held[victim])]
+        row = int(self.schedule.jobs[victims.jobs[victim]])
+        found, counts = np.unique(self.cluster.gpu_node[self.allocation.gpus_of(row)], return_counts=True)
         return list(zip(found.tolist(), counts.tolist()))
+
+    def _off(self) -> Array:
+        """Which jobs, by position, were released and did not go back."""
+        off = np.zeros(len(self.requests.need), dtype=bool)
+        victims = self._victims
+        if victims is not None and victims.off:
+            jobs = np.array(victims.jobs[: victims.off])
+            off[jobs] = True
+            off[jobs[self._stayed]] = False
+        return off
 
     def _per_node(self, rows: Array) -> Array:
         """GPUs that these rows hold, by node."""
@@ -405,7 +416,7 @@ class _Walk:
         return np.add.reduceat(held, self.cluster.node_first, dtype=np.int64)
 
     def _result(self) -> Allocation:
-        off = np.frombuffer(self.released, dtype=bool)
+        off = self._off()
         leaving = self.schedule.jobs[off]
         if not self.placed:
             return self.requests.settled(leaving)
