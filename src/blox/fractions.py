@@ -65,7 +65,12 @@ class TimeShares:
         self._alone: Array = np.full(1, -1)  # job -> its own row; the last one is for all that have none
         self._paired: dict[tuple[int, int], int] = {}
         self._claims: Claims | None = None
-        self._running: tuple[Allocation, tuple[Array, Array]] | None = None  # of the present allocation
+        self._running: tuple[Allocation, Array] | None = None  # of the present allocation
+
+    @property
+    def last_job(self) -> int:
+        """The highest row number of a job here; -1 if there is none."""
+        return len(self._alone) - 2
 
     def without_row(self, jobs: Array) -> Array:
         """Those of the jobs that have no row yet."""
@@ -79,7 +84,7 @@ class TimeShares:
         if passed > 0:
             self.round_s = passed
             self.elapsed_s += passed
-            self.received_s[self.running(cluster_state)] += passed
+            self.received_s.reshape(-1)[self.running(cluster_state)] += passed
         if job_state.active is not self._active:
             self._active = job_state.active
             there = np.zeros(job_state.submitted + 1, dtype=bool)
@@ -108,8 +113,8 @@ class TimeShares:
         self.elapsed_s = most
         self._set(members, fractions, np.maximum(fractions * most - owed, 0.0), speed)
 
-    def in_line(self, running: tuple[Array, Array]) -> Claims:
-        """The claims in order of priority: wanted over received fraction, 1 for who has had just its part.
+    def in_line(self, running: Array) -> tuple[Claims, Array]:
+        """The claims, and their order: by wanted over received fraction, 1 for who has had just its part.
 
         On equal terms those come first that stay where they are, then older jobs.
         """
@@ -118,13 +123,12 @@ class TimeShares:
         claims, half = self._claims, self.round_s / 2 or 1.0
         received_s = self.received_s.take(claims.cell) + half
         here = np.zeros(self.wanted.size, dtype=bool)
-        here[running[0] * self.wanted.shape[1] + running[1]] = True
+        here[running] = True
         stays = here.take(claims.cell)
         received_s[stays] = np.maximum(received_s[stays] - self.stay * self.round_s, half)
         priority = claims.wanted / (received_s / (self.elapsed_s + half))
         priority[stays] *= 1.0 + 1e-12  # on equal terms
-        order = (-priority).argsort(kind="stable")
-        return Claims(*(column.take(order) for column in claims))
+        return claims, (-priority).argsort(kind="stable")
 
     def count_leases(self, jobs: Array, extended: Array, now: float) -> None:
         """These jobs run in the round that begins now; `extended` says which go on where they are."""
@@ -136,31 +140,29 @@ class TimeShares:
             self.leases = np.concatenate(
                 (self.leases, np.zeros((more + len(self.leases), 2), dtype=np.int64))
             )
-        self.leases[jobs, 0] += 1
-        self.leases[jobs, 1] += extended
+        counted, cell = self.leases.reshape(-1), 2 * jobs
+        counted[cell] += 1
+        counted[cell + 1] += extended
 
-    def running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
-        """(rows, types): who has run since the last round, and where."""
+    def running(self, cluster_state: ClusterState) -> Array:
+        """Who has run since the last round, and where: cells of the tables, if they were one long row."""
         allocation = cluster_state.allocation
-        if self._running is not None and self._running[0] is allocation:
-            return self._running[1]
-        self._running = allocation, self._find_running(cluster_state)
+        if self._running is None or self._running[0] is not allocation:
+            self._running = allocation, self._find_running(cluster_state)
         return self._running[1]
 
-    def _find_running(self, cluster_state: ClusterState) -> tuple[Array, Array]:
-        allocation = cluster_state.allocation
-        partner = allocation.share_group
+    def _find_running(self, cluster_state: ClusterState) -> Array:
+        allocation, types = cluster_state.allocation, self.wanted.shape[1]
+        jobs, partner = allocation.jobs, allocation.share_group
         if partner is None:
-            types = held_types(cluster_state, int(allocation.jobs.max(initial=-1)))[allocation.jobs]
-            rows = self._rows_of(allocation.jobs)
-            known = rows >= 0
-            return (rows, types) if known.all() else (rows[known], types[known])
+            on = held_types(cluster_state, int(jobs.max(initial=-1)))[jobs]
+            rows = self._rows_of(jobs)
+            cells: Array = rows * types + on
+            return cells[rows >= 0]
         counts = allocation.counts
-        types = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
-        rows = self._rows_of(allocation.jobs, partner.astype(np.int64))
-        known = rows >= 0
-        rows, once = np.unique(rows[known], return_index=True)  # a pair is met twice
-        return rows, types[known][once]
+        on = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]]
+        rows = self._rows_of(jobs, partner.astype(np.int64))
+        return np.unique((rows * types + on)[rows >= 0])  # a pair is met twice
 
     def _rows_of(self, jobs: Array, others: Array | None = None) -> Array:
         """The row of each job alone (other -1) or pair; -1 where there is none."""
@@ -173,7 +175,8 @@ class TimeShares:
         return found
 
     def _set(self, members: Array, wanted: Array, received_s: Array, speed: Array) -> None:
-        self.members, self.wanted, self.received_s, self.speed = members, wanted, received_s, speed
+        self.members, self.wanted, self.speed = members, wanted, speed
+        self.received_s = np.ascontiguousarray(received_s)
         self._running = self._claims = None
         single = members[:, 1] < 0
         self._alone = np.full(int(members.max(initial=-1)) + 2, -1)
@@ -210,30 +213,30 @@ def held_types(cluster_state: ClusterState, last: int) -> Array:
     return found
 
 
-def choose(
-    shares: TimeShares, width: Array, gpus: Array, running: tuple[Array, Array], fill: bool
-) -> tuple[Array, Array]:
+def choose(shares: TimeShares, width: Array, gpus: Array, running: Array, fill: bool) -> tuple[Array, Array]:
     """(rows of the shares, types): who runs in the coming round; no job twice, no type beyond its GPUs.
 
     `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Claims come in
     order of priority; who does not fit is passed over. With `fill` GPUs that are left go to jobs that are
     left, the most deserving first, each on the type where it is fastest, on equal terms where most are free.
     """
-    free, line = gpus.tolist(), shares.in_line(running)
-    left, taken = sum(free), bytearray(int(shares.members.max(initial=-1)) + 2)  # by job
-    places: list[int] = []
-    columns = line.type, width.take(line.row), line.first, line.second
-    for place, (kind, need, job, other) in enumerate(zip(*(column.tolist() for column in columns))):
+    claims, order = shares.in_line(running)
+    free, taken = gpus.tolist(), bytearray(shares.last_job + 2)
+    left = sum(free)
+    chosen: list[int] = []
+    needs = width.take(claims.row)
+    columns = (column.take(order) for column in (claims.type, needs, claims.first, claims.second))
+    for claim, kind, need, job, other in zip(order.tolist(), *(column.tolist() for column in columns)):
         if taken[job] or free[kind] < need or taken[other]:
             continue
         taken[job] = taken[other] = 1
         taken[-1] = 0  # nobody: the other of who is alone
-        places.append(place)
+        chosen.append(claim)
         free[kind] -= need
         left -= need
         if not left:
             break
-    rows, types = line.row[places], line.type[places]
+    rows, types = claims.row.take(chosen), claims.type.take(chosen)
     if not (fill and left):
         return rows, types
     first, second = shares.members.T

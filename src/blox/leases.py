@@ -42,14 +42,18 @@ class Pins(Mapping[int, tuple[int, ...]]):
         return len(self._jobs)
 
 
-def pin_alone(jobs: Array, types: Array, gpus: Array, cluster_state: ClusterState) -> tuple[Pins, Array]:
-    """Pins for jobs that have their GPUs for themselves, and which of them stay where they are."""
+def pin_alone(
+    jobs: Array, types: Array, gpus: Array, cluster_state: ClusterState, submitted: int
+) -> tuple[Pins, Array]:
+    """Pins for jobs that have their GPUs for themselves, and which of them stay where they are.
+
+    `submitted` is a bound: every row number is below.
+    """
     owner = cluster_state.allocation.owner
     assert owner is not None
-    last = max(int(jobs.max(initial=-1)), int(owner.max(initial=-1)))
-    held_gpus = np.bincount(owner + 1, minlength=last + 2)  # the first one is of GPUs that nobody owns
-    stays: Array = (held_types(cluster_state, last)[jobs] == types) & (held_gpus[1:][jobs] == gpus)
-    keeps = np.zeros(last + 2, dtype=bool)
+    held_gpus = np.bincount(owner + 1, minlength=submitted + 1)[1:]  # without those that nobody owns
+    stays: Array = (held_types(cluster_state, submitted).take(jobs) == types) & (held_gpus.take(jobs) == gpus)
+    keeps = np.zeros(submitted + 1, dtype=bool)
     keeps[jobs[stays]] = True
     wanted = np.where(keeps[owner], owner, -1)
     moving = (~stays).nonzero()[0]

@@ -79,9 +79,10 @@ class Schedule:
         rows, types = choose(shares, width, gpus, shares.running(cluster_state), fill)
         members, need = shares.members[rows], width[rows]
         if cluster_state.allocation.share_group is None and not (members[:, 1] >= 0).any():
-            pins, stays = pin_alone(members[:, 0], types, need, cluster_state)
-            shares.count_leases(members[:, 0], stays, job_state.now)
-            return cls(members[:, 0], pinned=pins)
+            jobs = members[:, 0].copy()
+            pins, stays = pin_alone(jobs, types, need, cluster_state, job_state.submitted)
+            shares.count_leases(jobs, stays, job_state.now)
+            return cls(jobs, pinned=pins)
         pinned, extended = pin(members.tolist(), types.tolist(), need.tolist(), cluster_state)
         jobs = np.fromiter(pinned, dtype=np.int64, count=len(pinned))
         shares.count_leases(jobs, np.array([extended[job] for job in pinned]), job_state.now)

@@ -57,7 +57,7 @@ class ByThroughput:
         types = cluster_state.gpu_type.take(grants.gpus)
         several = len(types) != len(kinds)
         alone = by_kind[np.repeat(kinds, counts) if several else kinds, types]
-        starts = np.cumsum(counts) - counts
+        starts = np.cumsum(counts) - counts if several else np.arange(len(counts))
         if several:  # the slowest of its GPUs sets a job's pace
             alone = np.minimum.reduceat(alone, starts)
         beside = alone

@@ -144,6 +144,10 @@ def _changed(
     differs = owner != wanted
     if not differs.any():
         return now
+    if isinstance(pinned, Pins):
+        exchanged = _exchanged(differs.nonzero()[0], wanted, now, job_state)
+        if exchanged is not None:
+            return exchanged
     had, gets = np.zeros((2, job_state.submitted + 1), dtype=bool)  # the last is for GPUs without an owner
     had[owner[differs]] = gets[wanted[differs]] = True
     had[-1] = gets[-1] = False
@@ -155,6 +159,32 @@ def _changed(
     for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):
         if len(rows):
             put(rows, *_ids(pinned, wanted, rows))
+    return draft.outcome()
+
+
+def _exchanged(at: Array, wanted: Array, now: Allocation, job_state: JobState) -> Allocation | None:
+    """The outcome where the GPUs `at` change hands; None where somebody keeps some of its GPUs."""
+    assert now.owner is not None
+    held = job_state.columns.held_gpus
+    before, after = now.owner.take(at), wanted.take(at)
+    losers = sorted({row for row in before.tolist() if row >= 0})
+    leaving = np.array(losers, dtype=np.int64)
+    if int(held.take(leaving).sum()) != int((before >= 0).sum()):
+        return None
+    order = after.argsort(kind="stable")[int((after < 0).sum()) :]
+    row_of, ids = after.take(order), at.take(order)
+    first = np.append(True, row_of[1:] != row_of[:-1]).nonzero()[0] if len(row_of) else row_of
+    rows = row_of.take(first)
+    known = set(losers)
+    moves = np.array([row in known for row in rows.tolist()], dtype=bool)
+    if held.take(rows[~moves]).any():
+        return None
+    counts = np.append(first[1:], len(row_of)) - first if len(first) else first
+    draft = Draft(now, job_state.submitted)
+    draft.remove(leaving)
+    for put, which in ((draft.add, ~moves), (draft.move, moves)):
+        if which.any():
+            put(rows[which], counts[which], ids if which.all() else ids[np.repeat(which, counts)])
     return draft.outcome()
 
 
