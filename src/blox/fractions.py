@@ -199,9 +199,8 @@ class TimeShares:
 
 def gpus_by_type(cluster_state: ClusterState) -> Array:
     """GPUs of each type on nodes that are up."""
-    gpus = np.where(cluster_state.node_up, cluster_state.node_gpus, 0)
-    found = np.bincount(cluster_state.node_type, gpus, len(cluster_state.gpu_types))
-    return found.astype(np.int64)
+    of_type = cluster_state.node_gpus * cluster_state.node_up
+    return np.bincount(cluster_state.node_type, of_type, len(cluster_state.gpu_types)).astype(np.int64)
 
 
 def held_types(cluster_state: ClusterState, last: int) -> Array:

@@ -166,25 +166,22 @@ def _exchanged(at: Array, wanted: Array, now: Allocation, job_state: JobState) -
     """The outcome where the GPUs `at` change hands; None where somebody keeps some of its GPUs."""
     assert now.owner is not None
     held = job_state.columns.held_gpus
-    before, after = now.owner.take(at), wanted.take(at)
-    losers = sorted({row for row in before.tolist() if row >= 0})
-    leaving = np.array(losers, dtype=np.int64)
-    if int(held.take(leaving).sum()) != int((before >= 0).sum()):
+    lost: dict[int, int] = {}
+    gained: dict[int, list[int]] = {}
+    for gpu, old, new in zip(at.tolist(), now.owner.take(at).tolist(), wanted.take(at).tolist()):
+        if old >= 0:
+            lost[old] = lost.get(old, 0) + 1
+        if new >= 0:
+            gained.setdefault(new, []).append(gpu)
+    if any(held.item(row) != lost.get(row, 0) for row in (*lost, *gained)):
         return None
-    order = after.argsort(kind="stable")[int((after < 0).sum()) :]
-    row_of, ids = after.take(order), at.take(order)
-    first = np.append(True, row_of[1:] != row_of[:-1]).nonzero()[0] if len(row_of) else row_of
-    rows = row_of.take(first)
-    known = set(losers)
-    moves = np.array([row in known for row in rows.tolist()], dtype=bool)
-    if held.take(rows[~moves]).any():
-        return None
-    counts = np.append(first[1:], len(row_of)) - first if len(first) else first
     draft = Draft(now, job_state.submitted)
-    draft.remove(leaving)
-    for put, which in ((draft.add, ~moves), (draft.move, moves)):
-        if which.any():
-            put(rows[which], counts[which], ids if which.all() else ids[np.repeat(which, counts)])
+    draft.remove(np.array(sorted(lost), dtype=np.int64))
+    new_here = sorted(row for row in gained if row not in lost)
+    for put, rows in ((draft.add, new_here), (draft.move, sorted(lost.keys() & gained))):
+        if rows:
+            counts = np.array([len(gained[row]) for row in rows])
+            put(np.array(rows), counts, np.array([gpu for row in rows for gpu in gained[row]]))
     return draft.outcome()
 
 
