@@ -47,15 +47,16 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
         scheduler=scheduler,
         placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", _performance(experiment, placement, scheduler, workload), "rate"),
+        performance=_part("performance", _performance(experiment, workload, placement, scheduler), "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
 
 
 def _performance(experiment: Experiment, *parts: object) -> str | Any:
-    """The performance model that the experiment names; for `auto`, the one that a part asks for.
+    """The performance model that the experiment names; for `auto`, that of the first part that asks.
 
-    Otherwise speeds go by GPU type where the cluster has several types, and by durations where it has one.
+    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
+    speeds go by GPU type if the cluster has several types, and by durations if it has one.
     """
     if experiment.performance != "auto":
         return experiment.performance

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import metrics
+from blox import metrics, registry
 from blox.backends.feed import JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
+_RESIZE = "a scheduler that resizes jobs (pollux, optimus), "
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
 
 
@@ -51,6 +52,7 @@ class Prepared:
         self.workload = workload_from_spec(experiment.workload)
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
         self.clock = self.composition.clock or clock_of(experiment)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
@@ -72,7 +74,7 @@ class Prepared:
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
-        feed = JobFeed(job_batches, largest, belief, self.most_jobs)
+        feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
         if experiment.backend == "process":
             from blox.backends.process import Processes
 
@@ -157,10 +159,15 @@ class Prepared:
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work
                 summary.update(reported(job_state))
+        if self.resizes and not self.experiment.compat:
+            least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
+            summary["resizable_jobs"] = int((least < most)[: job_state.submitted].sum())
         table = self.experiment.to_table()
         if self.composition.cluster or self.composition.default_cluster:
             table["cluster"] = self.cluster.text
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
+        if table.get("performance") == "auto":
+            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
         stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
 
@@ -188,6 +195,11 @@ class Prepared:
         table = getattr(self.workload, "table", None)
         return len(table) if table is not None else int(getattr(self.workload, "jobs", None) or 0)
 
+    def _could_be_resized(self) -> bool:
+        """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
+        needed = getattr(self.workload, "needed_gpus", None)
+        return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
+
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
         table: JobTable | None = getattr(self.workload, "table", None)
@@ -199,13 +211,18 @@ class Prepared:
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
             if not self.composition.options.oversized_wait:
-                check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus)
+                check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
+            if check_jobs := getattr(self.composition.performance, "check_jobs", None):
+                check_jobs(table)
         largest = getattr(self.workload, "largest_gpus", None)
+        if self.resizes:
+            largest = getattr(self.workload, "needed_gpus", largest)
         if table is None and largest is not None and largest > self.cluster.total_gpus:
             raise BloxError(
                 f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",
                 where=f"workload {self.experiment.workload!r}",
-                fix=f"use a larger cluster, or add max_gpus={self.cluster.total_gpus} to the workload",
+                fix=f"use a larger cluster, {_RESIZE if self._could_be_resized() else ''}"
+                f"or add max_gpus={self.cluster.total_gpus} to the workload",
             )
         if self.window is not None and most is not None and self.window[1] >= most:
             raise BloxError(

@@ -29,7 +29,11 @@ class AdmissionPolicy(Protocol):
 
 
 class SchedulingPolicy(Protocol):
-    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
+    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement.
+
+    One that gives elastic jobs other numbers of GPUs than they ask for says so by a class attribute
+    `resizes = True`: jobs may then ask for more than the cluster has, if they can do with less.
+    """
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""

@@ -8,7 +8,7 @@ import pytest
 
 from blox import Experiment, Schedule
 from blox.errors import BloxError
-from blox.performance.elastic import STAGES, Goodput, batch_asked_for
+from blox.performance.elastic import STAGES, Goodput, batch_asked_for, limits_of
 from blox.performance.overheads import overheads_from_spec
 from blox.profiles.elastic import elastic_profile
 
@@ -108,11 +108,109 @@ def test_resizing_costs_a_restart_where_nothing_else_is_said():
 
 def test_stages_add_up_to_the_duration():
     profile = elastic_profile("cifar10")
-    assert batch_asked_for(profile, 4, 640, 4) == 640
-    assert profile.initial_batch <= batch_asked_for(profile, 4, 0, 4) <= profile.largest_batch
+    assert batch_asked_for(profile, 4, 640, 4, limits_of(profile)) == 640
+    best = batch_asked_for(profile, 4, 0, 4, limits_of(profile))
+    assert profile.initial_batch < best < profile.largest_batch
+    assert batch_asked_for(profile, 4, 0, 4, limits_of(profile, largest=best // 2)) <= best // 2
+    assert batch_asked_for(profile, 4, 0, 4, limits_of(profile, smallest=2 * best)) >= 2 * best
     assert STAGES == 10
     with pytest.raises(BloxError, match="cannot be read"):
         Goodput(profiles="no.toml")
+
+
+def limited(tmp_path, *jobs, scheduler="fifo", **settings):
+    file = tmp_path / "limited.csv"
+    head = (
+        "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,min_batch_size,batch_size,max_batch_size\n"
+    )
+    file.write_text(head + "\n".join(jobs) + "\n")
+    return Experiment(workload=str(file), cluster="4x4", scheduler=scheduler, round_s=60.0, **settings)
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        ("a,0,4,5000,cifar10,1,16,,64,", "batch_size is 64, and cifar10 trains with 128 to 4096"),
+        ("a,0,4,5000,cifar10,1,16,,99999,", "batch_size is 99999, and cifar10 trains with 128 to 4096"),
+        ("a,0,4,5000,cifar10,1,16,9000,,", "min_batch_size is 9000, and cifar10 trains with 128 to 4096"),
+        ("a,0,4,5000,cifar10,1,16,,,99", "max_batch_size is 99, and cifar10 trains with 128 to 4096"),
+    ],
+)
+def test_batch_sizes_that_an_application_cannot_have_are_refused(tmp_path, job, says):
+    with pytest.raises(BloxError, match=says) as caught:
+        limited(tmp_path, "z,0,1,9,cifar10,,,,512,", job).prepare()
+    assert caught.value.where == f"{tmp_path / 'limited.csv'}:3" and caught.value.fix
+    rigid = limited(tmp_path, job.replace("cifar10,1,16", "other,1,16")).prepare()
+    assert isinstance(rigid.composition.performance, Goodput), "of no known application: nothing to be said"
+
+
+MINE = """from dataclasses import dataclass
+
+from blox.workloads.table import JobTable
+
+
+@dataclass(frozen=True)
+class Mine:
+    def batches(self, rng):
+        job = {"job_id": ["a"], "submit_s": [0.0], "gpus": [1], "duration_s": [9.0]}
+        yield JobTable.build({**job, "model": ["bert"], "batch_size": [4]}, source="mine")
+"""
+
+
+def test_a_generator_is_held_to_them_too(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    with pytest.raises(BloxError, match="batch_size is 4, and bert trains with 12 to 384"):
+        Experiment(workload=f"{tmp_path}/mine.py:Mine", performance="goodput").run()
+
+
+def test_a_batch_size_out_of_a_jobs_limits_cannot_be_set(tmp_path):
+    job = "a,0,4,5000,cifar10,1,16,256,512,1024"
+    for batch, fine in ((256, True), (1024, True), (128, False), (2048, False)):
+        prepared = limited(tmp_path, job).prepare()
+        prepared.composition = replace(prepared.composition, scheduler=Sizes(((0.0, 4, batch),)))
+        if fine:
+            assert prepared.run().summary["finished"] == 1
+        else:
+            with pytest.raises(BloxError, match=f"'a' is given a batch of {batch}, and can be set to 256 to"):
+                prepared.run()
+
+
+@pytest.mark.parametrize("scheduler", ["pollux:generations=5", "pollux:generations=5,beliefs=oracle"])
+def test_pollux_keeps_to_the_limits_of_batch_sizes(tmp_path, scheduler):
+    times = {}
+    for low, high in (("", ""), (1000, 1000), ("", 300), (2000, "")):
+        experiment = limited(tmp_path, f"a,0,4,50000,cifar10,1,16,{low},,{high}", scheduler=scheduler)
+        result = experiment.run()  # which refuses a batch size out of the limits
+        times[low, high] = float(result.jobs["jct_s"][0])
+        used = result.jobs["gpu_seconds"][0] / result.jobs["run_s"][0]
+        assert used <= (int(high) // 32 if high else 16)
+    assert max(times.values()) > min(times.values())
+
+
+def test_all_schedulers_go_by_the_same_speeds(tmp_path):
+    elastic, rigid = "a,0,4,5000,cifar10,1,16,,,", "a,0,4,5000,other,,,,,"
+    for scheduler in ("fifo", "las", "pollux", "optimus", "gavel"):
+        prepared = limited(tmp_path, elastic, scheduler=scheduler).prepare()
+        assert isinstance(prepared.composition.performance, Goodput), scheduler
+        assert prepared.run().experiment["provenance"]["performance"] == "goodput"
+    assert not isinstance(limited(tmp_path, rigid).prepare().composition.performance, Goodput)
+    named = limited(tmp_path, elastic, performance="duration").run()
+    assert "performance" not in named.experiment["provenance"]
+
+
+def test_a_job_larger_than_the_cluster_runs_where_it_can_be_resized(tmp_path):
+    wide = "a,0,64,1000,imagenet,1,64,,,"
+    for scheduler in ("pollux", "optimus"):
+        result = limited(tmp_path, wide, scheduler=scheduler).run()
+        assert result.summary["finished"] == 1 and result.jobs["jct_s"][0] > 1000
+    with pytest.raises(BloxError, match="asks for 64 GPUs, and the cluster has 16") as caught:
+        limited(tmp_path, wide).prepare()
+    assert "a scheduler that resizes jobs (pollux, optimus)" in caught.value.fix
+    with pytest.raises(BloxError, match="needs 32 GPUs, and the cluster has 16") as caught:
+        limited(tmp_path, "a,0,64,1000,imagenet,32,64,,,", scheduler="pollux").prepare()
+    assert "resizes" not in caught.value.fix
+    drawn = Experiment(workload="elastic:jobs=20,load=60", cluster="2x4", scheduler="optimus", seed=1)
+    assert drawn.run().summary["finished"] == 20
 
 
 @pytest.mark.parametrize("scheduler", ["las", "srtf", "fifo:strict=false,preempt=true"])

@@ -74,3 +74,32 @@ def test_jobs_that_did_not_finish_are_counted() -> None:
 def test_settings_that_differ() -> None:
     runs = [toy_run("fifo", jobs=2), toy_run("las", jobs=2)]
     assert settings.differences(runs) == {"scheduler": ["fifo", "las"]}
+
+
+def _elastic(label: str, resizable: int | None, performance: str, came_to: str = "") -> ToyResult:
+    run = _with(label, 60, 1, 0)
+    experiment = {**run.experiment, "performance": performance}
+    if came_to:
+        experiment["provenance"] = {"performance": came_to}
+    if resizable is not None:
+        run.summary["resizable_jobs"] = resizable
+    return ToyResult(label, experiment, run.summary, run.jobs, run.rounds, run.stints)
+
+
+def test_what_resizes_says_when_there_is_nothing_to_resize() -> None:
+    assert words.remarks(_elastic("pollux", 5, "auto", "goodput")) == []
+    assert words.remarks(_elastic("pollux", 5, "goodput:profiles=mine.toml")) == []
+    assert words.remarks(_elastic("fifo", None, "duration")) == []
+    (nothing,) = words.remarks(_elastic("pollux", 0, "auto", "goodput"))
+    assert "none of these can be resized" in nothing and "elastic:of=" in nothing
+    (no_goodput,) = words.remarks(_elastic("optimus", 5, "duration"))
+    assert "goodput is not in use: performance duration" in no_goodput
+
+
+def test_speeds_of_different_models_are_told() -> None:
+    pollux, fifo = _elastic("pollux", 0, "auto", "goodput"), _elastic("fifo", None, "auto", "duration")
+    (told,) = words.mixed_speeds([pollux, fifo])
+    assert "goodput in pollux; duration in fifo" in told
+    assert words.mixed_speeds([pollux, pollux]) == words.mixed_speeds([fifo]) == []
+    gavel = _elastic("gavel", None, "auto", "throughputs")
+    assert words.mixed_speeds([gavel, fifo]) == [], "they agree where nothing differs but the scheduler"

@@ -16,7 +16,7 @@ from blox.backends.simulation import NO_TIMES, Simulation
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.plan import NO_ROWS, Allocation
-from blox.workloads.table import Array
+from blox.workloads.table import Array, JobTable
 
 
 class Stages(NamedTuple):
@@ -29,7 +29,11 @@ class Stages(NamedTuple):
 
 
 class StagedModel(Protocol):
-    """A performance model that knows the stages of jobs."""
+    """A performance model that knows the stages of jobs, and which jobs it knows nothing sensible of."""
+
+    def check_jobs(self, jobs: JobTable) -> None:
+        """Raises BloxError for a job that it cannot run."""
+        ...
 
     def stages(
         self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
@@ -54,10 +58,15 @@ class ElasticSimulation(Simulation):
     """
 
     def _begin(self) -> None:
+        self._staged: StagedModel = self._performance  # type: ignore[assignment]
         self._courses: dict[int, _Course] = {}
         self._place: dict[int, int] = {}  # the stage each running job is in, from its course's first
         self._held: dict[int, tuple[float, int]] = {}  # when a job last gave up GPUs, and how many
         self._next = math.inf  # the earliest change of stage, or end
+
+    def _learn(self, jobs: JobTable, rows: Array) -> None:
+        self._staged.check_jobs(jobs)
+        super()._learn(jobs, rows)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
@@ -108,8 +117,7 @@ class ElasticSimulation(Simulation):
         self, grants: Allocation, begin: Array, cluster_state: ClusterState, job_state: JobState
     ) -> Array:
         """Lays the rest of each job out from `begin` on; returns the rates at first."""
-        model: StagedModel = self._performance  # type: ignore[assignment]
-        found = model.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
+        found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         rates = np.empty(len(found))
         for i, (row, stages) in enumerate(zip(grants.jobs.tolist(), found)):
             done, moment = float(job_state.columns.done0[row]), float(begin[i])

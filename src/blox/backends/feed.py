@@ -18,9 +18,15 @@ class JobFeed:
     """Draws batches as they are needed and keeps at least one job ahead, to know the next submission."""
 
     def __init__(
-        self, batches: Iterator[JobTable], largest: int, belief: Belief, most_jobs: int | None = None
+        self,
+        batches: Iterator[JobTable],
+        largest: int,
+        belief: Belief,
+        most_jobs: int | None = None,
+        resizes: bool = False,
     ):
         self._batches, self._largest, self._belief = batches, largest, belief
+        self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
         self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
@@ -47,14 +53,17 @@ class JobFeed:
         if self._left is not None:
             jobs = jobs.take(slice(0, self._left))
             self._left -= len(jobs)
-        check_fits(jobs, self._largest)
+        check_fits(jobs, self._largest, self._resizes)
         rows = job_state.stage(jobs, self._belief(jobs))
         on_batch(jobs, rows)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
 
 
-def check_fits(jobs: JobTable, largest: int) -> None:
-    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure."""
+def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
+    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure.
+
+    Where the scheduler resizes jobs, one that can do with fewer GPUs than it asks for may ask for more.
+    """
     endless = ~(jobs.columns["duration_s"] <= LONGEST_S)
     if endless.any():
         row = int(np.argmax(endless))
@@ -63,13 +72,16 @@ def check_fits(jobs: JobTable, largest: int) -> None:
             where=jobs.place(row),
             fix=f"duration_s must be at most {LONGEST_S:,.0f} (31 years)",
         )
-    wide = jobs.columns["gpus"] > largest
+    least = jobs.least_gpus
+    wide = (least if resizes else jobs.columns["gpus"]) > largest
     if wide.any():
         row = int(np.argmax(wide))
         option = f"{'max_gpus' if jobs.lines is None else 'PATH?max_gpus'}={largest} in the workload"
+        fits = int(least[row]) <= largest
         raise BloxError(
-            f"job {jobs.columns['job_id'][row]!r} asks for {int(jobs.columns['gpus'][row])} GPUs, "
-            f"and the cluster has {largest}",
+            f"job {jobs.columns['job_id'][row]!r} {'needs' if resizes else 'asks for'} "
+            f"{int((least if resizes else jobs.columns['gpus'])[row])} GPUs, and the cluster has {largest}",
             where=jobs.place(row),
-            fix=f"use a larger cluster, or leave such jobs out: {option}",
+            fix=f"use a larger cluster, {'a scheduler that resizes jobs (pollux, optimus), ' if fits else ''}"
+            f"or leave such jobs out: {option}",
         )

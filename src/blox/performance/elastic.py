@@ -15,13 +15,15 @@ import numpy as np
 
 from blox.backends.elastic import ElasticSimulation, Stages
 from blox.cluster_state import ClusterState
+from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, best_batch, split_batch
 from blox.plan import Allocation
+from blox.profiles.batch_sizes import check_batch_sizes
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
-from blox.workloads.table import Array
+from blox.workloads.table import Array, JobTable
 
 STAGES = 10  # equal parts of a job's progress in which the noise of its gradients is constant
 _TIMES = ("atomic", "accumulation", "pass_s", "step_s", "iteration_s")
@@ -40,7 +42,8 @@ class Goodput:
     A job is elastic if its `model` is an application of `profiles` (a TOML file in the form of
     `profiles/elastic.toml`, which is used where none is given). On what it asks for, packed, it runs at the
     speed that its duration implies; `schedule.config` sets its total batch size, otherwise it keeps that of
-    the workload, or the best for what it asks for. While it runs it reports atomic, accumulation, pass_s,
+    the workload, or the best for what it asks for. Both must be sizes that the application and the job's own
+    min_batch_size and max_batch_size allow. While it runs it reports atomic, accumulation, pass_s,
     step_s, iteration_s, grad_sqr and grad_var, and at every tenth of its way epoch and loss (of a made-up
     curve). Other jobs run at the speed of their duration, in proportion to their GPUs.
     """
@@ -51,6 +54,10 @@ class Goodput:
 
     def __post_init__(self) -> None:
         elastic_profiles(self.profiles)
+
+    def check_jobs(self, jobs: JobTable) -> None:
+        """Refuses jobs with batch sizes that their applications do not allow, naming their lines."""
+        check_batch_sizes(jobs, elastic_profiles(self.profiles))
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The rates in the stage that each job is in."""
@@ -80,10 +87,11 @@ class Goodput:
             if profile is None:
                 found.append(Stages(np.array([work]), np.array([counts[i] / gpus]), {}))
                 continue
-            asked = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest)
-            batch = int(configs[i]) if configs[i] > 0 else asked
-            fair = _running(profile, gpus, -(-gpus // largest), asked)
-            here = _running(profile, counts[i], 1 if cluster_state.one_pool else nodes[i], batch)
+            limits = limits_of_job(profile, job_state, row)
+            asked = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest, limits)
+            batch = _set_batch(configs[i], limits, job_state, row) if configs[i] > 0 else asked
+            fair = _running(profile, gpus, -(-gpus // largest), asked, limits)
+            here = _running(profile, counts[i], 1 if cluster_state.one_pool else nodes[i], batch, limits)
             shares = fair.iteration_s / fair.gain  # of the work, before it is scaled
             found.append(
                 Stages(
@@ -123,29 +131,51 @@ def nodes_of(grants: Allocation, cluster_state: ClusterState) -> list[int]:
     return np.bincount(pairs // cluster_state.nodes, minlength=len(grants.jobs)).tolist()  # type: ignore[no-any-return]
 
 
-def limits_of(profile: ElasticProfile) -> BatchLimits:
-    """The batch sizes that an application allows."""
-    return BatchLimits(profile.initial_batch, profile.largest_batch, *profile.atomic)
+@lru_cache(maxsize=4096)
+def limits_of(profile: ElasticProfile, smallest: int = 0, largest: int = 0) -> BatchLimits:
+    """The batch sizes that an application allows a job with limits of its own (0: it has none)."""
+    low, high = profile.batch_range(smallest, largest)
+    return BatchLimits(profile.initial_batch, high, *profile.atomic, smallest=low)
+
+
+def limits_of_job(profile: ElasticProfile, job_state: JobState, row: int) -> BatchLimits:
+    """The batch sizes that its application and its own limits allow a job."""
+    columns = job_state.columns
+    return limits_of(profile, int(columns.min_batch_size[row]), int(columns.max_batch_size[row]))
 
 
 @lru_cache(maxsize=4096)
-def batch_asked_for(profile: ElasticProfile, gpus: int, batch: int, node_gpus: int) -> int:
+def batch_asked_for(
+    profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, limits: BatchLimits
+) -> int:
     """The batch size of the workload; where that is 0, the best for the GPUs asked for, half way through."""
     if batch > 0:
         return batch
     noise = GradientNoise(1.0, profile.noise_at(0.5))
-    best = best_batch(
-        ThroughputModel(*profile.throughput), noise, limits_of(profile), -(-gpus // node_gpus), gpus
-    )
+    best = best_batch(ThroughputModel(*profile.throughput), noise, limits, -(-gpus // node_gpus), gpus)
     total = int(best.atomic) * (int(best.accumulation) + 1) * gpus
-    return min(total, profile.largest_batch) if total else max(profile.initial_batch, gpus)
+    smallest, largest = int(np.asarray(limits.smallest)), int(np.asarray(limits.largest))
+    return min(total, largest) if total else min(max(smallest, gpus), largest)
+
+
+def _set_batch(config: float, limits: BatchLimits, job_state: JobState, row: int) -> int:
+    """The batch size that a schedule names. Raises BloxError where the job cannot be set to it."""
+    if not limits.smallest <= config <= limits.largest:
+        raise BloxError(
+            f"job {job_state.columns.job_id[row]!r} is given a batch of {config:g}, and can be set to "
+            f"{limits.smallest} to {limits.largest}",
+            where=f"the scheduling policy's config, at {job_state.now:.12g} s",
+            fix="give batch sizes between min_batch_size and max_batch_size that its application allows, "
+            "or -1 to leave a job's alone",
+        )
+    return int(config)
 
 
 @lru_cache(maxsize=65536)
-def _running(profile: ElasticProfile, gpus: int, nodes: int, batch: int) -> _Running:
+def _running(profile: ElasticProfile, gpus: int, nodes: int, batch: int, limits: BatchLimits) -> _Running:
     model = ThroughputModel(*profile.throughput)
     atomic, accumulation = (max(int(part), low) for part, low in zip(
-        split_batch(batch, gpus, limits_of(profile)), (1, 0)
+        split_batch(batch, gpus, limits), (1, 0)
     ))  # fmt: skip
     noise = profile.noise_at((np.arange(STAGES) + 0.5) / STAGES)
     scale = gpus * atomic * (accumulation + 1) / profile.initial_batch

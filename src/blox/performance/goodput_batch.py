@@ -21,13 +21,17 @@ _EDGE = 1e-8  # a quotient this far above a whole number counts as that number
 
 @dataclass(frozen=True)
 class BatchLimits:
-    """What a job allows: its initial and largest total batch, and the range of a GPU's share of a pass."""
+    """What a job allows: its initial and largest total batch, and the range of a GPU's share of a pass.
+
+    Gradient noise is measured at the initial batch, which is also the smallest unless `smallest` is larger.
+    """
 
     initial: Number
     largest: Number
     smallest_atomic: Number
     largest_atomic: Number
     accumulation: Array | bool = True
+    smallest: Number = 0
 
 
 class Batch(NamedTuple):
@@ -62,7 +66,7 @@ def best_batch(
         np.asarray(each, dtype=np.float64)
         for each in (limits.initial, limits.largest, limits.smallest_atomic, limits.largest_atomic)
     )
-    start = np.maximum(initial, low * held)
+    start = np.maximum(np.maximum(initial, limits.smallest), low * held)
     step = np.log(largest / start) / (CANDIDATES - 1)
     axes = max(_dimensions(model, noise, limits), start.ndim, step.ndim, np.ndim(nodes))
     share = start * np.exp(step * np.arange(CANDIDATES).reshape(-1, *[1] * axes)) / held

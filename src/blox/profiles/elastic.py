@@ -44,6 +44,10 @@ class ElasticProfile:
         """GPUs beyond which every one would have less than the smallest batch."""
         return self.largest_batch // self.atomic[0]
 
+    def batch_range(self, smallest: int = 0, largest: int = 0) -> tuple[int, int]:
+        """Total batch sizes from and to which a job with limits of its own can be set (0: it has none)."""
+        return max(self.initial_batch, smallest), min(self.largest_batch, largest or self.largest_batch)
+
     def noise_at(self, progress: Array | float) -> Array:
         """Variance over squared norm of the gradient at a part of the way, from 0 to 1."""
         knots = np.linspace(0.0, 1.0, len(self.noise))

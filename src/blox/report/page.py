@@ -154,6 +154,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
 
 def _remarks(runs: Sequence[Run]) -> str:
     told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
+    told += [f"{remark[0].upper()}{remark[1:]}." for remark in words.mixed_speeds(runs)]
     return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
 
 

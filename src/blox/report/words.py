@@ -161,4 +161,34 @@ def remarks(run: Run) -> list[str]:
             f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "
             "(scheduler gavel:throughputs=FILE names speeds of your own)"
         )
+    resizable = summary.get("resizable_jobs")
+    if resizable == 0:
+        told.append(
+            "it resizes jobs, and none of these can be resized: min_gpus and max_gpus are what each asks for "
+            "(--workload elastic:of=... makes jobs elastic)"
+        )
+    elif resizable and not (speeds := performance(run)).startswith("goodput"):
+        told.append(
+            f"it resizes jobs, and goodput is not in use: performance {speeds} does not know what more GPUs, "
+            "fewer GPUs or another batch size do to a job (leave --performance out)"
+        )
     return told
+
+
+def performance(run: Run) -> str:
+    """The performance model of a run: as named, or what `auto` came to."""
+    named = str(run.experiment.get("performance", ""))
+    found = run.experiment.get("provenance", {}).get("performance") if named == "auto" else None
+    return str(found or named)
+
+
+def mixed_speeds(runs: Sequence[Run]) -> list[str]:
+    """A sentence where elastic jobs go by goodput in some of the runs only, so that times are not alike."""
+    by_model: dict[str, list[str]] = {}
+    for name, run in zip(labels(runs), runs):
+        if found := performance(run):
+            by_model.setdefault(found, []).append(name)
+    if len(by_model) < 2 or not any(model.startswith("goodput") for model in by_model):
+        return []
+    told = "; ".join(f"{model} in {', '.join(names)}" for model, names in by_model.items())
+    return [f"jobs' speeds are not by the same model: {told} (--performance MODEL sets one for all)"]

@@ -19,6 +19,8 @@ from blox.workloads.source_rows import SourceRows, read_delimited
 from blox.workloads.table import Array
 
 GPUS_PER_NODE = 4  # of the machines that the applications were measured on
+MOST_GPUS = 64  # no more were measured
+ON_ONE_GPU = ("ncf",)  # applications that the artifact's schedulers never spread
 
 # The artifact caps the batch per GPU of yolov3 below the largest measured.
 _LOCAL_BATCH_CAP = {"yolov3": 8}
@@ -46,6 +48,18 @@ class Application:
             _LOCAL_BATCH_CAP.get(self.name, max(x[-1] for x, _, _ in self.curves.values())),
         )
         self.epochs = min(len(run["progress"]) for run in self.runs.values())
+
+    @property
+    def batch_range(self) -> tuple[int, int]:
+        """The smallest and the largest total batch size that was validated."""
+        return min(self.runs), max(self.runs)
+
+    @property
+    def most_gpus(self) -> int:
+        """GPUs that a job can use, as the artifact bounds them: each needs the smallest measured batch."""
+        if self.name in ON_ONE_GPU:
+            return 1
+        return max(1, min(MOST_GPUS, int(self.batch_range[1] // self.local_range[0])))
 
     def isolated(self, gpus: int, batch: int) -> IsolatedRun:
         """The run of a job with a fixed number of GPUs, packed, and a fixed batch size."""

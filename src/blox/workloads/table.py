@@ -140,6 +140,17 @@ class JobTable:
         column = COLUMNS[name]
         return np.full(len(self), column.default, dtype=column.dtype)
 
+    @property
+    def least_gpus(self) -> Array:
+        """Fewest GPUs that each job can use."""
+        least = self.column("min_gpus")
+        return np.where(least == 0, self.columns["gpus"], least)
+
+    @property
+    def resizable(self) -> Array:
+        """Which jobs can use more than one number of GPUs."""
+        return np.asarray(self.least_gpus < np.maximum(self.column("max_gpus"), self.columns["gpus"]))
+
     def take(self, which: Array | slice) -> JobTable:
         """The chosen jobs (an index array, a mask or a slice)."""
         lines = None if self.lines is None else self.lines[which]

@@ -46,6 +46,11 @@ class Trace:
         return digest.hexdigest()
 
     @property
+    def default_performance(self) -> str:
+        """Jobs that can be resized have speeds by what they get, whoever schedules them; others any."""
+        return "goodput" if self.table.resizable.any() else ""
+
+    @property
     def spec(self) -> str:
         """The shortest spec that reads the same jobs: `format:path?key=value&...`."""
         changed = [

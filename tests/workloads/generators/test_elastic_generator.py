@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
 from blox.profiles.elastic import elastic_profiles
 from blox.workloads.spec import draw, workload_from_spec
@@ -52,6 +53,54 @@ def test_any_workload_can_be_made_elastic(tmp_path):
     assert len(trace.table) == 2 and len(trace.checksum) == 64 and trace.files() == [file]
     assert trace.table.columns["model"][0] == "bert"
     assert trace.table.columns["batch_size"].tolist() == [48, 0]
+
+
+def test_a_limit_of_gpus_holds_for_what_is_made_elastic(tmp_path):
+    workload = workload_from_spec("elastic:of=philly:load=8;jobs=400,max_gpus=4")
+    assert workload.largest_gpus == 4
+    plain = draw(workload_from_spec("philly:load=8,jobs=400"), None, seed=1)
+    jobs = draw(workload, None, seed=1)
+    asked, before = jobs.columns["gpus"], plain.columns["gpus"]
+    assert before.max() > 4 and asked.tolist() == np.minimum(before, 4).tolist()
+    assert jobs.columns["max_gpus"].max() == 4
+    fewer = asked < before
+    longer = jobs.columns["duration_s"][fewer] / plain.columns["duration_s"][fewer]
+    assert (longer >= 1).all() and (longer > 1).sum() > 4, "not every application makes use of more than 4"
+    assert (jobs.columns["duration_s"] == plain.columns["duration_s"])[~fewer].all()
+    assert any(f"{fewer.sum()} jobs asked for more than 4 GPUs" in note for note in jobs.notes)
+    done = Experiment(workload="elastic:of=philly:load=8;jobs=40,max_gpus=4", cluster="1x4", seed=1).run()
+    assert done.summary["finished"] == 40
+    file = tmp_path / "jobs.csv"
+    file.write_text("job_id,submit_s,gpus,duration_s,model\na,0,16,1000,cifar10\n")
+    table = workload_from_spec(f"elastic:of={file},max_gpus=4").table
+    profile = elastic_profiles()["cifar10"]
+    longer = 1000 * profile.seconds(4) / profile.seconds(16)
+    assert table.columns["duration_s"].tolist() == pytest.approx([float(longer)])
+
+
+def test_limits_of_batch_sizes_are_options_and_columns():
+    jobs = draw(workload_from_spec("elastic:min_batch_size=100,max_batch_size=1000"), 500)
+    for row, name in enumerate(jobs.columns["model"]):
+        profile = elastic_profiles()[name]
+        assert jobs.columns["min_batch_size"][row] == max(100, profile.initial_batch)
+        assert jobs.columns["max_batch_size"][row] == (most := min(1000, profile.largest_batch))
+        assert jobs.columns["max_gpus"][row] == max(most // profile.atomic[0], jobs.columns["gpus"][row])
+    few = draw(workload_from_spec("elastic:max_batch_size=100"), 500)
+    assert set(few.columns["model"]) == {"bert", "deepspeech2", "yolov3"}, "the others begin with more"
+    with pytest.raises(BloxError, match="no application can run with max_gpus=1, max_batch_size=100"):
+        workload_from_spec("elastic:max_batch_size=100,max_gpus=1")
+
+
+def test_jobs_that_are_elastic_already_keep_their_limits(tmp_path):
+    file = tmp_path / "jobs.csv"
+    head = "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,min_batch_size,max_batch_size\n"
+    file.write_text(head + "a,0,4,90,bert,2,8,24,96\nb,1,4,9,bert,,,,\nc,1,4,9,LSTM,3,,50000,60000\n")
+    table = workload_from_spec(f"elastic:of={file}").table
+    assert table.columns["min_gpus"].tolist() == [2, 1, 3]
+    assert table.columns["max_gpus"].tolist()[:2] == [8, 96]
+    assert table.columns["min_batch_size"].tolist()[:2] == [24, 12]
+    assert table.columns["max_batch_size"].tolist()[:2] == [96, 384]
+    assert table.columns["min_batch_size"][2] < 50000, "those of a model that it does not train now"
 
 
 def test_wrong_options_are_told():

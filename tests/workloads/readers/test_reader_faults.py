@@ -204,6 +204,9 @@ def test_gavel_throughput_table_faults(tmp_path, samples, text, reference, words
         ("toy-0,0,toy,0,8", ":2: num_replicas is 0"),
         ("toy-0,0,toi,1,8", ":2: no application is called 'toi'"),
         ("toy-0,0,toy,1,0", ":2: batch_size is 0"),
+        ("toy-0,0,toy,1,4", ":2: batch_size is 4, and toy was validated with 8 to 16"),
+        ("toy-0,0,toy,1,8\ntoy-1,0,toy,1,99999", ":3: batch_size is 99999, and toy was validated"),
+        ("toy-0,0,toy,-1,8", ":2: num_replicas is -1"),
         ("toy-0,-5,toy,1,8", ":2: time is -5"),
         ("toy-0,5,toy,1,8\ntoy-0,5,toy,1,8", ":3: the name 'toy-0' is used twice"),
     ],
@@ -307,7 +310,7 @@ def test_batch_sizes_and_their_limits_are_in_order(tmp_path):
     ):
         file.write_text(f"{head}{line}\n")
         with pytest.raises(BloxError, match=words) as caught:
-            workload_from_spec(str(file)).table
+            read(str(file))
         assert caught.value.where == f"{file}:2"
         columns = {"job_id": ["x"], "submit_s": [0.0], "gpus": [1], "duration_s": [9.0]}
         cells = dict(zip(head.strip().split(",")[4:], line.split(",")[4:]))

@@ -193,6 +193,9 @@ def test_pollux(samples):
     assert values(table, "iterations") == pytest.approx([200, 150, 150])
     assert values(table, "model") == ["toy"] * 3
     assert values(table, "batch_size") == [8, 16, 16]
+    # elastic: batches of 8 and 16 were validated, and a GPU was measured with 8 at least
+    assert values(table, "min_gpus") == [1, 1, 1] and values(table, "max_gpus") == [2, 2, 2]
+    assert values(table, "min_batch_size") == [8] * 3 and values(table, "max_batch_size") == [16] * 3
 
 
 def test_pollux_with_profiles_elsewhere(samples, tmp_path):

@@ -8,7 +8,11 @@ import time
 import numpy as np
 import pytest
 
+from blox import Experiment
+from blox.profiles.elastic import elastic_profile
 from blox.workloads.spec import workload_from_spec
+from blox.workloads.table import COLUMNS
+from blox.workloads.writers import write_trace
 
 
 def lines_of(file, header=1):
@@ -69,7 +73,36 @@ def test_tiresias(shared, path):
 @pytest.mark.parametrize("number", range(1, 8))
 def test_pollux(shared, number):
     file = shared(f"data/pollux/workloads/workload-{number}.csv")
-    assert len(read(f"pollux:{file}", file)) == 160
+    table = read(f"pollux:{file}", file)
+    assert len(table) == 160
+    most = {"bert": 64, "cifar10": 64, "deepspeech2": 64, "imagenet": 64, "ncf": 1, "yolov3": 64}
+    assert table.columns["max_gpus"].tolist() == [most[name] for name in table.columns["model"]]
+    assert (table.columns["min_gpus"] == 1).all()
+    profiles = [elastic_profile(name) for name in table.columns["model"]]
+    assert table.columns["min_batch_size"].tolist() == [each.initial_batch for each in profiles]
+    assert table.columns["max_batch_size"].tolist() == [each.largest_batch for each in profiles]
+
+
+def test_a_pollux_workload_stays_elastic_in_our_own_csv(shared, tmp_path):
+    file = shared("data/pollux/workloads/workload-6.csv")
+    before, copy = workload_from_spec(f"pollux:{file}"), tmp_path / "jobs.csv"
+    copy.write_text(write_trace(before.table).text)
+    after = workload_from_spec(str(copy))
+    assert list(after.table.columns) == [name for name in COLUMNS if name in before.table.columns]
+    for name, values in before.table.columns.items():
+        assert after.table.columns[name].tolist() == values.tolist(), name
+    assert before.default_performance == after.default_performance == "goodput"
+
+
+@pytest.mark.parametrize("scheduler", ["pollux:generations=5", "optimus"])
+def test_schedulers_resize_a_pollux_workload_as_it_is(shared, scheduler):
+    file = shared("data/pollux/workloads/workload-6.csv")
+    settings = {"workload": f"pollux:{file}?jobs=20", "cluster": "16x4", "round_s": 60.0}
+    elastic, rigid = (Experiment(scheduler=each, **settings).run() for each in (scheduler, "fifo"))
+    assert elastic.summary["resizable_jobs"] > 5
+    assert elastic.jobs["moves"].sum() > 10 and rigid.jobs["moves"].sum() == 0
+    held = rigid.jobs["gpu_seconds"] / rigid.jobs["run_s"]
+    np.testing.assert_allclose(held, rigid.jobs["gpus"], err_msg="others run jobs at the size they ask for")
 
 
 def test_pollux_durations_are_those_of_jobs_that_did_not_wait(shared):

@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from blox.job_state import JobState
-from blox.performance.elastic import batch_asked_for, limits_of
+from blox.performance.elastic import batch_asked_for, limits_of_job
 from blox.performance.goodput import ThroughputModel
-from blox.performance.goodput_batch import split_batch
+from blox.performance.goodput_batch import BatchLimits, split_batch
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
 from blox.schedulers.optimus.speed import Synchronous, fit_replicas, fit_synchronous
@@ -81,16 +81,19 @@ def step_table(job_state: JobState, learnt: Learnt | None, node_gpus: int, most:
         elif profile is None:
             table[i] = gpus / counts
         else:
-            table[i] = _packed(profile, gpus, int(columns.batch_size[row]), node_gpus, most)
+            limits = limits_of_job(profile, job_state, row)
+            table[i] = _packed(profile, gpus, int(columns.batch_size[row]), node_gpus, most, limits)
     return table
 
 
 @lru_cache(maxsize=4096)
-def _packed(profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, most: int) -> Array:
+def _packed(
+    profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, most: int, limits: BatchLimits
+) -> Array:
     """From the profile, at the batch size asked for."""
-    total = batch_asked_for(profile, gpus, batch, node_gpus)
+    total = batch_asked_for(profile, gpus, batch, node_gpus, limits)
     counts = np.append(np.arange(1, most + 1), gpus)
-    atomic, accumulation = split_batch(total, counts, limits_of(profile))
+    atomic, accumulation = split_batch(total, counts, limits)
     seconds = ThroughputModel(*profile.throughput).iteration_s(
         -(-counts // node_gpus), counts, np.maximum(atomic, 1), accumulation
     )

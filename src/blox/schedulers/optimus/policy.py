@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class Optimus:
     worker_cpu: float = 2.0
     server_cpu: float = 2.0
     profiles: str = ""
+
+    resizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.interval_s < math.inf:

@@ -9,7 +9,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.performance.elastic import batch_asked_for
+from blox.performance.elastic import batch_asked_for, limits_of_job
 from blox.profiles.elastic import elastic_profiles
 from blox.schedulers.optimus.allocation import ServerJob, Speed, allocate
 from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
@@ -70,7 +70,8 @@ def divide_with_servers(
             speed = sampled(own, row, gpus) or speed
         elif profile is not None:
             alpha_c, beta_c, alpha_n, beta_n = profile.throughput[:4]
-            batch = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest)
+            limits = limits_of_job(profile, job_state, row)
+            batch = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest, limits)
             whole = Synchronous((beta_c, alpha_c, alpha_n, beta_n, beta_n), batch)
             unit = float(whole.step_s(1.0, float(gpus)))
             speed = Synchronous(tuple(theta / unit for theta in whole.theta), batch)

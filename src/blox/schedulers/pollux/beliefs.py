@@ -77,10 +77,13 @@ def believed(
         bound = min(int(columns.max_gpus[row]), total)
         elastic.append(profile is not None)
         if profile is None:
-            limits.append((1, max(total, 2), 1, total))
+            limits.append((1, max(total, 2), 1, total, 1))
         else:
-            limits.append((profile.initial_batch, profile.largest_batch, *profile.atomic))
-            bound = min(bound, profile.most_gpus)
+            fewest, top = profile.batch_range(
+                int(columns.min_batch_size[row]), int(columns.max_batch_size[row])
+            )
+            limits.append((profile.initial_batch, top, *profile.atomic, fewest))
+            bound = min(bound, top // profile.atomic[0])
         if oracle and profile is not None:
             share = min(done[row] / max(float(columns.expected_s[row]), 1e-9), 1.0)
             model.append(np.array(profile.throughput))
@@ -94,10 +97,11 @@ def believed(
             if profile is not None:
                 bound = min(bound, max(2 * largest, 1))
         most.append(max(bound, int(columns.min_gpus[row])))
+    initial, largest, low, high, smallest = np.array(limits).T
     return Believed(
         ThroughputModel.of(np.array(model)),
         GradientNoise(*np.array(noise).T),
-        BatchLimits(*np.array(limits).T),
+        BatchLimits(initial, largest, low, high, smallest=smallest),
         np.array(most, dtype=np.int64),
         np.array(profiled),
         np.array(elastic),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Pollux:
     budget_s: float | None = None
     beliefs: Literal["learnt", "oracle"] = "learnt"
     profiles: str = ""
+
+    resizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -170,6 +172,8 @@ def batches(jobs: Believed, nodes: Array, gpus: Array) -> Array:
     best = best_batch(jobs.model, jobs.noise, limits, nodes, gpus)
     passes = best.accumulation + 1
     found = capped(best.atomic, best.accumulation, gpus, limits) * passes * gpus
-    smallest = np.maximum(limits.initial, np.asarray(limits.smallest_atomic) * gpus)
+    smallest = np.maximum(np.maximum(limits.initial, limits.smallest), limits.smallest_atomic * gpus)
     total = np.where(jobs.profiled & (best.goodput > 0), found, smallest)
+    # dividing evenly may miss narrow limits, and GPUs that a job must have may be more than it has use for
+    total = np.minimum(np.maximum(total, limits.smallest), limits.largest)
     return np.where(jobs.elastic, total, -1).astype(np.float64)

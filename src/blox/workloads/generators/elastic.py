@@ -27,28 +27,34 @@ class Elastic:
     """Poisson arrivals of elastic jobs, `load` an hour, of the applications in `profiles/elastic.toml`.
 
     A job can use from 1 GPU to as many as its application allows, and `max_gpus` at most; `gpus` is what it
-    asks for where nobody resizes it, and `duration_s` how long it then takes. `of` is another workload's spec
+    asks for where nobody resizes it, and `duration_s` how long it then takes. Its batch sizes are those of
+    its application, from `min_batch_size` to `max_batch_size` at most. `of` is another workload's spec
     with `;` for `,` (`elastic:of=philly:load=8;jobs=500`): its jobs keep their times, GPUs and durations, and
-    those whose model is no application are given one in turn. Their speeds are those of `goodput`, unless
-    another performance model is named. `profiles` is a file of applications of your own.
+    those whose model is no application are given one in turn; jobs that are elastic already keep their
+    limits; one that asks for more than `max_gpus` asks for so many, and takes the longer. Their speeds are
+    those of `goodput`, unless another performance model is named. `profiles` is a file of applications of
+    your own.
     """
 
     load: float = 20.0
     jobs: int | None = None
     max_gpus: int | None = None
+    min_batch_size: int | None = None
+    max_batch_size: int | None = None
     of: str = ""
     profiles: str = ""
 
     def __post_init__(self) -> None:
         above_zero("load", self.load, "jobs per hour")
         whole("jobs", self.jobs, 1)
-        whole("max_gpus", self.max_gpus, 1)
+        for name in ("max_gpus", "min_batch_size", "max_batch_size"):
+            whole(name, getattr(self, name), 1)
         elastic_profiles(self.profiles)
+        if not self._able(1):
+            limits = {name: getattr(self, name) for name in ("max_gpus", "min_batch_size", "max_batch_size")}
+            given = ", ".join(f"{name}={value}" for name, value in limits.items() if value is not None)
+            raise BloxError(f"no application can run with {given}", fix="give wider limits")
         if not self.of:
-            if not self._able(1):
-                raise BloxError(
-                    f"max_gpus is {self.max_gpus}, and every application asks for more", fix="give more"
-                )
             return
         if self.load != 20.0:
             raise BloxError("the load is that of the workload in `of`", fix="write of=philly:load=8")
@@ -64,8 +70,14 @@ class Elastic:
     def largest_gpus(self) -> int:
         """The most GPUs that one of its jobs can ask for."""
         if self.of:
-            return int(self._source.largest_gpus)
+            largest = int(self._source.largest_gpus)
+            return largest if self.max_gpus is None else min(largest, self.max_gpus)
         return max(gpus for profile in self._able(1) for gpus in self._sizes(profile))
+
+    @property
+    def needed_gpus(self) -> int:
+        """The most GPUs that one of its jobs needs where jobs are resized."""
+        return 1
 
     @property
     def checksum(self) -> str:
@@ -107,11 +119,18 @@ class Elastic:
 
     def _able(self, gpus: int) -> list[ElasticProfile]:
         """The applications that can use so many GPUs, and ask for no more than is allowed."""
-        known = elastic_profiles(self.profiles).values()
-        return [profile for profile in known if self._sizes(profile) and profile.most_gpus >= gpus]
+        found = []
+        for profile in elastic_profiles(self.profiles).values():
+            least, most = self._batch_range(profile)
+            if least <= most and most // profile.atomic[0] >= gpus and (self.of or self._sizes(profile)):
+                found.append(profile)
+        return found
 
     def _sizes(self, profile: ElasticProfile) -> list[int]:
         return [gpus for gpus in profile.gpus if self.max_gpus is None or gpus <= self.max_gpus]
+
+    def _batch_range(self, profile: ElasticProfile) -> tuple[int, int]:
+        return profile.batch_range(self.min_batch_size or 0, self.max_batch_size or 0)
 
     def _draw(self, rng: np.random.Generator) -> streams.Draw:
         kinds, sizes, people = rng.spawn(3)
@@ -135,26 +154,52 @@ class Elastic:
 
     def _made_elastic(self, jobs: JobTable, given: int) -> JobTable:
         known = elastic_profiles(self.profiles)
-        asked, models = jobs.columns["gpus"], jobs.column("model").tolist()
+        models, notes = jobs.column("model").tolist(), list(jobs.notes)
+        asked = jobs.columns["gpus"]
+        granted = asked if self.max_gpus is None else np.minimum(asked, self.max_gpus)
         spread = ((given + np.arange(len(jobs))) * _GOLDEN % 1.0).tolist()
         chosen = []
-        for gpus, model, u in zip(asked.tolist(), models, spread):
-            able = self._able(gpus) or list(known.values())
+        for gpus, model, u in zip(granted.tolist(), models, spread):
+            able = self._able(gpus) or self._able(1)
             mix = Choices(tuple(profile.share for profile in able))
             chosen.append(known[model] if model in known else able[int(mix.at(np.array(u)))])
         columns = dict(jobs.columns)
         columns["model"] = _texts([profile.name for profile in chosen])
-        columns.update(self._bounds(chosen, asked))
+        if fewer := np.flatnonzero(granted < asked).tolist():
+            columns["gpus"], columns["duration_s"] = granted, jobs.columns["duration_s"].copy()
+            for i in fewer:
+                ratio = chosen[i].seconds(int(granted[i])) / chosen[i].seconds(int(asked[i]))
+                columns["duration_s"][i] *= max(float(ratio), 1.0)
+            notes.append(f"{len(fewer):,} jobs asked for more than {self.max_gpus} GPUs and ask for so many")
+        same = np.array([profile.name == model for profile, model in zip(chosen, models)], dtype=bool)
         if "batch_size" in columns:  # that of another model says nothing about this one
-            same = np.array([profile.name == model for profile, model in zip(chosen, models)])
             columns["batch_size"] = np.where(same, columns["batch_size"], 0)
-        return replace(jobs, columns=columns, notes=(*jobs.notes, "every job can use from 1 GPU on"))
+        bounds = self._bounds(chosen, granted)
+        already = jobs.resizable
+        for name in ("min_gpus", "max_gpus"):
+            bounds[name] = np.where(already, jobs.column(name), bounds[name])
+        if self.max_gpus is not None:
+            bounds["max_gpus"] = np.minimum(bounds["max_gpus"], self.max_gpus)
+            bounds["min_gpus"] = np.minimum(bounds["min_gpus"], self.max_gpus)
+        for name, narrower in (("min_batch_size", np.maximum), ("max_batch_size", np.minimum)):
+            own = jobs.column(name)
+            bounds[name] = np.where(same & (own > 0), narrower(bounds[name], own), bounds[name])
+        columns.update(bounds)
+        notes.append("jobs that were not elastic can use from 1 GPU on")
+        return replace(jobs, columns=columns, notes=tuple(notes))
 
     def _bounds(self, chosen: list[ElasticProfile], asked: Array) -> dict[str, Array]:
-        most = np.array([profile.most_gpus for profile in chosen], dtype=np.int64)
+        ranges = [self._batch_range(profile) for profile in chosen]
+        least, most = np.array(ranges, dtype=np.int64).reshape(-1, 2).T
+        gpus = most // np.array([profile.atomic[0] for profile in chosen], dtype=np.int64)
         if self.max_gpus is not None:
-            most = np.minimum(most, self.max_gpus)
-        return {"min_gpus": np.ones(len(chosen), dtype=np.int64), "max_gpus": np.maximum(most, asked)}
+            gpus = np.minimum(gpus, self.max_gpus)
+        return {
+            "min_gpus": np.ones(len(chosen), dtype=np.int64),
+            "max_gpus": np.maximum(gpus, asked),
+            "min_batch_size": least,
+            "max_batch_size": most,
+        }
 
 
 def _one_of(sizes: list[int], u: float) -> int:
