@@ -235,7 +235,8 @@ def choose(shares: TimeShares, width: Array, gpus: Array, running: Array, fill: 
         left -= need
         if not left:
             break
-    rows, types = claims.row.take(chosen), claims.type.take(chosen)
+    won = np.array(chosen, dtype=np.int64)
+    rows, types = claims.row.take(won), claims.type.take(won)
     if not (fill and left):
         return rows, types
     first, second = shares.members.T
