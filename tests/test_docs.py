@@ -14,6 +14,7 @@ import blox
 from blox.compat.blox import BloxCompat
 from blox.options import SimulationOptions
 from blox.registry import PACKAGES
+from blox.result_files import read_jobs
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -111,6 +112,11 @@ def test_a_newcomer_writes_a_policy(tmp_path):
             assert any(out.rglob("jobs.csv")) and any(out.rglob("summary.json")), command
             assert output.strip()
     assert (tmp_path / "results" / "compare" / "report.html").is_file()
+    elastic = [command for command in typed if "even.py" in command]
+    assert [command.split()[1] for command in elastic] == ["check", "run", "compare"]
+    jobs = read_jobs(tmp_path / "results" / "even" / "jobs.csv", 40)
+    assert jobs["moves"].sum() > 40, "the elastic policy of the page resizes jobs"
+    assert (jobs["gpu_seconds"] != jobs["gpus"] * jobs["run_s"]).any()
     again = shell("blox run results/ageing/experiment.toml --out results/again", tmp_path)
     assert again.returncode == 0, again.stderr
     for name in ("jobs.csv", "summary.json", "experiment.toml"):
