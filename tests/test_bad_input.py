@@ -81,6 +81,26 @@ def policy(option, body, *says, head=SCHEDULE):
 
 CASES = {
     # lines of traces
+    "a trace of another format": trace(
+        "a,0,toy,1,8\n",
+        "t.csv:1",
+        "'job_id' is missing",
+        "those of the format pollux: write pollux:t.csv",
+        head="name,time,application,num_replicas,batch_size\n",
+    ),
+    "a batch size that no job of the application has": trace(
+        "a,0,1,60,bert,1,8,64\nb,0,1,60,bert,1,8,100000\n",
+        "t.csv:3",
+        "'b': batch_size is 100000, and bert trains with 12 to 384",
+        "from 12 to 384, or 0",
+        head="job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,batch_size\n",
+    ),
+    "limits of batch sizes the wrong way round": trace(
+        "a,0,1,60,64,32\n",
+        "t.csv:2",
+        "min_batch_size is 64",
+        head="job_id,submit_s,gpus,duration_s,min_batch_size,max_batch_size\n",
+    ),
     "no such trace": Bad("run --workload gone.csv --out out", ("gone.csv", "no such file")),
     "an empty trace": trace("", "t.csv", "empty", "job_id, submit_s", head=""),
     "a head without jobs": trace("", "t.csv", "no jobs"),

@@ -111,4 +111,8 @@ def test_faults_are_told(trace):
         run(trace("a,10,toy,1,8"), "interval=60", round_s=120.0)
     with pytest.raises(BloxError, match="not measured"):
         run("philly:jobs=3,max_gpus=4", "policy=optimus")
+    with pytest.raises(BloxError, match="'toy' was not measured: there is no such folder") as caught:
+        run(trace("a,10,toy,1,8"), "applications=/nope")
+    assert caught.value.where == "folder of applications /nope"
+    assert "toy/placements.csv" in caught.value.fix
     assert Path(trace("a,10,toy,1,8").removeprefix("pollux:")).is_file()

@@ -96,6 +96,13 @@ def test_what_resizes_says_when_there_is_nothing_to_resize() -> None:
     assert "goodput is not in use: performance duration" in no_goodput
 
 
+def test_an_interval_shorter_than_a_round_is_told() -> None:
+    run = _elastic("pollux", 5, "goodput")
+    for interval, told in (("60", True), ("300", False), ("0", False), ("600", False)):
+        run.experiment.update(scheduler=f"pollux:p=1,interval_s={interval}", round_s=300.0)
+        assert any("shorter than a round" in remark for remark in words.remarks(run)) == told, interval
+
+
 def test_speeds_of_different_models_are_told() -> None:
     pollux, fifo = _elastic("pollux", 0, "auto", "goodput"), _elastic("fifo", None, "auto", "duration")
     (told,) = words.mixed_speeds([pollux, fifo])

@@ -181,6 +181,16 @@ def _summary(spec: str, found: Description, gpus: int | None) -> Table:
         wide = sum(n for count, n in found.gpu_counts.items() if count > gpus)
         if wide:
             rows.append(("too large", f"{wide:,} jobs ask for more than {gpus:,} GPUs"))
+    if found.resizable:
+        low, high = found.gpus_range
+        batches = f"; batch sizes from {found.batch_range[0]:,} to {found.batch_range[1]:,}"
+        rows.append(
+            (
+                "elastic",
+                f"{found.resizable:,} jobs can be resized, from {low:,} to {high:,} GPUs"
+                f"{batches if found.batch_range[1] else ''}",
+            )
+        )
     for label, names in found.names.items():
         first = ", ".join(f"{name} {count:,}" for name, count in list(names.items())[:NAMES_SHOWN])
         rows.append((label, f"{len(names):,}: {first}{', ...' if len(names) > NAMES_SHOWN else ''}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 from blox.report import series, units
@@ -171,6 +172,13 @@ def remarks(run: Run) -> list[str]:
         told.append(
             f"it resizes jobs, and goodput is not in use: performance {speeds} does not know what more GPUs, "
             "fewer GPUs or another batch size do to a job (leave --performance out)"
+        )
+    interval = re.search(r"\binterval_s=([\d.e+]+)", str(run.experiment.get("scheduler", "")))
+    round_s = float(run.experiment.get("round_s", 0.0))
+    if resizable is not None and interval and 0 < float(interval[1]) < round_s:
+        told.append(
+            f"interval_s={interval[1]} is shorter than a round: it is asked every {round_s:g} s "
+            f"(--round {interval[1]})"
         )
     return told
 

@@ -24,6 +24,9 @@ class Description:
     gpu_counts: dict[int, int]
     gpu_hours_by_count: dict[int, float]
     names: dict[str, dict[str, int]]  # users, tenants, models, ... -> jobs of each
+    resizable: int  # jobs that can use more than one number of GPUs
+    gpus_range: tuple[int, int]  # fewest and most GPUs that any of these can use
+    batch_range: tuple[int, int]  # smallest and largest batch size that any of them allows; 0: none says
     demanded_gpus: float  # GPUs kept busy on average if every job ran at once when submitted
 
 
@@ -36,6 +39,9 @@ def describe(table: JobTable) -> Description:
     submit, duration, gpus = table.column("submit_s"), table.column("duration_s"), table.column("gpus")
     span = float(submit[-1] - submit[0])
     gpu_seconds = duration * gpus
+    elastic = table.resizable
+    least, most = table.least_gpus[elastic], np.maximum(table.column("max_gpus"), gpus)[elastic]
+    smallest, largest = (table.column(name)[elastic] for name in ("min_batch_size", "max_batch_size"))
     counts, which = np.unique(gpus, return_inverse=True)
     totals = np.bincount(which, weights=gpu_seconds) / 3600
     return Description(
@@ -61,6 +67,9 @@ def describe(table: JobTable) -> Description:
             )
             if (found := _tally(table, column))
         },
+        resizable=int(elastic.sum()),
+        gpus_range=(int(min(least, default=0)), int(max(most, default=0))),
+        batch_range=(int(min(smallest, default=0)), int(max(largest, default=0))),
         demanded_gpus=float(gpu_seconds.sum()) / span if span > 0 else float("inf"),
     )
 

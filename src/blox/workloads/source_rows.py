@@ -103,7 +103,7 @@ class SourceRows:
 
     def _cells(self, name: str) -> Sequence[str]:
         if name not in self.columns:
-            raise missing_column(self.source, name, list(self.columns))
+            raise MissingColumn(self.source, name, list(self.columns))
         return self.columns[name]
 
     def _converted(
@@ -195,19 +195,25 @@ def seconds_of(cell: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def missing_column(source: str, name: str, present: Sequence[str]) -> BloxError:
-    """The error for a column that a file should have, naming those that it has."""
-    near = suggestion(name, present).partition("valid:")[0].strip()
-    here = f"columns present: {', '.join(present)}" if present else "no columns are present"
-    return BloxError(
-        f"the column {name!r} is missing", where=f"{source}:1", fix=f"{here}{'; ' + near if near else ''}"
-    )
+class MissingColumn(BloxError):
+    """A column that a file should have is not there; those that it has are named, and kept in `present`."""
+
+    def __init__(self, source: str, name: str, present: Sequence[str], hint: str = "") -> None:
+        near = hint or suggestion(name, present).partition("valid:")[0].strip()
+        here = f"columns present: {', '.join(present)}" if present else "no columns are present"
+        fix = f"{here}{'; ' + near if near else ''}"
+        super().__init__(f"the column {name!r} is missing", where=f"{source}:1", fix=fix)
+        self.name, self.present = name, tuple(present)
+        self._given = source, name, self.present, hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (MissingColumn, self._given)
 
 
 def _check_header(path: str, line: int, names: list[str], required: Sequence[str]) -> None:
     for name in required:
         if name not in names:
-            raise missing_column(path, name, names)
+            raise MissingColumn(path, name, names)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise BloxError(f"the column {twice[0]!r} is there twice", where=f"{path}:{line}", fix="name it once")

@@ -1,6 +1,7 @@
 """What readers say of bad files: the place, the value, the fix; all faults, not the first only."""
 
 import gzip
+import pickle
 
 import pytest
 
@@ -317,3 +318,11 @@ def test_batch_sizes_and_their_limits_are_in_order(tmp_path):
         columns |= {name: [int(cell)] for name, cell in cells.items() if cell}
         with pytest.raises(BloxError, match=words):
             JobTable.build(columns, source="python")
+
+
+def test_the_columns_of_another_format_are_known_again(samples):
+    file = samples / "pollux" / "workloads" / "workload.csv"
+    for spec in (str(file), f"helios:{file}", f"tiresias:{file}"):
+        with pytest.raises(BloxError, match=f"those of the format pollux: write pollux:{file}") as caught:
+            read(spec)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -128,3 +128,11 @@ def test_mistakes(words, error, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert error in error_of(run(*words))
     assert list(tmp_path.iterdir()) == [], "nothing is written"
+
+
+def test_describe_tells_of_elastic_jobs(samples, command):
+    said = command("workload", "describe", f"pollux:{samples / 'pollux' / 'workloads' / 'workload.csv'}").out
+    assert "3 jobs can be resized, from 1 to 2 GPUs; batch sizes from 8 to 16" in " ".join(
+        said.replace("│", " ").split()
+    )
+    assert "resized" not in command("workload", "describe", "gavel", "--jobs", 5).out

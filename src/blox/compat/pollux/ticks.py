@@ -124,14 +124,27 @@ class Measured:
             source = Path(jobs.source).expanduser()
             folder = Path(self.folder).expanduser() if self.folder else source.parent.parent / "applications"
             if not (folder / name / "placements.csv").is_file():
-                there = sorted(each.parent.name for each in folder.glob("*/placements.csv"))
-                raise BloxError(
-                    f"the application {name!r} was not measured",
-                    where=str(folder),
-                    fix=suggestion(name, there)
-                    if there
-                    else "give a workload of the Pollux artifact (pollux:workload-1.csv), or "
-                    "applications=FOLDER to the preset",
-                )
+                raise _not_measured(name, folder, jobs.source)
             known[name] = Application(folder / name)
         return known[name]
+
+
+def _not_measured(name: str, folder: Path, source: str) -> BloxError:
+    there = sorted(each.parent.name for each in folder.glob("*/placements.csv"))
+    if there:
+        return BloxError(
+            f"the application {name!r} of {source} was not measured",
+            where=f"folder of applications {folder}",
+            fix=suggestion(name, there),
+        )
+    return BloxError(
+        f"the application {name!r} was not measured: "
+        + (
+            "there is no such folder"
+            if not folder.is_dir()
+            else "the folder holds no <application>/placements.csv"
+        ),
+        where=f"folder of applications {folder}",
+        fix="give a workload of the Pollux artifact (pollux:workload-1.csv), or to the preset as "
+        f"applications=FOLDER the folder that holds {name or 'cifar10'}/placements.csv",
+    )

@@ -35,9 +35,10 @@ class Optimus:
     and leaves those of unchanged size where they are; `given` leaves it to the placement policy.
     `beliefs=oracle` knows step times (`profiles`) and remaining times; `learnt` fits both to what jobs
     report, and gains count `trust` times while a job was seen with fewer than three numbers of GPUs.
-    `interval_s`: reallocates at most so often (the paper: 600 s; 0: every round). Departs from the paper
-    where a task does not fit (it is passed over; a job that cannot be dealt evenly takes the freest nodes),
-    in min_gpus and max_gpus, and in that simulated jobs exchange gradients by all-reduce, also with servers.
+    `interval_s`: reallocates at most so often, in the first round then (the paper: 600 s; 0: every round).
+    Departs from the paper where a task does not fit (it is passed over; a job that cannot be dealt evenly
+    takes the freest nodes), in min_gpus and max_gpus, and in that simulated jobs exchange gradients by
+    all-reduce, also with servers.
     """
 
     form: Literal["replica", "parameter-server"] = "replica"

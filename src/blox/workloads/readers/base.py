@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.workloads.source_rows import Problem, SourceRows, read_delimited
+from blox.registry import classes
+from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
 from blox.workloads.table import COLUMNS, Array, JobTable
 from blox.workloads.text_files import require_file
 from blox.workloads.validity import broken_rules
@@ -79,7 +80,10 @@ class TraceReader(ABC):
 
     def examine(self) -> tuple[JobTable, list[Problem]]:
         """The jobs without a fault, and all faults by line. Raises BloxError where no row can be read."""
-        rows = self.rows()
+        try:
+            rows = self.rows()
+        except MissingColumn as fault:
+            raise self._told_of_other_formats(fault) from None
         columns = {name: values for name, values in self.columns(rows).items() if values is not None}
         if self.group:
             columns["group"] = self._grouped(rows, columns)
@@ -99,6 +103,20 @@ class TraceReader(ABC):
         ready = {name: _settled(name, values[good]) for name, values in columns.items()}
         table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes)
         return self._limited(table), sorted(rows.problems)
+
+    def _told_of_other_formats(self, fault: MissingColumn) -> BloxError:
+        """The fault, with the format whose columns these are, if there is one."""
+        others = [
+            name
+            for name, reader in sorted(classes("reader").items())
+            if reader is not type(self)
+            and (own := getattr(reader, "required", ()))
+            and {*own} <= {*fault.present}
+        ]
+        if not others:
+            return fault
+        hint = f"they are those of the format {others[0]}: write {others[0]}:{self.path}"
+        return MissingColumn(self.path, fault.name, fault.present, hint)
 
     def _grouped(self, rows: SourceRows, columns: dict[str, Array]) -> Array:
         """The values by which jobs are one app, as text."""
