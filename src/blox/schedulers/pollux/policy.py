@@ -29,9 +29,9 @@ from blox.workloads.table import Array
 class Pollux:
     """Divides GPUs so that all jobs learn as fast as can be (OSDI'21); sets GPUs, nodes and batch sizes.
 
-    For elastic jobs, whose speeds are those of `goodput`. `p`: whose speedup counts, from 1 (all alike) down (the
-    slowest). `restart_s` is what a restart is taken to cost. `interval_s`: reallocates at most so often, in
-    the first round then (0: every round; below the length of a round it is as good as 0).
+    For elastic jobs, whose speeds are those of `goodput`. `p`: whose speedup counts, from 1 (all alike) down
+    (the slowest). `restart_s` is what a restart is taken to cost. `interval_s`: reallocates at most so
+    often, in the first round then (0: every round; below the length of a round it is as good as 0).
     `avoid_interference`: no two jobs that span nodes share one. `population` and `generations` size the
     search, which stops sooner where `budget_s` has passed (results then depend on the machine).
     `beliefs=learnt` fits models to what jobs report and lets a job at most double its GPUs, as the paper
