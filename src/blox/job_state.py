@@ -368,7 +368,9 @@ def one_or_all(rows: Array) -> Any:
 
 def each(value: Array | float, rows: Array) -> Iterable[float]:
     """One value for every row."""
-    return repeat(value) if type(value) is float else np.broadcast_to(value, len(rows)).tolist()
+    if isinstance(value, np.ndarray) and value.ndim:
+        return value.tolist()  # type: ignore[no-any-return]
+    return repeat(float(value))
 
 
 def _policy_key(policy: object) -> str:

@@ -66,7 +66,7 @@ class BloxManager:
                 job_state.now = self.now
                 self.backend.suspend(lost, job_state)
                 self._take_off(lost, self.now, cluster_state, job_state)
-                self.recorder.evicted(lost, job_state)
+                self.recorder.evicted(lost, self.now)
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
@@ -102,7 +102,7 @@ class BloxManager:
         """Carries a plan out: suspends, then launches, then adjusts."""
         admitted = job_state.just_admitted
         if len(admitted):
-            self.recorder.admitted(admitted, job_state)
+            self.recorder.admitted(admitted)
             job_state.just_admitted = NO_ROWS
         self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
@@ -173,7 +173,7 @@ class BloxManager:
         elif running.any():
             self._take_off(rows[running], self.now, cluster_state, job_state)
         job_state.finish(rows, at)
-        self.recorder.finished(rows, at, job_state, running)
+        self.recorder.finished(rows, at, running)
         if self.window is not None:
             first, last = self.window
             for row in rows.tolist():

@@ -1,7 +1,8 @@
 """Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
 
-Why jobs wait is accounted for here as well, for all of them at once: a waiting job is classed by its GPU
-count against what was free and what was handed out, so a histogram of the queue by GPU count is enough.
+During the run it only notes who came, started, stopped and left; what follows from that is worked out
+afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
+what was free and what was handed out, so the length of the queue by GPU count is enough.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.plan import Plan
+from blox.plan import NO_ROWS, Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -35,9 +36,28 @@ ROUND_COLUMNS = (
     "handed_out",
     "blocked",
 )
-# For the account of waiting, not kept: queued jobs for which enough GPUs were free; were given to others.
-_HIDDEN = ("fitting", "passed_over")
-_EVENTS = ROUND_COLUMNS.index("launched")  # from here on, five counts of what happened in the round itself
+# What is noted in each such round; the rest follows. `submitted` and `done` are the jobs that had come, and
+# that had finished, by then; `changes` the notes made by then of jobs which began, or ceased, to wait.
+_NOTED = (
+    "time_s",
+    "held",
+    "running",
+    "gpus_total",
+    "gpus_used",
+    "free_gpus",
+    "largest_free",
+    "fragmentation",
+    "blocked",
+    "submitted",
+    "done",
+    "changes",
+    "launched",
+    "suspended",
+    "moved",
+    "finished",
+    "handed_out",
+)
+_EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -50,89 +70,85 @@ class Recorder:
         self._rows: list[tuple[Any, ...]] = []
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._queue: list[int] = [0] * 64  # queued jobs by GPUs asked for
-        self._queued = 0
-        self._seen = 0  # rows of JobState whose demand is counted
-        self._demanded = 0
-        self._finished = 0
+        self._changes: list[tuple[int, Array]] = []  # jobs that began to wait (1), or waited no longer (-1)
+        self._gone: list[Array] = []  # jobs that have finished
+        self._done = self._finished = 0  # jobs that have finished; since the last round that was noted
+        self._submitted = self._held = 0  # when a round was last noted
         self._handed_out = 0  # GPUs given out in the round that is running
         self._handed_out_until = math.inf
-        self._held = 0
+        self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
+        self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
 
-    def finished(
-        self, rows: Array, at: Array | float, job_state: JobState, was_running: Array | None
-    ) -> None:
+    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
+        self._gone.append(rows)
         self._finished += len(rows)
-        self._demanded -= len(rows) if job_state.single_gpu else sum(job_state.columns.gpus[rows].tolist())
         if was_running is None:
             self._ends.append((at, rows))
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._queue_up(rows[~was_running], -1, job_state)
+            self._changes.append((-1, rows[~was_running]))
 
-    def admitted(self, rows: Array, job_state: JobState) -> None:
-        self._queue_up(rows, 1, job_state)
+    def admitted(self, rows: Array) -> None:
+        self._changes.append((1, rows))
 
-    def evicted(self, rows: Array, job_state: JobState) -> None:
+    def evicted(self, rows: Array, now: float) -> None:
         """Jobs lost their node."""
-        self._ends.append((job_state.now, rows))
-        self._queue_up(rows, 1, job_state)
+        self._ends.append((now, rows))
+        self._changes.append((1, rows))
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
-        launched, suspended, moved = len(plan.launch.jobs), len(plan.suspend), len(plan.move.jobs)
-        held = len(job_state.waiting)
-        fresh = job_state.submitted != self._seen
-        if not (launched or suspended or moved or fresh or self._finished or held != self._held):
+        launch, move, wanted = plan.launch, plan.move, plan.wanted
+        launched, suspended, moved = len(launch.jobs), len(plan.suspend), len(move.jobs)
+        held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
+        changed = launched or suspended or moved or finished
+        if not changed and submitted == self._submitted and held == self._held:
             return
-        columns, now = job_state.columns, job_state.now
-        self.shared = self.shared or plan.wanted.share_group is not None
+        now, changes = job_state.now, self._changes
         if self._handed_out and now > self._handed_out_until:
             self._expire()
-        if fresh:
-            fresh_gpus = columns.gpus[self._seen : job_state.submitted]
-            self._demanded += len(fresh_gpus) if job_state.single_gpu else sum(fresh_gpus.tolist())
-            self._seen = job_state.submitted
+        if wanted.share_group is not None:
+            self.shared = True
         if suspended:
             self._ends.append((now, plan.suspend))
-            self._queue_up(plan.suspend, 1, job_state)
+            changes.append((1, plan.suspend))
         if moved:
-            self._ends.append((now, plan.move.jobs))
-            self._starts.append((now, plan.move.jobs, plan.move.counts, plan.move.gpus))
+            self._ends.append((now, move.jobs))
+            self._starts.append((now, move.jobs, move.counts, move.gpus))
         if launched:
-            self._starts.append((now, plan.launch.jobs, plan.launch.counts, plan.launch.gpus))
-            self._queue_up(plan.launch.jobs, -1, job_state)
-        self._handed_out = handed_out = plan.launch.used + plan.move.used
+            self._starts.append((now, launch.jobs, launch.counts, launch.gpus))
+            changes.append((-1, launch.jobs))
+        self._handed_out = handed_out = launch.used + move.used
         if handed_out:
             self._handed_out_until = self._round_end(now)
-        self._held = held
+        self._done += finished
+        self._finished, self._submitted, self._held = 0, submitted, held
+        self._gpus = job_state.columns.gpus
         free = cluster_state.free_gpus
         self._rows.append(
             (
                 now,
                 held,
-                self._queued,
-                len(plan.wanted.jobs),
+                len(wanted.jobs),
                 cluster_state.total_gpus,
-                plan.wanted.used,
-                self._demanded,
+                wanted.used,
                 free,
                 cluster_state.largest_free if free else 0,
                 cluster_state.fragmentation() if free else 0.0,
+                wanted.blocked,
+                submitted,
+                self._done,
+                len(changes),
                 launched,
                 suspended,
                 moved,
-                self._finished,
+                finished,
                 handed_out,
-                plan.wanted.blocked,
-                sum(self._queue[: free + 1]) if free else 0,
-                sum(self._queue[free + 1 : free + handed_out + 1]) if handed_out and self._queued else 0,
             )
         )
-        self._finished = 0
 
     def close(self, end_s: float) -> None:
         """The run is over."""
@@ -203,33 +219,44 @@ class Recorder:
         return {cause: float((jobs[cause] * elapsed).sum()) for cause in CAUSES}
 
     def _table(self) -> dict[str, Array]:
-        names = ROUND_COLUMNS + _HIDDEN
-        table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(names))
-        return {name: table[:, i] for i, name in enumerate(names)}
+        """Everything about every round that was noted."""
+        if self._noted is None:
+            table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(_NOTED))
+            self._noted = {name: table[:, i] for i, name in enumerate(_NOTED)}
+            self._noted["gpus_demanded"] = self._demand(self._noted)
+            self._noted.update(self._queue(self._noted))
+        return self._noted
 
-    def _queue_up(self, rows: Array, sign: int, job_state: JobState) -> None:
-        """These jobs begin to wait (`sign` 1) or wait no longer (-1)."""
-        self._queued += sign * len(rows)
-        if job_state.single_gpu:
-            self._queue[1] += sign * len(rows)
-            return
-        gpus = job_state.columns.gpus.take(rows)
-        if len(gpus) <= 16:
-            counts = [(gpus_asked, 1) for gpus_asked in gpus.tolist()]
-        else:
-            counts = list(enumerate(np.bincount(gpus).tolist()))
-        for asked, count in counts:
-            if asked >= len(self._queue):
-                self._queue += [0] * (asked + 1 - len(self._queue))
-            self._queue[asked] += sign * count
+    def _demand(self, noted: dict[str, Array]) -> Array:
+        """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
+        gone = np.concatenate([NO_ROWS, *self._gone])
+        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
+        return submitted[noted["submitted"].astype(np.int64)] - done[noted["done"].astype(np.int64)]
+
+    def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
+        """By round: the jobs that wait, those for whom enough was free, and for whom others were given it."""
+        sizes = [len(rows) for _, rows in self._changes]
+        signs = np.repeat([sign for sign, _ in self._changes], sizes)
+        gpus = self._gpus.take(np.concatenate([NO_ROWS, *(rows for _, rows in self._changes)]))
+        upto = _sums(np.array(sizes, dtype=np.int64))[noted["changes"].astype(np.int64)]
+        free, given = noted["free_gpus"], noted["handed_out"]
+        queued, fitting, passed_over = np.zeros((3, len(upto)))
+        for asked in np.unique(gpus).tolist():
+            waiting = _sums(np.where(gpus == asked, signs, 0))[upto]
+            queued += waiting
+            fitting += np.where(asked <= free, waiting, 0)
+            passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
+        return {"queued": queued, "fitting": fitting, "passed_over": passed_over}
 
     def _expire(self) -> None:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         self._handed_out = 0
-        last = self._rows[-1]
-        self._rows.append(
-            (self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0, *last[_EVENTS + 5 : -1], 0)
-        )
+        self._rows.append((self._handed_out_until, *self._rows[-1][1:_EVENTS], 0, 0, 0, 0, 0))
+
+
+def _sums(numbers: Array) -> Array:
+    """The sums of the first 0, 1, 2, ... numbers."""
+    return np.concatenate(([0], np.cumsum(numbers)))
 
 
 def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
