@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from blox.cluster_state import ClusterState
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError
 from blox.fractions import TimeShares, gpus_by_type
 from blox.job_state import JobState
 from blox.performance.job_speeds import job_speeds
@@ -19,25 +19,15 @@ from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.fifo import Fifo
 from blox.schedulers.gavel.jobs import Belief, problem_of, speeds_now
 from blox.schedulers.gavel.learnt import Learnt
+from blox.schedulers.gavel.memory import Memory
+from blox.schedulers.gavel.named import check_known, numbers, words
 from blox.schedulers.gavel.policies import Policy, policy
-from blox.schedulers.gavel.problem import Problem
+from blox.schedulers.gavel.problem import COST_PER_HOUR, Problem
 from blox.schedulers.gavel.queue import FifoAware, ShortestJobFirst
 from blox.schedulers.gavel.water_filling import WaterFilling
 from blox.workloads.table import Array
 
 NOTHING = 1e-4  # smaller fractions are a solver's dust
-
-
-@dataclass
-class _Memory:
-    shares: TimeShares
-    of_policy: dict[str, Any] = field(default_factory=dict)
-    seen: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # jobs at the last round
-    gpus: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # by type, at the last round
-    changed: bool = True  # somebody came or went since the last solution
-    solved_s: float = -np.inf
-    relaxed: dict[int, int] = field(default_factory=dict)  # job -> solutions that did not hold its SLO
-    guessed: int = 0  # GPU types of which no speed is known, where there are several types
 
 
 @register.scheduling("gavel")
@@ -55,7 +45,8 @@ class Gavel:
     a JSON table of steps/s; without it the project's own is used. `belief`: `oracle` knows that table,
     `noisy` knows it but for factors (`sigma`), `learnt` learns from what jobs report, and from trying them
     beside a share `profiled` of the table's job types (`learnt.py`). `choice` and `relax` are the policies'.
-    Places too.
+    `prices` (`v100:2.5+k80:0.5`) are dollars per GPU and hour; without them Google's of 2020 count, and 1 for
+    types that those lack. Places too.
 
     Departs from the paper's mechanism: priorities are compared over all types at once, not type by type, so
     a job is not put on a fast type that it hardly gains from; spare GPUs go to whom they serve best; what a
@@ -73,6 +64,7 @@ class Gavel:
     profiled: float = 0.2
     choice: Literal["fairest", "centre", "any"] = "fairest"
     relax: Literal["drop", "scale"] = "drop"
+    prices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         found = self._policy
@@ -89,7 +81,7 @@ class Gavel:
                 f"{self.policy} knows no entities",
                 fix="policy=max_min_fairness_water_filling, with _perf or _packed",
             )
-        self._weights, self._by_age  # noqa: B018  # faults in them are told now
+        self._weights, self._by_age, self._prices  # noqa: B018  # faults in them are told now
         job_speeds(self.throughputs, ())
 
     @property
@@ -98,8 +90,10 @@ class Gavel:
         return f"throughputs:path={self.throughputs}" if self.throughputs else "throughputs"
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        memory = job_state.memory(self, lambda: _Memory(TimeShares(len(cluster_state.gpu_types))))
+        memory = job_state.memory(self, lambda: self._begin(job_state, cluster_state))
         memory.shares.account(job_state, cluster_state)
+        if memory.keeps_usage:
+            memory.usage.settle(job_state)
         if len(cluster_state.gpu_types) > 1:
             memory.guessed = len(job_speeds(self.throughputs, cluster_state.gpu_types).guessed)
         if self.belief == "learnt":
@@ -118,25 +112,29 @@ class Gavel:
             elif just_now:
                 self._welcome(memory, job_state, cluster_state)
         fill = not isinstance(chosen, (Fifo, FifoAware))
-        return Schedule.from_fractions(job_state, cluster_state, memory.shares, fill=fill)
+        found = Schedule.from_fractions(job_state, cluster_state, memory.shares, fill=fill)
+        if memory.keeps_usage:
+            memory.usage.begin(found, self._price_of(cluster_state), cluster_state)
+        return found
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
-        """Rounds a job ran in, those on the GPUs of the round before, solutions without its SLO; the SLO."""
-        memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
-        found = np.zeros((3, job_state.submitted), dtype=np.int64)
-        counted = memory.shares.leases[: job_state.submitted].T
-        found[:2, : counted.shape[1]] = counted
-        for row, times in memory.relaxed.items():
-            found[2, row] = times
-        told: dict[str, Array] = dict(zip(("leases", "lease_extensions", "slo_relaxed"), found))
-        return told | {"deadline_s": job_state.columns.deadline_s[: job_state.submitted]}
+        """What was counted of each job: see `Memory.job_columns`."""
+        return self._remembered(job_state).job_columns(job_state)
 
     def figures(self, job_state: JobState) -> dict[str, float]:
-        """For the summary: the share of leases that were extended, the jobs whose SLO was relaxed."""
-        memory = job_state.memory(self, lambda: _Memory(TimeShares(0)))
-        leases, extended = memory.shares.leases.sum(axis=0).tolist()
-        guessed = {"guessed_gpu_types": memory.guessed} if memory.guessed else {}
-        return {"extended_leases": extended / max(leases, 1), "slo_relaxed": len(memory.relaxed), **guessed}
+        """For the summary: see `Memory.figures`."""
+        return self._remembered(job_state).figures(job_state)
+
+    def _remembered(self, job_state: JobState) -> Memory:
+        return job_state.memory(self, lambda: Memory(TimeShares(0)))
+
+    def _begin(self, job_state: JobState, cluster_state: ClusterState) -> Memory:
+        """An empty memory; names of which nobody has heard are told now."""
+        check_known(self._prices, cluster_state.gpu_types, "GPU type")
+        if self.entities:
+            named = {name for name in getattr(job_state.columns, self.entities).tolist() if name}
+            check_known((*self._weights, *self._by_age), sorted(named), self.entities)
+        return Memory(TimeShares(len(cluster_state.gpu_types)), self._policy.packed, self._priced)
 
     @property
     def _policy(self) -> Policy:
@@ -154,31 +152,28 @@ class Gavel:
 
     @property
     def _weights(self) -> dict[str, float]:
-        found = {}
-        for text in self.entity_weights:
-            name, _, weight = text.rpartition(":")
-            try:
-                found[name] = float(weight)
-            except ValueError:
-                found[name] = -1.0
-            if not (name and 0 < found[name] < np.inf):
-                raise BloxError(f"{text!r} is no weight of an entity", fix="write NAME:WEIGHT+NAME:WEIGHT")
-        return found
+        return numbers(self.entity_weights, "weight of an entity", "NAME:WEIGHT")
 
     @property
     def _by_age(self) -> dict[str, str]:
-        found = {}
-        for text in self.inside:
-            name, _, found[name] = text.rpartition(":")
-            if found[name] not in ("fairness", "fifo"):
-                raise BloxError(
-                    f"{text!r} does not say how jobs share inside an entity",
-                    fix=f"write NAME:fifo or NAME:fairness; {suggestion(found[name], ('fairness', 'fifo'))}",
-                )
-        return found
+        return words(self.inside, ("fairness", "fifo"), "how jobs share inside an entity")
+
+    @property
+    def _prices(self) -> dict[str, float]:
+        return numbers(self.prices, "price of a GPU type", "TYPE:DOLLARS")
+
+    @property
+    def _priced(self) -> bool:
+        """Whether what GPUs cost matters to anybody."""
+        return bool(self.prices) or getattr(self._policy, "per_cost", False)
+
+    def _price_of(self, cluster_state: ClusterState) -> Array:
+        """Dollars per GPU and hour, by GPU type."""
+        known = COST_PER_HOUR | self._prices
+        return np.array([known.get(name, 1.0) for name in cluster_state.gpu_types])
 
     def _solve(
-        self, memory: _Memory, chosen: Policy, job_state: JobState, cluster_state: ClusterState
+        self, memory: Memory, chosen: Policy, job_state: JobState, cluster_state: ClusterState
     ) -> None:
         """New fractions for all jobs."""
         belief = self._belief
@@ -190,6 +185,8 @@ class Gavel:
         if hasattr(chosen, "seed"):
             chosen = replace(chosen, seed=job_state.seed)  # type: ignore[type-var]
         problem = problem_of(rows, speed, base, cluster_state, job_state, pairs=pairs, entity=entity)
+        if self.prices:
+            problem = replace(problem, cost_per_hour=self._price_of(cluster_state))
         found = chosen.allocate(problem, memory.of_policy)
         for place in found.relaxed:
             row = int(rows[place])
@@ -203,7 +200,7 @@ class Gavel:
         memory.shares.want(members, fractions, self._seen(speed))
         memory.solved_s, memory.changed = job_state.now, False
 
-    def _welcome(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> None:
+    def _welcome(self, memory: Memory, job_state: JobState, cluster_state: ClusterState) -> None:
         """Newcomers get an equal part of every type that they can use until the next solution."""
         new = memory.shares.without_row(job_state.active)
         if len(new):
