@@ -157,6 +157,10 @@ def remarks(run: Run) -> list[str]:
         )
     if relaxed := summary.get("slo_relaxed"):
         told.append(f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed")
+    if slos := summary.get("slos"):
+        told.append(f"{summary['slos_missed']:,} of {slos:,} SLOs were missed")
+    if (cost := summary.get("cost_dollars")) is not None:
+        told.append(f"the GPUs in use cost ${cost:,.0f}")
     if guessed := summary.get("guessed_gpu_types"):
         told.append(
             f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "

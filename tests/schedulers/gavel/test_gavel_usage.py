@@ -5,6 +5,7 @@ import pytest
 
 from blox import Experiment
 from blox.errors import BloxError
+from blox.report.words import remarks
 from blox.schedulers.gavel.problem import COST_PER_HOUR
 
 CLUSTER = "v100=1x4,p100=1x4,k80=1x4"
@@ -63,6 +64,9 @@ def test_slos_that_were_missed_are_counted():
     result = run(f"{BY_COST}_SLOs")
     late = result.jobs["finish_s"] > result.jobs["deadline_s"]
     assert result.summary["slos"] == 40 and result.summary["slos_missed"] == int(late.sum())
+    told = remarks(result)
+    assert f"{late.sum()} of 40 SLOs were missed" in told
+    assert f"the GPUs in use cost ${result.summary['cost_dollars']:,.0f}" in told
     assert "slos" not in run("fifo", "gavel:load=2,jobs=5").summary
 
 
