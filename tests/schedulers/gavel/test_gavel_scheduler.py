@@ -146,9 +146,11 @@ def test_a_job_wider_than_any_type_is_refused(tmp_path):
         run(jobs, "gavel")
 
 
-def test_five_thousand_jobs_at_once(tmp_path):
-    lines = [f"{i},0,1,{600 + i % 7},A3C" for i in range(5000)]
-    result = run(trace(tmp_path, lines), "gavel", cluster="v100=100x4,p100=100x4,k80=100x4", max_rounds=5)
+@pytest.mark.parametrize("policy", ["max_min_fairness_perf", "max_min_fairness_packed", "gandiva"])
+def test_five_thousand_jobs_at_once(tmp_path, policy):
+    lines = [f"{i},0,1,{600 + i % 7},{('A3C', 'LSTM')[i % 2]}" for i in range(5000)]
+    cluster = "v100=100x4,p100=100x4,k80=100x4"
+    result = run(trace(tmp_path, lines), f"gavel:policy={policy}", cluster=cluster, max_rounds=5)
     assert result.summary["finished"] >= 400
 
 
