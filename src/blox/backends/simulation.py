@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.backends.feed import JobFeed
 from blox.cluster_state import ClusterState
-from blox.job_state import FEW, JobState, each, one_or_all
+from blox.job_state import FEW, JobState, each
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
@@ -68,11 +68,22 @@ class Simulation:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
+        if not len(running):
+            self._earliest = math.inf
+            return NO_ROWS, NO_TIMES
         ends = self._finish_s.take(running)
-        over = (ends <= job_state.now).nonzero()[0]
-        rows = running.take(over)
-        ends[one_or_all(over)] = math.inf
-        self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+        first = int(ends.argmin())
+        end = ends.item(first)
+        ends[first] = math.inf
+        self._earliest = ends.item(ends.argmin())
+        if self._earliest > job_state.now and end <= job_state.now:  # one alone, as mostly between rounds
+            rows: Array = running[first : first + 1]
+            return rows, job_state.now if self._options.finish_at_boundary else end
+        ends[first] = end
+        over = ends <= job_state.now
+        rows = running[over]
+        ends[over] = math.inf
+        self._earliest = ends.item(ends.argmin())
         return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
 
     def launch(

@@ -7,7 +7,7 @@ schedule says who starts and who stops, and `Counted` carries it out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,12 +19,11 @@ from blox.schedule import Schedule
 from blox.workloads.table import Array
 
 
-@dataclass(eq=False)
 class Decided(Schedule):
-    """The jobs that run from now on, and how they differ from those who ran before."""
+    """The jobs that run from now on, and how they differ from those who ran before: rows."""
 
-    starts: list[int] = field(default_factory=list)
-    stops: list[int] = field(default_factory=list)
+    def __init__(self, jobs: Array, starts: list[int], stops: list[int]) -> None:
+        self.jobs, self.starts, self.stops = jobs, starts, stops  # all other columns are as by default
 
 
 def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided, list[int]]:
@@ -41,7 +40,7 @@ def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided
             for _ in range(both):
                 begin.remove(row)
                 end.remove(row)
-    return Decided(active, starts=begin, stops=end), hidden
+    return Decided(active, begin, end), hidden
 
 
 @dataclass(frozen=True)

@@ -120,9 +120,9 @@ class Queues:
     _due: list[tuple[int, int]] = field(default_factory=list)  # heap of (time, row)
     _watched: dict[int, Job] = field(default_factory=dict)  # who runs and can still be demoted
     # For late wake-ups. (limit, GPUs) -> heap of (when it would have begun to run without a pause, row) of
-    # those who are watched, and the first of them.
+    # those who are watched; and, of the first of them, when plus the limit, and the GPUs.
     _begun: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
-    _first: dict[tuple[int, int], int] = field(default_factory=dict)
+    _first: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.lanes = [Lane() for _ in range(len(self.limits) + 1)]
@@ -199,8 +199,8 @@ class Queues:
     def _late_jump(self, now: int) -> int:
         """What is left to the limit, in seconds, divided by the GPUs; of equals, who began first decides."""
         left = NEVER
-        for (limit, gpus), begun in self._first.items():
-            this = (limit + begun - now) // gpus
+        for end, gpus in self._first.values():
+            this = (end - now) // gpus
             if this < left:
                 left = this
         return NEVER if left == NEVER else now + left
@@ -261,15 +261,16 @@ class Queues:
         if self.late:
             key = (self.limits[job.level], job.gpus if self.by_gpu else 1)
             heappush(self._begun.setdefault(key, []), (begun, job.row))
-            if begun < self._first.get(key, NEVER):
-                self._first[key] = begun
+            first = self._first.get(key)
+            if first is None or key[0] + begun < first[0]:
+                self._first[key] = (key[0] + begun, key[1])
 
     def _unwatch(self, job: Job) -> None:
         """A job stops running, or leaves its queue; call it before anything of the job changes."""
         if self._watched.pop(job.row, None) is None or not self.late:
             return
         key = (self.limits[job.level], job.gpus if self.by_gpu else 1)
-        if self._first[key] == job.since - job.executed:
+        if self._first[key][0] == key[0] + job.since - job.executed:
             self._find_first(key)
 
     def _find_first(self, key: tuple[int, int]) -> None:
@@ -279,7 +280,7 @@ class Queues:
             begun, row = heap[0]
             job = watched.get(row)
             if job is not None and job.since - job.executed == begun and self.limits[job.level] == key[0]:
-                self._first[key] = begun
+                self._first[key] = (key[0] + begun, key[1])
                 return
             heappop(heap)
         del self._first[key]
