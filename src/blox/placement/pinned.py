@@ -173,11 +173,11 @@ def _exchanged(at: Array, wanted: Array, now: Allocation, job_state: JobState) -
             lost[old] = lost.get(old, 0) + 1
         if new >= 0:
             gained.setdefault(new, []).append(gpu)
-    if any(held.item(row) != lost.get(row, 0) for row in (*lost, *gained)):
+    new_here = sorted(gained.keys() - lost)
+    if held.take([*lost, *new_here]).tolist() != [*lost.values(), *([0] * len(new_here))]:
         return None
     draft = Draft(now, job_state.submitted)
     draft.remove(np.array(sorted(lost), dtype=np.int64))
-    new_here = sorted(row for row in gained if row not in lost)
     for put, rows in ((draft.add, new_here), (draft.move, sorted(lost.keys() & gained))):
         if rows:
             counts = np.array([len(gained[row]) for row in rows])

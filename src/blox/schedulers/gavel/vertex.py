@@ -93,8 +93,8 @@ class Vertex:
             self._pass_model(solver("highspy"))
             self._passed = True
             new = new[:0]
-        for kind in new.tolist():
-            self._highs.changeCoeff(self._demand + kind, t, -float(self._rise[kind]))
+        for kind, rise_of_kind in zip(new.tolist(), self._rise[new].tolist()):
+            self._highs.changeCoeff(self._demand + kind, t, -rise_of_kind)
         least = np.where((rise > 0) | (floor > 0), floor * self.program.count * self._scale, -self._inf)
         self._highs.changeRowsBounds(len(rise), self._demands, least, self._unlimited)
         self._highs.changeColBounds(t, 0.0, self._inf if rise.any() else 0.0)
@@ -115,10 +115,11 @@ class Vertex:
             rows = [rows[0], self._time + second, *rows[1:], self._demand + second]
         entries, of_row = np.column_stack(values), np.column_stack(rows)
         stands = entries > 0
-        level = np.flatnonzero(self._rise)
-        starts = np.append(0, np.cumsum(stands.sum(axis=1)))
-        index = np.append(of_row[stands], self._demand + level).astype(np.int32)
-        value = np.append(entries[stands], -self._rise[level])
+        level = self._rise.nonzero()[0]
+        starts = np.zeros(len(row) + 1, dtype=np.int32)
+        np.cumsum(stands.sum(axis=1), out=starts[1:])
+        index = np.concatenate((of_row[stands], self._demand + level)).astype(np.int32)
+        value = np.concatenate((entries[stands], -self._rise[level]))
         size, free = len(self._columns), np.full(len(program.count) + 1, self._inf)
         self._highs.passModel(
             size,
@@ -132,7 +133,7 @@ class Vertex:
             np.full(size, self._inf),
             np.append(np.full(self._demand, -self._inf), -free),
             np.concatenate((program.count, program.gpus, free)),
-            starts.astype(np.int32),
+            starts,
             index,
             value,
             np.zeros(size, dtype=np.int32),  # no integers
