@@ -187,6 +187,17 @@ def test_pollux_keeps_to_the_limits_of_batch_sizes(tmp_path, scheduler):
     assert max(times.values()) > min(times.values())
 
 
+@pytest.mark.parametrize("form", ["replica", "parameter-server"])
+def test_optimus_gives_no_gpu_less_than_the_smallest_batch(tmp_path, form):
+    # a batch of 12 stays, and bert gives a GPU 4 at least
+    used = []
+    for batch in (12, 384):
+        job = f"a,0,2,50000,bert,1,16,,{batch},"
+        jobs = limited(tmp_path, job, scheduler=f"optimus:form={form}").run().jobs
+        used.append(jobs["gpu_seconds"][0] / jobs["run_s"][0])
+    assert used[0] == pytest.approx(3) and used[1] > 3
+
+
 def test_all_schedulers_go_by_the_same_speeds(tmp_path):
     elastic, rigid = "a,0,4,5000,cifar10,1,16,,,", "a,0,4,5000,other,,,,,"
     for scheduler in ("fifo", "las", "pollux", "optimus", "gavel"):

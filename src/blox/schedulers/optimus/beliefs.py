@@ -86,6 +86,23 @@ def step_table(job_state: JobState, learnt: Learnt | None, node_gpus: int, most:
     return table
 
 
+def most_replicas(job_state: JobState, node_gpus: int, path: str) -> Array:
+    """GPUs that each job can use: its batch, which stays, must give each the smallest share it can work on.
+
+    That is how the Pollux artifact bounds Optimus's jobs too.
+    """
+    known, columns, rows = elastic_profiles(path), job_state.columns, job_state.active
+    most = columns.max_gpus[rows]
+    for i, row in enumerate(rows.tolist()):
+        profile = known.get(str(columns.model[row]))
+        if profile is not None:
+            limits = limits_of_job(profile, job_state, row)
+            asked = int(columns.gpus[row]), int(columns.batch_size[row])
+            batch = batch_asked_for(profile, *asked, node_gpus, limits)
+            most[i] = max(min(int(most[i]), batch // profile.atomic[0]), int(columns.min_gpus[row]), 1)
+    return most
+
+
 @lru_cache(maxsize=4096)
 def _packed(
     profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, most: int, limits: BatchLimits

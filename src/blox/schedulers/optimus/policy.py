@@ -16,7 +16,7 @@ from blox.profiles.elastic import elastic_profiles
 from blox.registry import register
 from blox.schedule import Schedule
 from blox.schedulers.optimus.allocation import allocate_replicas
-from blox.schedulers.optimus.beliefs import Learnt, remaining_s, step_table
+from blox.schedulers.optimus.beliefs import Learnt, most_replicas, remaining_s, step_table
 from blox.schedulers.optimus.placement import Nodes, place_replicas
 from blox.schedulers.optimus.servers import divide_with_servers, place_with_servers
 from blox.workloads.table import Array
@@ -104,13 +104,13 @@ class Optimus:
         columns, rows, total = job_state.columns, job_state.active, cluster_state.total_gpus
         learnt = memory.learnt if self.beliefs == "learnt" else None
         left = remaining_s(job_state, learnt)
-        table = step_table(job_state, learnt, int(cluster_state.node_gpus.max()), total, self.profiles)
+        node_gpus = int(cluster_state.node_gpus.max())
+        table = step_table(job_state, learnt, node_gpus, total, self.profiles)
+        most = most_replicas(job_state, node_gpus, self.profiles)
         order = np.lexsort((rows, left)) if self.first == "remaining" else None
         if learnt is not None:
             left = left * np.array([learnt.trust(row, self.trust) for row in rows.tolist()])
-        gpus, _ = allocate_replicas(
-            table, left, total, columns.max_gpus[rows], least=columns.min_gpus[rows], order=order
-        )
+        gpus, _ = allocate_replicas(table, left, total, most, least=columns.min_gpus[rows], order=order)
         return gpus
 
     def _pinned(self, rows: Array, where: list[Nodes], cluster_state: ClusterState) -> Schedule:

@@ -12,7 +12,7 @@ from blox.job_state import JobState
 from blox.performance.elastic import batch_asked_for, limits_of_job
 from blox.profiles.elastic import elastic_profiles
 from blox.schedulers.optimus.allocation import ServerJob, Speed, allocate
-from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
+from blox.schedulers.optimus.beliefs import Learnt, most_replicas, remaining_s, sampled, step_table
 from blox.schedulers.optimus.placement import Nodes, Tasks, place, place_replicas
 from blox.schedulers.optimus.speed import Synchronous
 from blox.workloads.table import Array
@@ -60,6 +60,7 @@ def divide_with_servers(
     own = learnt if options.beliefs == "learnt" else None
     left = remaining_s(job_state, own)
     table = step_table(job_state, own, largest, cluster_state.total_gpus, options.profiles)
+    most = most_replicas(job_state, largest, options.profiles)
     worker = {"gpu": 1.0, "cpu": options.worker_cpu}
     server = {"cpu": options.server_cpu}
     jobs = []
@@ -76,8 +77,8 @@ def divide_with_servers(
             unit = float(whole.step_s(1.0, float(gpus)))
             speed = Synchronous(tuple(theta / unit for theta in whole.theta), batch)
         trust = 1.0 if own is None else own.trust(row, options.trust)
-        least, most = int(columns.min_gpus[row]), int(columns.max_gpus[row])
-        jobs.append(ServerJob(float(left[i]), speed, worker, server, trust, max(least, 1), most))
+        least = max(int(columns.min_gpus[row]), 1)
+        jobs.append(ServerJob(float(left[i]), speed, worker, server, trust, least, int(most[i])))
     machines = _machines(cluster_state)
     capacity = {kind: sum(machine[kind] for machine in machines) for kind in ("gpu", "cpu")}
     given = allocate(jobs, capacity)
