@@ -111,6 +111,7 @@ class JobState:
         self.active: Array = _NO_ROWS
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
+        self.just_finished: Array = _NO_ROWS  # at its beginning
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
@@ -220,12 +221,13 @@ class JobState:
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
-        c, active = self.columns, self.active
+        c, active, earlier = self.columns, self.active, self.just_finished
+        self.just_finished = rows if not len(earlier) else np.concatenate((earlier, rows))
         if len(rows) == 1:
             row = rows.item()
             c.status[row] = FINISHED
             c.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
-            gone = int(active.searchsorted(row))
+            gone = active.searchsorted(rows).item()
             self.active = np.concatenate((active[:gone], active[gone + 1 :]))
         else:
             c.status[rows] = FINISHED

@@ -104,6 +104,7 @@ class BloxManager:
         if len(admitted):
             self.recorder.admitted(admitted)
             job_state.just_admitted = NO_ROWS
+        job_state.just_finished = NO_ROWS
         self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
 

@@ -311,7 +311,8 @@ class Draft:
 def _leaving(rows: Array, ledger: Ledger, jobs: Array, bound: int) -> tuple[Array, Array]:
     """The GPU ids that these rows hold, and the jobs without them."""
     if len(rows) == 1:
-        return ledger.gpus_of(rows.item()), jobs[jobs != rows]
+        row = rows.item()
+        return ledger.gpus_of(row), jobs[jobs != row]
     marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
     marked[rows] = True
     return marked.take(ledger.owner).nonzero()[0], jobs[~marked.take(jobs)]

@@ -8,8 +8,8 @@ what was free and what was handed out, so the length of the queue by GPU count i
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Recorder:
     def __init__(self, round_end: Callable[[float], float] = lambda now: math.inf) -> None:
         """`round_end` gives the end of the round that begins at a time; inf where there are no rounds."""
         self._round_end = round_end
-        self._rows: list[tuple[Any, ...]] = []
+        self._rows = array("d")  # the numbers in _NOTED, round by round
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
         self._changes: list[tuple[int, Array]] = []  # jobs that began to wait (1), or waited no longer (-1)
@@ -128,7 +128,7 @@ class Recorder:
         self._finished, self._submitted, self._held = 0, submitted, held
         self._gpus = job_state.columns.gpus
         free = cluster_state.free_gpus
-        self._rows.append(
+        self._rows.extend(
             (
                 now,
                 held,
@@ -221,7 +221,7 @@ class Recorder:
     def _table(self) -> dict[str, Array]:
         """Everything about every round that was noted."""
         if self._noted is None:
-            table = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(_NOTED))
+            table = np.array(self._rows).reshape(-1, len(_NOTED))
             self._noted = {name: table[:, i] for i, name in enumerate(_NOTED)}
             self._noted["gpus_demanded"] = self._demand(self._noted)
             self._noted.update(self._queue(self._noted))
@@ -251,7 +251,8 @@ class Recorder:
     def _expire(self) -> None:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         self._handed_out = 0
-        self._rows.append((self._handed_out_until, *self._rows[-1][1:_EVENTS], 0, 0, 0, 0, 0))
+        last = self._rows[-len(_NOTED) :]
+        self._rows.extend((self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0))
 
 
 def _sums(numbers: Array) -> Array:

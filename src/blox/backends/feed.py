@@ -35,7 +35,9 @@ class JobFeed:
     def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
         """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
         while self.next_submission <= job_state.now and not self.ended:
-            due = int(self.submit_s.searchsorted(job_state.now, side="right"))
+            due = job_state.submitted + 1
+            if due >= len(self.submit_s) or self.submit_s.item(due) <= job_state.now:  # not one alone
+                due = int(self.submit_s.searchsorted(job_state.now, side="right"))
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)
             if due == len(self.submit_s):

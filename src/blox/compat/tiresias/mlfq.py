@@ -12,8 +12,7 @@ from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.queues import NEVER, Queues
 from blox.compat.tiresias.tables import index_table
 from blox.errors import BloxError
-from blox.job_state import FINISHED, JobState
-from blox.plan import NO_ROWS
+from blox.job_state import JobState
 from blox.schedule import Schedule
 from blox.schedulers.gittins import GittinsIndex, read_samples
 from blox.workloads.table import Array
@@ -40,20 +39,13 @@ def _endless(limits: tuple[int, ...]) -> BloxError:
 
 @dataclass
 class State:
-    """The queues, and what of the table of jobs they have taken in."""
+    """The queues, and what was decided last."""
 
     queues: Queues
-    rows: Array = field(default_factory=lambda: NO_ROWS)  # active when asked last
-    seen: int = 0  # rows below have been taken in
     now: int = -1
     jump: int = NEVER
     schedule: Schedule | None = None
     hidden: list[int] = field(default_factory=list)  # rows preempted for no time, once for each time
-
-    def gone(self, job_state: JobState) -> Array:
-        """Rows that have ended since."""
-        found: Array = self.rows[job_state.columns.status.take(self.rows) == FINISHED]
-        return found
 
 
 @dataclass(frozen=True)
@@ -77,20 +69,15 @@ class Mlfq:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         state = job_state.memory(self, self._state)
         active, now = job_state.active, int(job_state.now)
-        fresh = NO_ROWS
-        if len(active) and active.item(-1) >= state.seen:
-            fresh = active[active.searchsorted(state.seen) :]
-        ended = len(state.rows) + len(fresh) != len(active)
-        if now == state.now and not ended and not len(fresh) and state.schedule is not None:
+        queues, known = state.queues, state.queues.jobs
+        ended = [row for row in job_state.just_finished.tolist() if row in known]
+        fresh = [row for row in job_state.just_admitted.tolist() if row not in known]
+        if now == state.now and not ended and not fresh and state.schedule is not None:
             return state.schedule
-        queues = state.queues
-        if ended:
-            for row in state.gone(job_state).tolist():
-                queues.remove(row)
-        if len(fresh):
-            for row, gpus in zip(fresh.tolist(), job_state.columns.gpus.take(fresh).tolist()):
-                queues.arrive(row, gpus, now)
-            state.seen = int(fresh[-1]) + 1
+        for row in ended:
+            queues.remove(row)
+        for row in fresh:
+            queues.arrive(row, job_state.columns.gpus.item(row), now)
         queues.move(now)
         starts, stops = queues.serve(cluster_state.total_gpus, now)
         jump = queues.next_jump(now)
@@ -100,7 +87,7 @@ class Mlfq:
             again = queues.serve(cluster_state.total_gpus, now)
             starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
-        state.now, state.rows, state.jump = now, active, jump
+        state.now, state.jump = now, jump
         state.schedule, hidden = decided(active, starts, stops)
         state.hidden += hidden
         return state.schedule

@@ -71,7 +71,7 @@ class Lane:
         jobs = self.jobs
         if self.wanted <= free:
             if self.runs < len(jobs):
-                starts += [job for job in jobs if not job.running]
+                starts += jobs[self.runs :] if self.tidy else [job for job in jobs if not job.running]
             return free - self.wanted
         if self.tidy and self.held <= free:
             free -= self.held
@@ -89,7 +89,11 @@ class Lane:
     def put_in_order(self) -> None:
         """Those who run go before those who wait, both in the order in which they stand."""
         if not self.tidy and self.runs < len(self.jobs):
-            self.jobs = [j for j in self.jobs if j.running] + [j for j in self.jobs if not j.running]
+            runs: list[Job] = []
+            waits: list[Job] = []
+            for job in self.jobs:
+                (runs if job.running else waits).append(job)
+            self.jobs = runs + waits
         self.tidy = True
 
     def _count(self, job: Job, sign: int) -> None:

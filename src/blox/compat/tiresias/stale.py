@@ -3,8 +3,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.plan import NO_ROWS
@@ -35,7 +33,7 @@ class StaleCompletion:
         finished = job_state.submitted - len(job_state.active) - len(job_state.waiting)
         completed, noted.finished = finished > noted.finished, finished
         coming = job_state.submitted < len(columns.submit_s)
-        submission = float(columns.submit_s[job_state.submitted]) if coming else math.inf
+        submission = columns.submit_s.item(job_state.submitted) if coming else math.inf
         if submission == now:
             rows, due = noted.rows, noted.at == now
             noted.rows, noted.at = NO_ROWS, math.nan
@@ -46,8 +44,10 @@ class StaleCompletion:
         running = cluster_state.allocation.jobs
         if completed or not len(running):
             return NO_ROWS
-        ends = columns.expected_s.take(running) - columns.done0.take(running) + columns.anchor.take(running)
-        if float(np.minimum.reduce(ends)) == submission:
+        ends: Array = columns.expected_s.take(running)
+        ends -= columns.done0.take(running)
+        ends += columns.anchor.take(running)
+        if ends.item(ends.argmin()) == submission:
             noted.at, noted.rows = submission, running[ends == submission]
         return NO_ROWS
 
