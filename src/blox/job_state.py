@@ -112,6 +112,7 @@ class JobState:
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
+        self.starts: list[Array] = []  # who has started, time after time; a policy remembers how far it read
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
@@ -180,6 +181,7 @@ class JobState:
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
         c, now = self.columns, self.now
+        self.starts.append(rows)
         if len(rows) <= FEW:  # plain numbers are much faster than short arrays
             for row, held, speed, begin in zip(
                 rows.tolist(), gpus_held.tolist(), each(rate, rows), each(anchor, rows)
@@ -336,6 +338,7 @@ class JobState:
         for name in _ALL_COLUMNS:
             setattr(twin.columns, name, getattr(self.columns, name)[: self._staged].copy())
         twin.active, twin.waiting = self.active.copy(), self.waiting.copy()
+        twin.starts = self.starts.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory = copy.deepcopy(self._memory)
         return twin

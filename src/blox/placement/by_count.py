@@ -136,6 +136,9 @@ def _first_in_line(
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
+    contested = requests.contested()
+    if contested is not None:
+        return _among(contested, requests)
     winners, used = front_of_line(requests)
     starting = winners[pending.take(winners)]
     if not len(starting):
@@ -147,6 +150,20 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
         losers[winners] = False
         leaving = losers.nonzero()[0]
     return starting, schedule.jobs.take(leaving)
+
+
+def _among(contested: Array, requests: Requests) -> tuple[Array, Array]:
+    """The same where only these positions matter: who is not among them goes on running."""
+    schedule, pending = requests.schedule, requests.pending
+    line = schedule.rank(contested)
+    capacity = requests.free + int(requests.held.take(line).sum())
+    wins = np.zeros(len(line), dtype=bool)
+    wins[first_come(requests.need.take(line), capacity, strict=False)] = True
+    waits = pending.take(line)
+    starting = line[wins & waits]
+    if not len(starting):
+        return starting, NO_ROWS
+    return starting, schedule.jobs.take(np.sort(line[~wins & ~waits]))
 
 
 def _tail(requests: Requests, shortage: int, winners: Array) -> Array:

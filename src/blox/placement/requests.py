@@ -10,6 +10,8 @@ from blox.plan import NO_ROWS, Allocation, Draft
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
+_MANY = 256  # jobs: a line worth looking for those who need not be sorted
+
 
 class Requests:
     """Arrays aligned with `schedule.jobs`: GPUs needed, GPUs held, who must be placed (`pending`).
@@ -91,6 +93,22 @@ class Requests:
         if self.schedule.keys:
             return False
         return bool(self.pending[int(self.pending.argmax()) :].all())
+
+    def contested(self) -> Array | None:
+        """The positions from the first waiting job on, where those before it are many; else None.
+
+        Who stands before runs, and goes on running: all that it needs, it holds.
+        """
+        schedule, size = self.schedule, len(self.need)
+        if len(schedule.keys) != 1 or schedule.strict or size < _MANY:
+            return None
+        key = schedule.keys[0]
+        first = key.take(self.pending.nonzero()[0]).min()
+        sample = key[:: size // 32]
+        if 2 * np.count_nonzero(sample >= first) > len(sample):
+            return None
+        behind: Array = key >= first
+        return behind.nonzero()[0]
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:

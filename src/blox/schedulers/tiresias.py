@@ -64,7 +64,7 @@ class Tiresias:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, self._memory)
         standings = memory.standings
-        standings.update(job_state, cluster_state)
+        standings.update(job_state)
         if self.promote:
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
@@ -82,7 +82,7 @@ class Tiresias:
             return math.inf
         memory = job_state.memory(self, self._memory)
         standings = memory.standings
-        standings.update(job_state, cluster_state)
+        standings.update(job_state)
         change = standings.next_demotion(job_state)
         if self.promote:
             change = min(

@@ -12,7 +12,6 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.job_state import FINISHED, JobState
 from blox.workloads.table import Array
 
@@ -36,14 +35,13 @@ class Standings:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._waiting: Array | None = None  # who waited when looked at last
-        self._looked_s = -math.inf
+        self._read = -1  # of job_state.starts; -1: nothing has been looked at
 
-    def update(self, job_state: JobState, cluster_state: ClusterState) -> None:
+    def update(self, job_state: JobState) -> None:
         """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
         if job_state.submitted > len(self.level):
             self._grow(len(job_state.columns.gpus))
-        self._take_in(job_state, cluster_state)
+        self._take_in(job_state)
         while self._due and self._due[0][0] <= job_state.now:
             self._demote(job_state, *heappop(self._due))
 
@@ -78,22 +76,15 @@ class Standings:
         self.spent_s[rows] = c.run0[rows]
         self.promotions[rows] += 1
 
-    def _take_in(self, job_state: JobState, cluster_state: ClusterState) -> None:
-        """Looks at those who waited when looked at last: nobody else can have started."""
-        c, before = job_state.columns, self._waiting
-        if before is None:
+    def _take_in(self, job_state: JobState) -> None:
+        """Looks at those who have started since."""
+        starts, read = job_state.starts, self._read
+        if read < 0:
             self._look_at(job_state.active, job_state)
-        elif len(before):
-            recent = before[c.held_since.take(before) >= self._looked_s]  # started, or lost a node, since
-            if len(recent):
-                self._look_at(recent, job_state)
-        self._looked_s = job_state.now
-        waits = len(job_state.active) - len(cluster_state.allocation.jobs)
-        if waits == len(job_state.just_admitted):
-            self._waiting = job_state.just_admitted
         else:
-            active = job_state.active
-            self._waiting = active[c.held_gpus.take(active) == 0]
+            for rows in starts[read:] if read < len(starts) else ():
+                self._look_at(rows, job_state)
+        self._read = len(starts)
 
     def _look_at(self, rows: Array, job_state: JobState) -> None:
         """Who started first has its place, and a time to be demoted; who stopped again had its service."""
