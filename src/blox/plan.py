@@ -175,9 +175,8 @@ class Allocation:
         return twin
 
     def unchanged(self, *, blocked: bool) -> Allocation:
-        """The same allocation as the outcome of another placement, which vouches for it."""
-        if blocked == self.blocked:
-            self.settled = True
+        """The same allocation as the outcome of another placement."""
+        if blocked == self.blocked and self.settled:
             return self
         twin = Allocation(self.jobs, self._counts, self._gpus, used=self.used, blocked=blocked, settled=True)
         twin._grants, twin.base = self._grants, self
