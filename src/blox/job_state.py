@@ -373,9 +373,9 @@ def one_or_all(rows: Array) -> Any:
 
 def each(value: Array | float, rows: Array) -> Iterable[float]:
     """One value for every row."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        return value.tolist()  # type: ignore[no-any-return]
-    return repeat(float(value))
+    if type(value) is float:
+        return repeat(value)
+    return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]
 
 
 def _policy_key(policy: object) -> str:

@@ -8,8 +8,8 @@ what was free and what was handed out, so the length of the queue by GPU count i
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable
+from struct import Struct
 
 import numpy as np
 
@@ -36,8 +36,8 @@ ROUND_COLUMNS = (
     "handed_out",
     "blocked",
 )
-# What is noted in each such round; the rest follows. `submitted` and `done` are the jobs that had come, and
-# that had finished, by then; `changes` the notes made by then of jobs which began, or ceased, to wait.
+# What is noted in each such round; the rest follows. `submitted` and `done`: the jobs that had come, and that
+# had finished, by then. `began` and `ceased`: the notes made by then of jobs that began, and ceased, to wait.
 _NOTED = (
     "time_s",
     "held",
@@ -50,14 +50,17 @@ _NOTED = (
     "blocked",
     "submitted",
     "done",
-    "changes",
+    "began",
+    "ceased",
     "launched",
     "suspended",
     "moved",
     "finished",
     "handed_out",
 )
+_ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
+_FEW = 64  # jobs that begin to wait at once: more are worth counting by themselves
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -67,10 +70,11 @@ class Recorder:
     def __init__(self, round_end: Callable[[float], float] = lambda now: math.inf) -> None:
         """`round_end` gives the end of the round that begins at a time; inf where there are no rounds."""
         self._round_end = round_end
-        self._rows = array("d")  # the numbers in _NOTED, round by round
+        self._rows = bytearray()  # what is noted, packed as _ROW, round by round
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._changes: list[tuple[int, Array]] = []  # jobs that began to wait (1), or waited no longer (-1)
+        self._began: list[Array] = []  # jobs that began to wait
+        self._ceased: list[Array] = []  # jobs that waited no longer
         self._gone: list[Array] = []  # jobs that have finished
         self._done = self._finished = 0  # jobs that have finished; since the last round that was noted
         self._submitted = self._held = 0  # when a round was last noted
@@ -89,15 +93,15 @@ class Recorder:
             self._ends.append((at, rows))
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._changes.append((-1, rows[~was_running]))
+            self._ceased.append(rows[~was_running])
 
     def admitted(self, rows: Array) -> None:
-        self._changes.append((1, rows))
+        self._began.append(rows)
 
     def evicted(self, rows: Array, now: float) -> None:
         """Jobs lost their node."""
         self._ends.append((now, rows))
-        self._changes.append((1, rows))
+        self._began.append(rows)
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
@@ -107,20 +111,20 @@ class Recorder:
         changed = launched or suspended or moved or finished
         if not changed and submitted == self._submitted and held == self._held:
             return
-        now, changes = job_state.now, self._changes
+        now = job_state.now
         if self._handed_out and now > self._handed_out_until:
             self._expire()
         if wanted.share_group is not None:
             self.shared = True
         if suspended:
             self._ends.append((now, plan.suspend))
-            changes.append((1, plan.suspend))
+            self._began.append(plan.suspend)
         if moved:
             self._ends.append((now, move.jobs))
             self._starts.append((now, move.jobs, move.counts, move.gpus))
         if launched:
             self._starts.append((now, launch.jobs, launch.counts, launch.gpus))
-            changes.append((-1, launch.jobs))
+            self._ceased.append(launch.jobs)
         self._handed_out = handed_out = launch.used + move.used
         if handed_out:
             self._handed_out_until = self._round_end(now)
@@ -128,26 +132,25 @@ class Recorder:
         self._finished, self._submitted, self._held = 0, submitted, held
         self._gpus = job_state.columns.gpus
         free = cluster_state.free_gpus
-        self._rows.extend(
-            (
-                now,
-                held,
-                len(wanted.jobs),
-                cluster_state.total_gpus,
-                wanted.used,
-                free,
-                cluster_state.largest_free if free else 0,
-                cluster_state.fragmentation() if free else 0.0,
-                wanted.blocked,
-                submitted,
-                self._done,
-                len(changes),
-                launched,
-                suspended,
-                moved,
-                finished,
-                handed_out,
-            )
+        self._rows += _ROW.pack(
+            now,
+            held,
+            len(wanted.jobs),
+            cluster_state.total_gpus,
+            wanted.used,
+            free,
+            cluster_state.largest_free if free else 0,
+            cluster_state.fragmentation() if free else 0.0,
+            wanted.blocked,
+            submitted,
+            self._done,
+            len(self._began),
+            len(self._ceased),
+            launched,
+            suspended,
+            moved,
+            finished,
+            handed_out,
         )
 
     def close(self, end_s: float) -> None:
@@ -221,7 +224,7 @@ class Recorder:
     def _table(self) -> dict[str, Array]:
         """Everything about every round that was noted."""
         if self._noted is None:
-            table = np.array(self._rows).reshape(-1, len(_NOTED))
+            table = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
             self._noted = {name: table[:, i] for i, name in enumerate(_NOTED)}
             self._noted["gpus_demanded"] = self._demand(self._noted)
             self._noted.update(self._queue(self._noted))
@@ -235,24 +238,48 @@ class Recorder:
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
         """By round: the jobs that wait, those for whom enough was free, and for whom others were given it."""
-        sizes = [len(rows) for _, rows in self._changes]
-        signs = np.repeat([sign for sign, _ in self._changes], sizes)
-        gpus = self._gpus.take(np.concatenate([NO_ROWS, *(rows for _, rows in self._changes)]))
-        upto = _sums(np.array(sizes, dtype=np.int64))[noted["changes"].astype(np.int64)]
         free, given = noted["free_gpus"], noted["handed_out"]
-        queued, fitting, passed_over = np.zeros((3, len(upto)))
-        for asked in np.unique(gpus).tolist():
-            waiting = _sums(np.where(gpus == asked, signs, 0))[upto]
+        queued, fitting, passed_over = np.zeros((3, len(free)))
+        began, ceased = (
+            self._by_gpus(log, noted[name])
+            for log, name in ((self._began, "began"), (self._ceased, "ceased"))
+        )
+        for asked in began:
+            waiting = began[asked] - ceased.get(asked, 0)
             queued += waiting
             fitting += np.where(asked <= free, waiting, 0)
             passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
         return {"queued": queued, "fitting": fitting, "passed_over": passed_over}
 
+    def _by_gpus(self, log: list[Array], noted: Array) -> dict[int, Array]:
+        """GPUs asked for -> how many jobs that ask for so many there were in the log by each round.
+
+        `noted`: how long the log was in each round. Many jobs at once are counted by GPUs first.
+        """
+        sizes = np.fromiter(map(len, log), dtype=np.int64, count=len(log))
+        rounds = np.searchsorted(noted, np.arange(len(log)), side="right")  # from which on it is counted
+        few = sizes <= _FEW
+        rows = np.concatenate([NO_ROWS, *(rows for rows in log if len(rows) <= _FEW)])
+        parts: list[tuple[Array, Array, Array]] = [
+            (np.repeat(rounds[few], sizes[few]), self._gpus.take(rows), np.ones(len(rows)))
+        ]
+        for entry in (~few).nonzero()[0].tolist():
+            jobs = np.bincount(self._gpus.take(log[entry]))
+            sorts = jobs.nonzero()[0]
+            parts.append((np.full(len(sorts), rounds[entry]), sorts, jobs.take(sorts)))
+        at, gpus, count = (np.concatenate(columns) for columns in zip(*parts))
+        found: dict[int, Array] = {}
+        for asked in np.bincount(gpus).nonzero()[0].tolist():
+            these = (gpus == asked).nonzero()[0]
+            found[asked] = np.bincount(at.take(these), count.take(these), minlength=len(noted))
+            found[asked] = found[asked][: len(noted)].cumsum()
+        return found
+
     def _expire(self) -> None:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         self._handed_out = 0
-        last = self._rows[-len(_NOTED) :]
-        self._rows.extend((self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0))
+        last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
+        self._rows += _ROW.pack(self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0)
 
 
 def _sums(numbers: Array) -> Array:

@@ -68,23 +68,17 @@ class Simulation:
         if job_state.now < self._earliest:
             return NO_ROWS, NO_TIMES
         running = cluster_state.allocation.jobs
-        if not len(running):
-            self._earliest = math.inf
-            return NO_ROWS, NO_TIMES
         ends = self._finish_s.take(running)
-        first = int(ends.argmin())
-        end = ends.item(first)
-        ends[first] = math.inf
-        self._earliest = ends.item(ends.argmin())
-        if self._earliest > job_state.now and end <= job_state.now:  # one alone, as mostly between rounds
-            rows: Array = running[first : first + 1]
-            return rows, job_state.now if self._options.finish_at_boundary else end
-        ends[first] = end
-        over = ends <= job_state.now
-        rows = running[over]
-        ends[over] = math.inf
-        self._earliest = ends.item(ends.argmin())
-        return rows, job_state.now if self._options.finish_at_boundary else self._finish_s.take(rows)
+        over = (ends <= job_state.now).nonzero()[0]
+        if len(over) == 1:  # as mostly between rounds
+            index = over.item()
+            rows, at = running[index : index + 1], ends.item(index)
+            ends[index] = math.inf
+        else:
+            rows, at = running.take(over), ends.take(over)
+            ends[over] = math.inf
+        self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+        return rows, job_state.now if self._options.finish_at_boundary else at
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
