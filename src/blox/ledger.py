@@ -58,9 +58,15 @@ class Ledger:
 
     def occupy(self, rows: Array, counts: Array, gpus: Array) -> None:
         """These rows take free GPUs, grouped row by row."""
-        self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         if len(rows) == 1:
-            self._gpus_of[rows.item()] = gpus if len(gpus) == 1 else np.sort(gpus)
+            row, ids = rows.item(), gpus
+            self.owner[gpus] = row
+            if len(gpus) > 1:
+                ids = gpus.copy()
+                ids.sort()
+            self._gpus_of[row] = ids
+        else:
+            self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         if len(gpus) > self._few:
             self._free_ids = self._node_free = self._by_free = None
             return

@@ -6,6 +6,7 @@ place of the part of its kind; the others are our own.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -134,7 +135,7 @@ class Elastic:
         return replace(Schedule.ordered(job_state), gpus=column[job_state.active])
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,7 +38,7 @@ class Consolidated:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need <= pool.top:

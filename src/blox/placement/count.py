@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -24,4 +25,4 @@ class Count:
         return place_by_count(schedule, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -23,7 +24,7 @@ class FirstFree:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
     bulk = False
 

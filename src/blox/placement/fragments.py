@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -25,7 +26,7 @@ class Fragments:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need == 1:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ class Random:
         return place_by_count(schedule, cluster_state, job_state, shuffled)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
 
 @dataclass(frozen=True)

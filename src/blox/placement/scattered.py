@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -32,7 +33,7 @@ class Scattered:
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         shares: list[Share] = []

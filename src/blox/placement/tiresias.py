@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,4 +53,4 @@ class Tiresias:
         return place_by_node(schedule, cluster_state, job_state, rule_of)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf

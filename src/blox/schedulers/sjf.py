@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -20,4 +21,4 @@ class Sjf:
         return Schedule.ordered(job_state, by=job_state.gpus, strict=self.strict, preempt=self.preempt)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,4 +40,4 @@ class Srtf:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Time only moves running jobs ahead of waiting ones, which cannot help those."""
-        return float("inf")
+        return math.inf

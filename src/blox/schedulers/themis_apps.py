@@ -7,6 +7,7 @@ does not depend on how often it is looked at.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -116,7 +117,7 @@ class Apps:
     def rho_of(self, app: int, gpus: int, slowdown: float = 1.0) -> float:
         """The same for one app, whose iterations take `slowdown` times as long where its GPUs are."""
         if not gpus:
-            return float("inf")
+            return math.inf
         spread = self.work_left.item(app) / min(gpus, self.most_gpus.item(app))
         left = max(self.longest_s.item(app), spread) * slowdown
         return float((self.elapsed_s.item(app) + left) / self.ideal_s.item(app))

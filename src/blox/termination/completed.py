@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -18,4 +19,4 @@ class Completed:
         return NO_ROWS
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float("inf")
+        return math.inf

@@ -56,7 +56,7 @@ class Counted:
             starts, stops = _walk(schedule, cluster_state, job_state)
         allocation = cluster_state.allocation
         if not starts and not stops:
-            return allocation.unchanged(blocked=False)
+            return allocation
         draft = Draft(allocation, job_state.submitted)
         if stops:
             draft.remove(np.array(stops))
