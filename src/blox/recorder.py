@@ -257,6 +257,9 @@ class Recorder:
         `noted`: how long the log was in each round. Many jobs at once are counted by GPUs first.
         """
         sizes = np.fromiter(map(len, log), dtype=np.int64, count=len(log))
+        kinds = self._gpus[: self._submitted]
+        if len(kinds) and (kinds == kinds[0]).all():
+            return {int(kinds[0]): _sums(sizes)[noted.astype(np.int64)]}
         rounds = np.searchsorted(noted, np.arange(len(log)), side="right")  # from which on it is counted
         few = sizes <= _FEW
         rows = np.concatenate([NO_ROWS, *(rows for rows in log if len(rows) <= _FEW)])
