@@ -60,14 +60,15 @@ def compare(
     check_targets(tasks)
     outcomes = run_tasks(tasks, names, processes)
     results = [outcome.result for outcome in outcomes if outcome.result is not None]
-    if results:
-        show_runs(results)
-    if out is not None and results:
+    if out is not None and results:  # before anything is printed: whoever reads that may go away
         write_text(out / "compare.toml", to_toml(grid.to_table()))
         if report:
             from blox.report.page import write_report
 
             finished = [outcome.task.directory for outcome in outcomes if outcome.result is not None]
             write_report(out / "report.html", [Result.load(place) for place in finished if place is not None])
+    if results:
+        show_runs(results)
+    if out is not None and results:
         written(out, report)
     failures(outcomes)

@@ -23,8 +23,10 @@ ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Who goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
 TERMINATION = "When jobs end: completed."
-PERFORMANCE = "How fast jobs run: duration, spread, table:path=speeds.csv."
-OVERHEADS = "none, per-model, or launch=SECONDS,restart=SECONDS."
+PERFORMANCE = (
+    "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
+)
+OVERHEADS = "none, per-model, or launch=SECONDS,restart=SECONDS,resize=SECONDS."
 BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."

@@ -66,13 +66,14 @@ def run(
         note_real_time(prepared)
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
-    show_runs([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
-    if out is not None:
+    if out is not None:  # first of all: whoever reads what is printed may go away
         result.save(out)
         if report:
             from blox.report.page import write_report
 
             write_report(out / "report.html", [result])
+    show_runs([result])
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
+    if out is not None:
         written(out, report)

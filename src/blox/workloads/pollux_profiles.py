@@ -8,6 +8,7 @@ gradient statistics of that epoch. This module does that sum for a fixed batch s
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,13 +96,18 @@ class Application:
         return float(np.interp(gpus, counts, times[:, 0])), float(np.interp(gpus, counts, times[:, 1]))
 
 
+def applications_beside(workload: Path) -> Path:
+    """Where the profiles of a workload's applications are by default: `../applications`, seen from it."""
+    return Path(os.path.normpath(workload.parent / ".." / "applications"))
+
+
 def applications_in(folder: Path) -> list[str]:
     """The names of the applications in a folder. Raises BloxError where there are none."""
     there = sorted(p.name for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
     if not there:
         raise BloxError(
             "no application profiles here",
-            where=str(folder),
+            where=str(folder.absolute()),
             fix="give the folder of applications: pollux:workload.csv?applications=PATH",
         )
     return there

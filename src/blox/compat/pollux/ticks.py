@@ -18,6 +18,7 @@ from blox.job_state import JobState
 from blox.performance.goodput_interference import interfering
 from blox.placement.pinned import held_by_node
 from blox.plan import NO_ROWS, Allocation
+from blox.workloads.pollux_profiles import applications_beside
 from blox.workloads.table import Array, JobTable
 
 OWN_BATCH = {"ncf": 32768}  # the artifact fixes the batch size of this application also under Pollux
@@ -122,7 +123,7 @@ class Measured:
         known = self.trainings.applications
         if name not in known:
             source = Path(jobs.source).expanduser()
-            folder = Path(self.folder).expanduser() if self.folder else source.parent.parent / "applications"
+            folder = Path(self.folder).expanduser() if self.folder else applications_beside(source)
             if not (folder / name / "placements.csv").is_file():
                 raise _not_measured(name, folder, jobs.source)
             known[name] = Application(folder / name)

@@ -9,7 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from blox.registry import register
-from blox.workloads.pollux_profiles import GPUS_PER_NODE, MOST_GPUS, ON_ONE_GPU, Application, applications_in
+from blox.workloads.pollux_profiles import (
+    GPUS_PER_NODE,
+    MOST_GPUS,
+    ON_ONE_GPU,
+    Application,
+    applications_beside,
+    applications_in,
+)
 from blox.workloads.readers.base import Names, TraceReader
 from blox.workloads.source_rows import SourceRows
 from blox.workloads.table import Array
@@ -92,4 +99,4 @@ class Pollux(TraceReader):
     def _folder(self) -> Path:
         if self.applications:
             return Path(self.applications).expanduser()
-        return Path(self.path).expanduser().parent.parent / "applications"
+        return applications_beside(Path(self.path).expanduser())
