@@ -168,6 +168,9 @@ class Prepared:
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
         if table.get("performance") == "auto":
             table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
+        unknown = getattr(self.composition.performance, "unknown_models", None)
+        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
+            table["provenance"]["unknown_models"] = names
         stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
 

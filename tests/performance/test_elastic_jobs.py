@@ -11,6 +11,7 @@ from blox.errors import BloxError
 from blox.performance.elastic import STAGES, Goodput, batch_asked_for, limits_of
 from blox.performance.overheads import overheads_from_spec
 from blox.profiles.elastic import elastic_profile
+from blox.report.words import remarks
 
 CSV = "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,batch_size\n"
 
@@ -142,6 +143,22 @@ def test_batch_sizes_that_an_application_cannot_have_are_refused(tmp_path, job, 
     assert caught.value.where == f"{tmp_path / 'limited.csv'}:3" and caught.value.fix
     rigid = limited(tmp_path, job.replace("cifar10,1,16", "other,1,16")).prepare()
     assert isinstance(rigid.composition.performance, Goodput), "of no known application: nothing to be said"
+
+
+def test_models_of_no_application_are_told_once_a_run(tmp_path):
+    jobs = [
+        "a,0,2,500,cifar-10,1,4,",
+        "b,0,2,500,cifar-10,1,4,",
+        "c,0,1,500,mine,1,1,",
+        "d,0,1,500,bert,1,4,",
+    ]
+    (told,) = remarks(run(tmp_path, jobs))
+    assert "scale in proportion to their GPUs: 'cifar-10' (did you mean 'cifar10'?)" in told
+    assert remarks(run(tmp_path, jobs[2:])) == [], "a rigid job does not scale"
+    assert remarks(run(tmp_path, jobs, performance="duration")) == []
+    many = [f"j{number},0,1,9,{number}{number}{number},1,2," for number in range(8)]
+    (told,) = remarks(run(tmp_path, [*many, "z,0,1,9,,1,2,"]))
+    assert told.endswith(": none given, '000', '111', '222', '333' and 4 more")
 
 
 MINE = """from dataclasses import dataclass

@@ -15,7 +15,7 @@ import numpy as np
 
 from blox.backends.elastic import ElasticSimulation, Stages
 from blox.cluster_state import ClusterState
-from blox.errors import BloxError
+from blox.errors import BloxError, suggestion
 from blox.job_state import JobState
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, best_batch, split_batch
@@ -26,6 +26,7 @@ from blox.registry import register
 from blox.workloads.table import Array, JobTable
 
 STAGES = 10  # equal parts of a job's progress in which the noise of its gradients is constant
+_NAMED = 5  # unknown models that are told by name
 _TIMES = ("atomic", "accumulation", "pass_s", "step_s", "iteration_s")
 REPORTS = (*_TIMES, "grad_sqr", "grad_var", "epoch", "loss")
 # Every job's loss falls like 1 / k, as Optimus takes it to: from 1 towards a tenth, and for ten epochs in a
@@ -58,6 +59,18 @@ class Goodput:
     def check_jobs(self, jobs: JobTable) -> None:
         """Refuses jobs with batch sizes that their applications do not allow, naming their lines."""
         check_batch_sizes(jobs, elastic_profiles(self.profiles))
+
+    def unknown_models(self, job_state: JobState) -> str:
+        """The models of jobs that can be resized but are of no known application, in words; or nothing."""
+        known, columns = elastic_profiles(self.profiles), job_state.columns
+        able = (columns.min_gpus < columns.max_gpus)[: job_state.submitted]
+        names = {str(name) for name in columns.model[: job_state.submitted][able].tolist()} - {*known}
+        told = []
+        for name in sorted(names):
+            near = suggestion(name, known).partition("valid: ")[0].strip()
+            told.append(f"{name!r}{f' ({near})' if near else ''}" if name else "none given")
+        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+        return ", ".join(told[:_NAMED]) + more
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The rates in the stage that each job is in."""

@@ -177,6 +177,8 @@ def remarks(run: Run) -> list[str]:
             f"it resizes jobs, and goodput is not in use: performance {speeds} does not know what more GPUs, "
             "fewer GPUs or another batch size do to a job (leave --performance out)"
         )
+    if unknown := run.experiment.get("provenance", {}).get("unknown_models"):
+        told.append(f"jobs of models that are no application scale in proportion to their GPUs: {unknown}")
     interval = re.search(r"\binterval_s=([\d.e+]+)", str(run.experiment.get("scheduler", "")))
     round_s = float(run.experiment.get("round_s", 0.0))
     if resizable is not None and interval and 0 < float(interval[1]) < round_s:

@@ -38,6 +38,10 @@ def test_a_limit_holds_for_what_jobs_ask_for_and_for_what_they_can_use():
     assert "imagenet" not in set(jobs.columns["model"]), "asks for 24 at least"
 
 
+def trace_notes(file):
+    return workload_from_spec(f"elastic:of={file}").table.notes
+
+
 def test_any_workload_can_be_made_elastic(tmp_path):
     plain = draw(workload_from_spec("philly:load=8,jobs=300"), None, seed=2)
     workload = workload_from_spec("elastic:of=philly:load=8;jobs=300")
@@ -53,6 +57,9 @@ def test_any_workload_can_be_made_elastic(tmp_path):
     assert len(trace.table) == 2 and len(trace.checksum) == 64 and trace.files() == [file]
     assert trace.table.columns["model"][0] == "bert"
     assert trace.table.columns["batch_size"].tolist() == [48, 0]
+    assert not any("did you mean" in note for note in (*jobs.notes, *trace.table.notes))
+    file.write_text("job_id,submit_s,gpus,duration_s,model\na,0,8,90,cifar-10\n")
+    assert any("'cifar-10' is no application (did you mean 'cifar10'?)" in note for note in trace_notes(file))
 
 
 def test_a_limit_of_gpus_holds_for_what_is_made_elastic(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -185,6 +186,11 @@ class Elastic:
             own = jobs.column(name)
             bounds[name] = np.where(same & (own > 0), narrower(bounds[name], own), bounds[name])
         columns.update(bounds)
+        for name in sorted({model for model in models if model and model not in known}):
+            if near := difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75):
+                notes.append(
+                    f"the model {name!r} is no application (did you mean {near[0]!r}?): given one in turn"
+                )
         notes.append("jobs that were not elastic can use from 1 GPU on")
         return replace(jobs, columns=columns, notes=tuple(notes))
 
