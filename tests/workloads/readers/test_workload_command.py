@@ -136,3 +136,18 @@ def test_describe_tells_of_elastic_jobs(samples, command):
         said.replace("│", " ").split()
     )
     assert "resized" not in command("workload", "describe", "gavel", "--jobs", 5).out
+
+
+def test_validate_refuses_the_batch_sizes_that_a_run_refuses(tmp_path):
+    file = tmp_path / "elastic.csv"
+    head = "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,batch_size,max_batch_size\n"
+    jobs = ["a,0,1,60,cifar10,1,4,512,", "b,0,1,60,cifar10,1,4,64,", "c,0,1,60,cifar10,1,4,,99"]
+    file.write_text(head + "\n".join(jobs) + "\n")
+    result = run("validate", file)
+    assert result.exit_code == 2 and "2 problems in 2 lines; 1 job without one" in result.output
+    assert f"{file}:3: job 'b': batch_size is 64, and cifar10 trains with 128 to 4096" in result.output
+    assert f"{file}:4: job 'c': max_batch_size is 99" in result.output
+    with pytest.raises(BloxError, match="batch_size is 64, and cifar10 trains with 128 to 4096"):
+        Experiment(workload=str(file), cluster="1x4").prepare()
+    file.write_text(head + "b,0,1,60,cifar10,1,1,64,\n")  # rigid: no speeds by batch size
+    assert run("validate", file).exit_code == 0 and Experiment(workload=str(file)).prepare()

@@ -73,13 +73,31 @@ class TraceReader(ABC):
 
     def read(self) -> JobTable:
         """The jobs of the trace. Raises BloxError naming file and line for the first fault."""
-        table, problems = self.examine()
+        table, problems = self._parsed()
         if problems:
             raise problems[0].error(self.path, more=len(problems) - 1)
         return table
 
     def examine(self) -> tuple[JobTable, list[Problem]]:
-        """The jobs without a fault, and all faults by line. Raises BloxError where no row can be read."""
+        """The jobs without a fault, and all faults by line. Raises BloxError where no row can be read.
+
+        Where jobs can be resized, so that they run under `goodput`, its faults are among these: batch sizes
+        that an application does not allow. `read` passes them, since another performance model does not care.
+        """
+        from blox.profiles.batch_sizes import batch_faults
+        from blox.profiles.elastic import elastic_profiles
+
+        table, problems = self._parsed()
+        if not table.resizable.any() or table.lines is None:
+            return table, problems
+        found = list(batch_faults(table, elastic_profiles()))
+        at_fault = [Problem(int(table.lines[fault.row]), fault.what, fault.fix) for fault in found]
+        good = np.ones(len(table), dtype=bool)
+        good[[fault.row for fault in found]] = False
+        return table.take(np.flatnonzero(good)), sorted([*problems, *at_fault])
+
+    def _parsed(self) -> tuple[JobTable, list[Problem]]:
+        """The jobs that break no rule of the job table, and the faults of the others by line."""
         try:
             rows = self.rows()
         except MissingColumn as fault:
