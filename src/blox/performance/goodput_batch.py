@@ -58,6 +58,9 @@ def best_batch(
     cannot be measured from one pass. `clip` makes what AdaptDL does in production of the artifact's rule: an
     atomic batch out of range is moved into it (otherwise that candidate is dropped), and a single GPU that
     may not accumulate keeps the initial batch. No replicas: goodput 0.
+
+    As in the artifact, rounding a GPU's share up may take the total beyond the largest allowed, and more
+    replicas than the largest batch has smallest shares for do. `capped` lowers what is to be run.
     """
     count = np.asarray(replicas, dtype=np.float64)
     held = np.maximum(count, 1.0)
