@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox import metrics, registry
-from blox.backends.feed import JobFeed, check_fits
+from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.cluster_spec import ClusterSpec, cluster_from_spec
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
-_RESIZE = "a scheduler that resizes jobs (pollux, optimus), "
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
 
 
@@ -161,7 +160,9 @@ class Prepared:
                 summary.update(reported(job_state))
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
-            summary["resizable_jobs"] = int((least < most)[: job_state.submitted].sum())
+            resizable = int((least < most)[: job_state.submitted].sum())
+            if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
+                summary["resizable_jobs"] = resizable
         table = self.experiment.to_table()
         if self.composition.cluster or self.composition.default_cluster:
             table["cluster"] = self.cluster.text
@@ -224,7 +225,7 @@ class Prepared:
             raise BloxError(
                 f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",
                 where=f"workload {self.experiment.workload!r}",
-                fix=f"use a larger cluster, {_RESIZE if self._could_be_resized() else ''}"
+                fix=f"use a larger cluster, {RESIZE if self._could_be_resized() else ''}"
                 f"or add max_gpus={self.cluster.total_gpus} to the workload",
             )
         if self.window is not None and most is not None and self.window[1] >= most:

@@ -228,17 +228,25 @@ def test_all_schedulers_go_by_the_same_speeds(tmp_path):
 
 def test_a_job_larger_than_the_cluster_runs_where_it_can_be_resized(tmp_path):
     wide = "a,0,64,1000,imagenet,1,64,,,"
-    for scheduler in ("pollux", "optimus"):
+    for scheduler in ("pollux", "optimus", "themis"):
         result = limited(tmp_path, wide, scheduler=scheduler).run()
         assert result.summary["finished"] == 1 and result.jobs["jct_s"][0] > 1000
     with pytest.raises(BloxError, match="asks for 64 GPUs, and the cluster has 16") as caught:
         limited(tmp_path, wide).prepare()
-    assert "a scheduler that resizes jobs (pollux, optimus)" in caught.value.fix
+    assert "a scheduler that resizes jobs (pollux, optimus, themis)" in caught.value.fix
     with pytest.raises(BloxError, match="needs 32 GPUs, and the cluster has 16") as caught:
         limited(tmp_path, "a,0,64,1000,imagenet,32,64,,,", scheduler="pollux").prepare()
     assert "resizes" not in caught.value.fix
-    drawn = Experiment(workload="elastic:jobs=20,load=60", cluster="2x4", scheduler="optimus", seed=1)
-    assert drawn.run().summary["finished"] == 20
+    for scheduler in ("optimus", "themis"):
+        drawn = Experiment(workload="elastic:jobs=20,load=60", cluster="2x4", scheduler=scheduler, seed=1)
+        assert drawn.run().summary["finished"] == 20
+
+
+def test_themis_has_nothing_to_say_of_rigid_jobs(tmp_path):
+    rigid = limited(tmp_path, "a,0,4,500,cifar10,,,,,", scheduler="themis").run()
+    assert "resizable_jobs" not in rigid.summary and remarks(rigid) == []
+    elastic = limited(tmp_path, "a,0,4,500,cifar10,1,8,,,", scheduler="themis").run()
+    assert elastic.summary["resizable_jobs"] == 1 and remarks(elastic) == []
 
 
 @pytest.mark.parametrize("scheduler", ["las", "srtf", "fifo:strict=false,preempt=true"])

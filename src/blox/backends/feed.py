@@ -12,6 +12,7 @@ from blox.job_state import JobState
 from blox.workloads.table import LONGEST_S, Array, JobTable
 
 Belief = Callable[[JobTable], Array]
+RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
 
 
 class JobFeed:
@@ -84,6 +85,5 @@ def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
             f"job {jobs.columns['job_id'][row]!r} {'needs' if resizes else 'asks for'} "
             f"{int((least if resizes else jobs.columns['gpus'])[row])} GPUs, and the cluster has {largest}",
             where=jobs.place(row),
-            fix=f"use a larger cluster, {'a scheduler that resizes jobs (pollux, optimus), ' if fits else ''}"
-            f"or leave such jobs out: {option}",
+            fix=f"use a larger cluster, {RESIZE if fits else ''}or leave such jobs out: {option}",
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Themis:
     payments: bool = True
     aligned: bool = False
     spread: float = 1.0
+
+    resizes: ClassVar[bool] = True
+    rigid_too: ClassVar[bool] = (
+        True  # rigid jobs are its daily bread: that none is elastic is not worth telling
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.f < 1:
