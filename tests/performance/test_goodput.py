@@ -1,6 +1,8 @@
 """The goodput model: what it says in cases that can be reckoned by hand, and what it costs."""
 
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,6 +130,14 @@ def test_bad_observations_are_told_in_words():
         Observations([], [], [], [], [])
     with pytest.raises(BloxError, match="not above 0"):
         Observations([1], [1], [64], [0.0], [0.2])
+
+
+def test_the_documented_example_runs(capsys):
+    text = (Path(__file__).parents[2] / "docs/workloads.md").read_text()
+    section = text[text.index("#### The goodput model on its own") :]
+    exec(compile(re.search(r"```python\n(.*?)^```$", section, re.M | re.S)[1], "workloads.md", "exec"), {})
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert float(first.rsplit(" ", 1)[1]) < 0.02 and last.startswith("16 GPUs: batch 4096")
 
 
 def test_a_fit_is_quick():
