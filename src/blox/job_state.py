@@ -26,7 +26,7 @@ T = TypeVar("T")
 # Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
 SUBMITTED, ADMITTED, FINISHED = range(3)
 
-FEW = 4  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
+FEW = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
 
