@@ -102,14 +102,17 @@ def _guarded(kind: str, part: Any) -> Any:
     return guard(kind, part)
 
 
-def clock_of(experiment: Experiment) -> Clock:
-    """The clock that the experiment names."""
+def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
+    """The clock that the experiment names; `quantum_s`, if not given, is the scheduler's `wakes_every_s`."""
     name, _, options = experiment.clock.partition(":")
     if name == "rounds" and not options:
         return Rounds(experiment.round_s)
     if name == "events":
         where = f"clock {experiment.clock!r}"
-        clock: Clock = registry.instantiate(Events, registry.parse_options(options, where=where), where=where)
+        given = registry.parse_options(options, where=where)
+        if not given and (own := getattr(scheduler, "wakes_every_s", None)) is not None:
+            return Events(float(own))
+        clock: Clock = registry.instantiate(Events, given, where=where)
         return clock
     raise BloxError(
         f"no clock is called {experiment.clock!r}", where="clock", fix=suggestion(name, ("rounds", "events"))

@@ -52,7 +52,7 @@ class Prepared:
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
         self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
-        self.clock = self.composition.clock or clock_of(experiment)
+        self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
         self.most_jobs = self._most_jobs()

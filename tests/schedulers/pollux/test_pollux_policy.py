@@ -8,6 +8,7 @@ import pytest
 
 from blox import Experiment, Schedule
 from blox.checks import check
+from blox.clock import Events
 from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.registry import build
@@ -73,6 +74,20 @@ def test_it_reallocates_no_more_often_than_it_is_told():
         if any(after.pinned.get(row) != ids for row, ids in before.pinned.items() if row in after.pinned)
     ]
     assert changes and min(np.diff(changes), default=600) >= 600
+
+
+def test_under_the_events_clock_it_is_not_asked_every_second():
+    experiment = replace(ELASTIC, clock="events", workload="elastic:jobs=3,load=60,max_gpus=8")
+    for clock, scheduler, quantum_s in (
+        ("events", "pollux", 60.0),
+        ("events", "pollux:interval_s=120", 120.0),
+        ("events:quantum_s=7", "pollux", 7.0),
+        ("events", "las", 1.0),
+    ):
+        assert replace(experiment, clock=clock, scheduler=scheduler).prepare().clock == Events(quantum_s)
+    result = experiment.run()
+    assert result.summary["finished"] == 3
+    assert result.timing["rounds_executed"] < 100, "jobs' own events, and every minute"
 
 
 def test_the_same_seed_gives_the_same_run_and_another_does_not():

@@ -71,6 +71,11 @@ class Pollux:
         """Speeds follow the profiles that the policy knows."""
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
+    @property
+    def wakes_every_s(self) -> float:
+        """How often it is asked under the events clock, beside events, unless that says otherwise."""
+        return self.interval_s or 60.0
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         rows = job_state.active
         if not len(rows):
