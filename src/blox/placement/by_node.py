@@ -22,9 +22,10 @@ from blox.placement.configured import configured
 from blox.placement.gpu_types import allowed_nodes
 from blox.placement.node_pool import NodePool, Share
 from blox.placement.pinned import place_pinned
+from blox.placement.placed import Placed
 from blox.placement.requests import Requests
 from blox.placement.victims import Victims
-from blox.plan import Allocation, Draft
+from blox.plan import Allocation
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -88,9 +89,7 @@ class _Walk:
         self.requests, self.cluster, self.rule, self.undo = requests, cluster_state, rule, undo
         self.schedule, self.allocation = requests.schedule, requests.allocation
         self.allowed = allowed_nodes(self.schedule, cluster_state, job_state)
-        self.placed: list[int] = []  # position, node and count of every new placement, in order
-        self.nodes: list[int] = []
-        self.counts: list[int] = []
+        self.placed = Placed()
         self.blocked = False
         self._place: Array | None = None
         self._victims: Victims | None = None
@@ -142,7 +141,9 @@ class _Walk:
                 break
             if alike and need <= self.pool.top:
                 self._below = need
-        return self._result()
+        return self.placed.allocation(
+            self.requests, self.cluster, self._off(), blocked=self.blocked, vouches=self.undo
+        )
 
     def _next(self) -> tuple[int, int, int]:
         """Who comes next and what it needs; of those who were released, which victim it is (else -1)."""
@@ -195,7 +196,11 @@ class _Walk:
         pool, queue, needs, returning = self.pool, self.queue, self.needs, self._returning
         free, heaps, top, total = pool.free, pool.heaps, pool.top, pool.total
         preempt, below, at = self.schedule.preempt, self._below, self._at
-        placed, on_node, so_many = self.placed.append, self.nodes.append, self.counts.append
+        placed, on_node, so_many = (
+            self.placed.jobs.append,
+            self.placed.nodes.append,
+            self.placed.counts.append,
+        )
         victims, queue_places, stayed = self._victims, self._queue_places, self._stayed.append
         if victims is not None:
             places, nodes, held, jobs = victims.places, victims.nodes, victims.held, victims.jobs
@@ -324,9 +329,7 @@ class _Walk:
             return False
         for node, count in shares:
             self.pool.take(node, count)
-            self.placed.append(job)
-            self.nodes.append(node)
-            self.counts.append(count)
+            self.placed.add(job, node, count)
         return True
 
     def _stays(self, victim: int) -> bool:
@@ -414,38 +417,3 @@ class _Walk:
         marked[rows] = True
         held = marked.take(self.allocation.owner).view(np.int8)
         return np.add.reduceat(held, self.cluster.node_first, dtype=np.int64)
-
-    def _result(self) -> Allocation:
-        off = self._off()
-        leaving = self.schedule.jobs[off]
-        if not self.placed:
-            return self.requests.settled(leaving)
-        draft = self.requests.draft(leaving)
-        placed, nodes, counts = np.array(self.placed), np.array(self.nodes), np.array(self.counts)
-        gpus = self._gpu_ids(draft, nodes, counts)
-        starts = np.concatenate(([True], placed[1:] != placed[:-1])).nonzero()[0]
-        placed = placed[starts]
-        jobs, totals = self.schedule.jobs.take(placed), np.add.reduceat(counts, starts)
-        again = off[placed]
-        if len(self.requests.unlisted):
-            again = again | np.isin(jobs, self.requests.unlisted)
-        if again.any():
-            of_gpus = np.repeat(again, totals)
-            draft.add(jobs[~again], totals[~again], gpus[~of_gpus])
-            draft.move(jobs[again], totals[again], gpus[of_gpus])
-        else:
-            draft.add(jobs, totals, gpus)
-        return draft.outcome(blocked=self.blocked, settled=self.undo and not again.any())
-
-    def _gpu_ids(self, draft: Draft, nodes: Array, counts: Array) -> Array:
-        """The lowest free ids on each node, in the order of the walk."""
-        ids, size = self.cluster.free_ids(draft), self.cluster.nodes
-        by_node = np.argsort(nodes, kind="stable")
-        in_order = counts.take(by_node)
-        free = np.bincount(self.cluster.gpu_node.take(ids), minlength=size)
-        kept = free - np.bincount(nodes, weights=counts, minlength=size).astype(np.int64)
-        first = np.empty(len(nodes), dtype=np.int64)  # of each placement, in the list of free ids
-        first[by_node] = in_order.cumsum() - in_order
-        first += (kept.cumsum() - kept).take(nodes)
-        first -= counts.cumsum() - counts
-        return ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))
