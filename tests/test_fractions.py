@@ -193,9 +193,8 @@ def test_over_many_rounds_everybody_receives_what_it_is_to_have(problem) -> None
     played = world.play(rounds, fill=False)
     received = world.rounds / rounds
     single = np.array(width) == 1
-    if single.all():  # gangs of different widths leave gaps that nobody wants
+    if single.all():  # of different widths, 1 and 4 GPUs of 4 for 0.8 of the time each are not to be had
         assert (received >= fractions - 0.06).all()
-    assert received.sum() >= fractions.sum() - 0.12 * len(width)
     for on in played:
         for kind, name in enumerate(world.cluster.gpu_types):
             used = sum(width[job] for job, where in on.items() if where == name)
