@@ -87,8 +87,14 @@ class Events:
             raise BloxError(f"quantum_s is {self.quantum_s!r}", fix="give a number of seconds above 0")
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
-        own = math.inf if stable == -math.inf else max(stable, now + self.quantum_s)
-        return min(max(event, math.nextafter(now, math.inf)), own)
+        if event <= now:
+            event = math.nextafter(now, math.inf)
+        if stable >= event or stable == -math.inf:
+            return event
+        own = now + self.quantum_s
+        if stable > own:
+            own = stable
+        return own if own < event else event
 
     def wakes_before(self, time_s: float) -> int:
         return -1

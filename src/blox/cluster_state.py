@@ -14,6 +14,7 @@ import numpy as np
 from blox.cluster_spec import ClusterSpec
 from blox.ledger import Ledger
 from blox.plan import NO_ROWS, Allocation, Draft
+from blox.roster import Roster
 from blox.workloads.table import Array
 
 WHOLE = 1000  # thousandths of a GPU
@@ -110,11 +111,11 @@ class ClusterState:
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""
         if self.one_pool:
-            return np.ones(len(allocation.jobs), dtype=bool)
+            return np.ones(allocation.size, dtype=bool)
         nodes = self.gpu_node[allocation.gpus]
-        owner = np.repeat(np.arange(len(allocation.jobs)), allocation.counts)
+        owner = np.repeat(np.arange(allocation.size), allocation.counts)
         pairs = np.unique(owner * self.nodes + nodes) // self.nodes
-        spans = np.bincount(pairs, minlength=len(allocation.jobs))
+        spans = np.bincount(pairs, minlength=allocation.size)
         fewest = np.searchsorted(np.cumsum(np.sort(self.node_gpus)[::-1]), allocation.counts) + 1
         return np.asarray(spans <= fewest)
 
@@ -144,4 +145,4 @@ class ClusterState:
     def _ledger_of(self, allocation: Allocation) -> Ledger:
         owner = np.full(len(self.gpu_node), -1, dtype=np.int64)
         owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
-        return Ledger(owner, self.gpu_node, self.node_first, self.node_gpus)
+        return Ledger(owner, Roster(allocation.jobs), self.gpu_node, self.node_first, self.node_gpus)

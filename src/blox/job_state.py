@@ -28,6 +28,7 @@ SUBMITTED, ADMITTED, FINISHED = range(3)
 
 FEW = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
+_SPARE = 64  # rows for which there is room at the end of `active`
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
 
 # What the scheduler itself keeps about a job, beside the columns of its submission.
@@ -118,10 +119,11 @@ class JobState:
         self.single_gpu = True  # whether every job so far asks for one GPU
         self._ones: Array = np.ones(256, dtype=np.int64)
         self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
+        self._room: Array = _NO_ROWS  # `active` is its beginning, and what comes behind is free
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
-        self._keys: dict[int, tuple[object, str]] = {}  # names under which policies remember
+        self._known: dict[int, tuple[object, Any]] = {}  # the same for policies that have asked, by their id
         for name, (dtype, default) in _ALL_COLUMNS.items():
             setattr(self.columns, name, np.full(0, default if default is not None else 0, dtype=dtype))
 
@@ -170,10 +172,14 @@ class JobState:
         c.status[at] = ADMITTED
         c.admit_s[at] = self.now
         c.held_since[at] = self.now
-        if len(self.active) and accepted.item(0) < self.active.item(-1):
-            self.active = np.sort(np.concatenate((self.active, accepted)))
-        else:
-            self.active = np.concatenate((self.active, accepted))
+        before, count = len(self.active), len(self.active) + len(accepted)
+        in_order = not before or accepted.item(0) > self.active.item(-1)
+        if count > len(self._room):
+            self._make_room(self.active, _NO_ROWS, count)
+        self._room[before:count] = accepted
+        self.active = self._room[:count]
+        if not in_order:
+            self.active = self._room = np.sort(self.active)
         self.just_admitted = accepted
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
@@ -230,11 +236,23 @@ class JobState:
             c.status[row] = FINISHED
             c.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
             gone = active.searchsorted(rows).item()
-            self.active = np.concatenate((active[:gone], active[gone + 1 :]))
+            self._make_room(active[:gone], active[gone + 1 :], 0)
+            self.active = self._room[: len(active) - 1]
         else:
             c.status[rows] = FINISHED
             c.finish_s[rows] = end
-            self.active = active[c.status.take(active) != FINISHED]
+            self.active = self._room = active[c.status.take(active) != FINISHED]
+
+    def _make_room(self, first: Array, then: Array, least: int) -> None:
+        """New room for `active`, with these rows: what anybody was given before stays as it is."""
+        size = len(first) + len(then)
+        self._room = np.empty(max(size + _SPARE, 9 * least // 8), dtype=np.int64)
+        self._room[: len(first)] = first
+        self._room[len(first) : size] = then
+
+    def one(self, row: int) -> Array:
+        """A row as an array. Do not change it."""
+        return self._rows[row : row + 1]
 
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""
@@ -313,13 +331,13 @@ class JobState:
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
         """What `policy` remembers between rounds: the only thing that a policy may change."""
-        named = self._keys.get(id(policy))
-        if named is None or named[0] is not policy:
-            named = self._keys[id(policy)] = (policy, _policy_key(policy))
-        remembered: T | None = self._memory.get(named[1])
-        if remembered is None:
-            remembered = self._memory[named[1]] = factory()
-        return remembered
+        known = self._known.get(id(policy))
+        if known is None or known[0] is not policy:
+            name = _policy_key(policy)
+            if name not in self._memory:
+                self._memory[name] = factory()
+            known = self._known[id(policy)] = (policy, self._memory[name])
+        return known[1]  # type: ignore[no-any-return]
 
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
@@ -337,10 +355,11 @@ class JobState:
         twin.columns = Columns()
         for name in _ALL_COLUMNS:
             setattr(twin.columns, name, getattr(self.columns, name)[: self._staged].copy())
-        twin.active, twin.waiting = self.active.copy(), self.waiting.copy()
+        twin.active = twin._room = self.active.copy()
+        twin.waiting = self.waiting.copy()
         twin.starts = self.starts.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
-        twin._memory = copy.deepcopy(self._memory)
+        twin._memory, twin._known = copy.deepcopy(self._memory), {}
         return twin
 
     def _metric_column(self, name: str) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from blox.roster import Roster
 from blox.workloads.table import Array
 
 _FEW = 32  # GPUs: smaller changes are followed one by one, larger ones make us look again
@@ -19,10 +20,22 @@ _NOBODY = np.array(0)  # owners below are nobody; as an array, numpy need not ma
 class Ledger:
     """`owner` is the row that holds each GPU (-1: nobody); GPU ids count up node by node."""
 
-    __slots__ = ("_by_free", "_few", "_free_ids", "_gpus_of", "_idle", "_node_free", "_nodes", "owner")
+    __slots__ = (
+        "_by_free",
+        "_few",
+        "_free_ids",
+        "_gpus_of",
+        "_idle",
+        "_node_free",
+        "_nodes",
+        "_roster",
+        "owner",
+    )
 
-    def __init__(self, owner: Array, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
-        self.owner = owner
+    def __init__(
+        self, owner: Array, roster: Roster, gpu_node: Array, node_first: Array, node_gpus: Array
+    ) -> None:
+        self.owner, self._roster = owner, roster
         self._nodes = (gpu_node, node_first, node_gpus)
         self._few = _FEW if len(owner) > _LARGE else 0
         self._gpus_of: dict[int, Array] = {}  # of jobs that came one at a time; the others are looked up
@@ -33,9 +46,14 @@ class Ledger:
 
     def copy(self) -> Ledger:
         """An independent copy."""
-        twin = Ledger(self.owner.copy(), *self._nodes)
+        twin = Ledger(self.owner.copy(), self._roster.copy(), *self._nodes)
         twin._gpus_of = self._gpus_of.copy()
         return twin
+
+    @property
+    def jobs(self) -> Array:
+        """The rows that hold GPUs, in the order in which they got them. Do not change it."""
+        return self._roster.rows
 
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
@@ -45,6 +63,7 @@ class Ledger:
     def release(self, rows: Array, gpus: Array) -> None:
         """These rows give these GPUs, all that they hold, back."""
         self.owner[gpus] = -1
+        self._roster.leave(rows)
         if self._gpus_of:
             for row in rows.tolist():
                 self._gpus_of.pop(row, None)
@@ -58,6 +77,7 @@ class Ledger:
 
     def occupy(self, rows: Array, counts: Array, gpus: Array) -> None:
         """These rows take free GPUs, grouped row by row."""
+        self._roster.join(rows)
         if len(rows) == 1:
             row, ids = rows.item(), gpus
             self.owner[gpus] = row

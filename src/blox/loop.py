@@ -14,7 +14,7 @@ from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.manager import BloxManager
 from blox.plan import Plan
-from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, for_ever
 
 
 def run(
@@ -32,14 +32,15 @@ def run(
     parts = (admission, scheduler, placement, manager.termination)
     promises = [part.stable_until for part in parts if hasattr(part, "stable_until")]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
+    promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     worth_asking = True
     while not manager.terminate:
         manager.update_cluster(cluster_state)
         manager.update_metrics(cluster_state, job_state)
         manager.prune_completed_jobs(cluster_state, job_state)
         new_jobs = manager.pop_wait_queue()
-        accepted = admission.accept(new_jobs, cluster_state, job_state) if len(new_jobs) else new_jobs
-        job_state.add_new_jobs(accepted)
+        if len(new_jobs):
+            job_state.add_new_jobs(admission.accept(new_jobs, cluster_state, job_state))
         schedule = scheduler.schedule(job_state, cluster_state)
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = Plan.diff(cluster_state.allocation, wanted)

@@ -119,7 +119,7 @@ class BloxManager:
             return
         event = self.backend.next_event(cluster_state, job_state)
         wake = self.clock.next_wake(self.now, event, stable_until)
-        if event == math.inf and not len(cluster_state.allocation.jobs):
+        if event == math.inf and not cluster_state.allocation.size:
             self._idle += 1
             if wake == math.inf or self._idle > _IDLE_ROUNDS:
                 raise _stuck(job_state)
@@ -142,20 +142,20 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        now, columns = self.now, job_state.columns
-        if len(plan.suspend):
-            self.backend.suspend(plan.suspend, job_state)
-            job_state.stop(plan.suspend, now)
-            columns.preemptions[one_or_all(plan.suspend)] += 1
-        if len(plan.move.jobs):
-            self.backend.suspend(plan.move.jobs, job_state)
-            job_state.stop(plan.move.jobs, now)
-            columns.moves[plan.move.jobs] += 1
-        for grants in (plan.move, plan.launch):
-            if len(grants.jobs):
+        now, suspend, move = self.now, plan.suspend, plan.move
+        if len(suspend):
+            self.backend.suspend(suspend, job_state)
+            job_state.stop(suspend, now)
+            job_state.columns.preemptions[one_or_all(suspend)] += 1
+        if move.size:
+            self.backend.suspend(move.jobs, job_state)
+            job_state.stop(move.jobs, now)
+            job_state.columns.moves[move.jobs] += 1
+        for grants in (move, plan.launch):
+            if grants.size:
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
-        if len(plan.adjust.jobs) and hasattr(self.backend, "adjust"):
+        if plan.adjust.size and hasattr(self.backend, "adjust"):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         if plan.wanted is not cluster_state.allocation:
             cluster_state.carry_out(plan.wanted)

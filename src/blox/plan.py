@@ -25,6 +25,7 @@ _GRANTS = {
     "share_group": -1.0,
 }  # defaults
 _NO_GRANTS: dict[str, Array] = {}
+_TOO_LATE = "another allocation has been carried out since: copy what you need before"
 
 
 def _checked_grants(grants: dict[str, Array | None]) -> dict[str, Array]:
@@ -43,45 +44,47 @@ class Allocation:
     that, asked again at once, it would change nothing.
 
     Treat it as a value: never change one. The allocation that holds now has the cluster's `ledger`; one that
-    came out of a Draft knows how it differs from that. Counts and GPU ids are then worked out when asked for.
-    Once the next one has been carried out, all that is left of an allocation is who was in it.
+    came out of a Draft knows how it differs from that. Jobs, counts and GPU ids are then worked out when
+    asked for; `size` and `used`, how many jobs and GPUs there are, are known. Once the next allocation has
+    been carried out, nothing is left of this one but what has been asked for.
     """
 
     __slots__ = (
         "_counts",
         "_gpus",
         "_grants",
+        "_jobs",
         "adjusted",
         "base",
         "blocked",
         "freed",
-        "jobs",
         "launched",
         "ledger",
         "moved",
         "removed",
         "settled",
+        "size",
         "used",
     )
 
     def __init__(
         self,
-        jobs: Array = NO_ROWS,
+        jobs: Array | None = NO_ROWS,
         counts: Array | None = NO_ROWS,
         gpus: Array | None = NO_ROWS,
         *,
+        size: int | None = None,
         used: int | None = None,
         blocked: bool = False,
         settled: bool = False,
         **grants: Array | None,
     ) -> None:
-        self.jobs = jobs
-        self._counts = counts
-        self._gpus = gpus
-        self.ledger: Ledger | None = None
+        self._jobs, self._counts, self._gpus = jobs, counts, gpus
+        self.size: int = len(jobs) if size is None and jobs is not None else size or 0  # jobs
         self.used: int = len(gpus) if used is None and gpus is not None else used or 0  # GPUs held
-        self._grants = _checked_grants(grants) if grants else _NO_GRANTS
         self.blocked, self.settled = blocked, settled
+        self._grants = _checked_grants(grants) if grants else _NO_GRANTS
+        self.ledger: Ledger | None = None
         # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
         self.base: Allocation | None = None
         self.removed: Array = NO_ROWS  # jobs of the base that hold nothing any more
@@ -89,6 +92,27 @@ class Allocation:
         self.launched: Allocation | None = None  # jobs that are new
         self.moved: Allocation | None = None  # jobs that held other GPUs before
         self.adjusted: Allocation | None = None  # jobs that stay and have another grant
+
+    @property
+    def jobs(self) -> Array:
+        """The rows that hold GPUs."""
+        if self._jobs is None:
+            self._jobs = self._members()
+        return self._jobs
+
+    @property
+    def counts(self) -> Array:
+        """GPUs of each job, aligned with `jobs`."""
+        if self._counts is None:
+            self._group()
+        return self._counts  # type: ignore[return-value]
+
+    @property
+    def gpus(self) -> Array:
+        """GPU ids, grouped in the order of `jobs`."""
+        if self._gpus is None:
+            self._group()
+        return self._gpus  # type: ignore[return-value]
 
     @property
     def share_milli(self) -> Array | None:
@@ -109,20 +133,6 @@ class Allocation:
     @property
     def share_group(self) -> Array | None:
         return self._grants.get("share_group")
-
-    @property
-    def counts(self) -> Array:
-        """GPUs of each job, aligned with `jobs`."""
-        if self._counts is None:
-            self._group()
-        return self._counts  # type: ignore[return-value]
-
-    @property
-    def gpus(self) -> Array:
-        """GPU ids, grouped in the order of `jobs`."""
-        if self._gpus is None:
-            self._group()
-        return self._gpus  # type: ignore[return-value]
 
     @property
     def owner(self) -> Array | None:
@@ -178,7 +188,15 @@ class Allocation:
         """The same allocation as the outcome of another placement."""
         if blocked == self.blocked and self.settled:
             return self
-        twin = Allocation(self.jobs, self._counts, self._gpus, used=self.used, blocked=blocked, settled=True)
+        twin = Allocation(
+            self._jobs,
+            self._counts,
+            self._gpus,
+            size=self.size,
+            used=self.used,
+            blocked=blocked,
+            settled=True,
+        )
         twin._grants, twin.base = self._grants, self
         return twin
 
@@ -190,9 +208,10 @@ class Allocation:
             return draft.outcome(blocked=self.blocked).take_over()
         ledger, self.ledger = self.ledger, None
         assert ledger is not None
-        freed, jobs = _leaving(rows, ledger, self.jobs, bound)
+        freed = _held_by(rows, ledger, bound)
         ledger.release(rows, freed)
-        left = Allocation(jobs, None, None, used=self.used - len(freed), blocked=self.blocked)
+        size, used = self.size - len(rows), self.used - len(freed)
+        left = Allocation(None, None, None, size=size, used=used, blocked=self.blocked)
         left.ledger = ledger
         return left
 
@@ -202,8 +221,8 @@ class Allocation:
         assert base is not None and base.ledger is not None
         ledger, base.ledger = base.ledger, None
         launched, moved = self.launched, self.moved
-        if len(self.freed):
-            leaving = self.removed if moved is None else np.concatenate((self.removed, moved.jobs))
+        leaving = self.removed if moved is None else np.concatenate((self.removed, moved.jobs))
+        if len(leaving):
             ledger.release(leaving, self.freed)
         if launched is not None:
             ledger.occupy(launched.jobs, launched.counts, launched.gpus)
@@ -228,28 +247,37 @@ class Allocation:
         """The optional columns that are in use."""
         return self._grants
 
+    def _members(self) -> Array:
+        if self.ledger is not None:
+            return self.ledger.jobs
+        assert self.base is not None, _TOO_LATE
+        jobs = self.base.jobs
+        new = [part.jobs for part in (self.launched, self.moved) if part is not None]
+        if len(self.removed) or self.moved is not None:
+            jobs = jobs[~np.isin(jobs, np.concatenate((self.removed, *new)))]
+        return np.concatenate((jobs, *new)) if new else jobs
+
     def _group(self) -> None:
-        owner = self.owner
-        assert owner is not None, "another allocation has been carried out since: copy what you need before"
+        jobs, owner = self.jobs, self.owner
+        assert owner is not None, _TOO_LATE
         held = (owner >= 0).nonzero()[0]
         owners = owner[held]
-        rank = np.empty(int(self.jobs.max(initial=-1)) + 1, dtype=np.int64)
-        rank[self.jobs] = np.arange(len(self.jobs))
+        rank = np.empty(int(jobs.max(initial=-1)) + 1, dtype=np.int64)
+        rank[jobs] = np.arange(len(jobs))
         place = rank[owners]
         self._gpus = held[np.argsort(place, kind="stable")]
-        self._counts = np.bincount(place, minlength=len(self.jobs))
+        self._counts = np.bincount(place, minlength=len(jobs))
 
 
 class Draft:
     """A new whole-GPU allocation in the making: take jobs off, put jobs on, then ask for the outcome."""
 
-    __slots__ = ("_base", "_freed", "_jobs", "_launched", "_moved", "_removed", "_rows", "_used")
+    __slots__ = ("_base", "_freed", "_launched", "_moved", "_removed", "_rows", "_size", "_used")
 
     def __init__(self, base: Allocation, rows: int) -> None:
         """`base` is the allocation that holds now; `rows` is a bound: every row number is below."""
         self._base, self._rows = base, rows
-        self._jobs: Array = base.jobs
-        self._used = base.used
+        self._size, self._used = base.size, base.used
         self._removed: Array = NO_ROWS
         self._freed: Array = NO_ROWS
         self._launched: Allocation | None = None
@@ -258,7 +286,8 @@ class Draft:
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
         assert self._base.ledger is not None
-        freed, self._jobs = _leaving(rows, self._base.ledger, self._jobs, self._rows)
+        freed = _held_by(rows, self._base.ledger, self._rows)
+        self._size -= len(rows)
         self._used -= len(freed)
         self._removed, self._freed = rows, freed
         return freed
@@ -282,14 +311,16 @@ class Draft:
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The new allocation, which knows how it differs from the one it came from."""
-        wanted = Allocation(self._jobs, None, None, used=self._used, blocked=blocked, settled=settled)
+        wanted = Allocation(
+            None, None, None, size=self._size, used=self._used, blocked=blocked, settled=settled
+        )
         wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
         wanted.launched, wanted.moved = self._launched, self._moved
         if self._base._grants:
-            wanted._grants = self._inherited()
+            wanted._grants = self._inherited(wanted.jobs)
         return wanted
 
-    def _inherited(self) -> dict[str, Array]:
+    def _inherited(self, jobs: Array) -> dict[str, Array]:
         """Who stays keeps its grant, who is new has the default."""
         grants = {}
         for name, column in self._base._grants.items():
@@ -298,23 +329,22 @@ class Draft:
             for new in (self._launched, self._moved):
                 if new is not None:
                     of_row[new.jobs] = _GRANTS[name]
-            grants[name] = of_row[self._jobs]
+            grants[name] = of_row[jobs]
         return grants
 
     def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
-        self._jobs = np.concatenate((self._jobs, jobs))
+        self._size += len(jobs)
         self._used += len(gpus)
         return Allocation(jobs, counts, gpus)
 
 
-def _leaving(rows: Array, ledger: Ledger, jobs: Array, bound: int) -> tuple[Array, Array]:
-    """The GPU ids that these rows hold, and the jobs without them."""
+def _held_by(rows: Array, ledger: Ledger, bound: int) -> Array:
+    """The GPU ids that these rows hold."""
     if len(rows) == 1:
-        row = rows.item()
-        return ledger.gpus_of(row), jobs[jobs != row]
+        return ledger.gpus_of(rows.item())
     marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
     marked[rows] = True
-    return marked.take(ledger.owner).nonzero()[0], jobs[~marked.take(jobs)]
+    return marked.take(ledger.owner).nonzero()[0]
 
 
 @dataclass(eq=False)
@@ -341,9 +371,7 @@ class Plan:
 
     @property
     def empty(self) -> bool:
-        return not (
-            len(self.launch.jobs) or len(self.suspend) or len(self.move.jobs) or len(self.adjust.jobs)
-        )
+        return not (self.launch.size or len(self.suspend) or self.move.size or self.adjust.size)
 
     def __iter__(self) -> Iterator[Any]:
         """Unpacks into the paper's pair (to_launch, to_suspend); a job that moves is in both."""
@@ -369,8 +397,8 @@ def _compare(now: Allocation, wanted: Allocation) -> Plan:
     fresh = ~np.isin(wanted.jobs, now.jobs)
     old, new = now.as_dict(), wanted.as_dict()
     old_grants = {int(job): _grant(now, i) for i, job in enumerate(now.jobs)}
-    moved = np.zeros(len(wanted.jobs), dtype=bool)
-    adjusted = np.zeros(len(wanted.jobs), dtype=bool)
+    moved = np.zeros(wanted.size, dtype=bool)
+    adjusted = np.zeros(wanted.size, dtype=bool)
     for index in np.flatnonzero(~fresh):
         job = int(wanted.jobs[index])
         if sorted(old[job]) != sorted(new[job]):

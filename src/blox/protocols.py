@@ -7,6 +7,7 @@ simulation and a real cluster differ in that object only. Nothing needs to inher
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from blox.cluster_state import ClusterState
@@ -141,3 +142,8 @@ def stable_until(part: object, job_state: JobState, cluster_state: ClusterState)
     """A part's own word, or -inf from a part that says nothing and must be asked every round."""
     asked = getattr(part, "stable_until", None)
     return float("-inf") if asked is None else float(asked(job_state, cluster_state))
+
+
+def for_ever(self: object, job_state: JobState, cluster_state: ClusterState) -> float:
+    """The `stable_until()` of a part whose answer never changes by itself: `stable_until = for_ever`."""
+    return math.inf

@@ -106,7 +106,7 @@ class Recorder:
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
         launch, move, wanted = plan.launch, plan.move, plan.wanted
-        launched, suspended, moved = len(launch.jobs), len(plan.suspend), len(move.jobs)
+        launched, suspended, moved = launch.size, len(plan.suspend), move.size
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
         changed = launched or suspended or moved or finished
         if not changed and submitted == self._submitted and held == self._held:
@@ -123,24 +123,30 @@ class Recorder:
             self._ends.append((now, move.jobs))
             self._starts.append((now, move.jobs, move.counts, move.gpus))
         if launched:
-            self._starts.append((now, launch.jobs, launch.counts, launch.gpus))
-            self._ceased.append(launch.jobs)
+            jobs = launch.jobs
+            self._starts.append((now, jobs, launch.counts, launch.gpus))
+            self._ceased.append(jobs)
         self._handed_out = handed_out = launch.used + move.used
         if handed_out:
             self._handed_out_until = self._round_end(now)
         self._done += finished
         self._finished, self._submitted, self._held = 0, submitted, held
         self._gpus = job_state.columns.gpus
-        free = cluster_state.free_gpus
+        total, used = cluster_state.total_gpus, wanted.used
+        free, largest, fragmentation = total - used, 0, 0.0
+        if cluster_state.one_pool:
+            largest = free
+        elif free:
+            largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         self._rows += _ROW.pack(
             now,
             held,
-            len(wanted.jobs),
-            cluster_state.total_gpus,
-            wanted.used,
+            wanted.size,
+            total,
+            used,
             free,
-            cluster_state.largest_free if free else 0,
-            cluster_state.fragmentation() if free else 0.0,
+            largest,
+            fragmentation,
             wanted.blocked,
             submitted,
             self._done,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,6 +125,17 @@ class Schedule:
                 return self.rank(inside)
             guess += guess // 2
         return self.order
+
+
+class InColumn(Schedule):
+    """Jobs in the order of a column by row, which is looked up only when somebody asks for it."""
+
+    def __init__(self, jobs: Array, column: Array) -> None:
+        self.jobs, self._column = jobs, column  # everything else is as by default
+
+    @cached_property
+    def keys(self) -> tuple[Array, ...]:  # type: ignore[override]
+        return (self._column.take(self.jobs),)
 
 
 def stable_order(*keys: Array) -> Array:

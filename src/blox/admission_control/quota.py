@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import ClassVar
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.workloads.table import Array
 
@@ -69,9 +69,7 @@ class Quota:
                 gpus[owner] += size
         return new_jobs[accepted]
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Only a job that finishes makes room."""
-        return math.inf
+    stable_until = for_ever  # only a job that finishes makes room
 
     def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:
         """(owner, most jobs, most GPUs) for every quota that the job falls under."""

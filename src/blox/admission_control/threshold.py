@@ -8,6 +8,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.workloads.table import Array
 
@@ -40,6 +41,4 @@ class Threshold:
         refused = np.flatnonzero(~within)
         return new_jobs[: refused[0]] if len(refused) else new_jobs
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Only a job that finishes makes room."""
-        return math.inf
+    stable_until = for_ever  # only a job that finishes makes room

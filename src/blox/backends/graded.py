@@ -37,8 +37,8 @@ class GradedSimulation(Simulation):
         else:
             rate = self._performance.rate(grants, cluster_state, job_state)
             columns.rate[rows] = rate
-            self._finish_s[rows] = begin + (self._work_s.take(rows) - done) / rate
-        self._somebody_left = True
+            self._ends.put(rows, begin + (self._work_s.take(rows) - done) / rate)
+        self._ends.left(len(rows))  # whoever was the next to end may end later now
 
     def _whole_iterations(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -51,8 +51,7 @@ class GradedSimulation(Simulation):
         iteration_s = self._iteration_s.take(rows)
         per_round = np.maximum(np.floor(round_s / (iteration_s / speed)), 1.0)
         left = self._iterations.take(rows) - np.rint(job_state.columns.done0.take(rows) / iteration_s)
-        self._finish_s[rows] = job_state.now + np.ceil(left / per_round) * round_s
-        self._somebody_left = True
+        self._ends.put(rows, job_state.now + np.ceil(left / per_round) * round_s)
         rate: Array = per_round * iteration_s / round_s
         return rate
 

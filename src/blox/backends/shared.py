@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Protocol
 
 import numpy as np
@@ -57,12 +56,12 @@ class SharedSimulation(Simulation):
         columns.done0[rows], columns.anchor[rows] = done, begin
         columns.rate[rows] = rate = self._speeds(grants, cluster_state, job_state)
         self._set_ends(rows, done, rate, begin)
-        self._somebody_left = True  # whoever was the next to end may end later now
+        self._ends.left(len(rows))  # whoever was the next to end may end later now
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if not self._partners or job_state.now < self._earliest:
+        if not self._partners or job_state.now < self._ends.earliest:
             return super().completed(cluster_state, job_state)
-        columns, ends = job_state.columns, self._finish_s
+        columns, ends = job_state.columns, self._ends.of
         running = set(cluster_state.allocation.jobs.tolist())
         over: dict[int, float] = {}
         while running:
@@ -78,8 +77,8 @@ class SharedSimulation(Simulation):
                 columns.done0[other] += columns.rate.item(other) * (begin - columns.anchor.item(other))
                 columns.anchor[other], columns.rate[other] = begin, self._alone[other]
                 left = self._work_s.item(other) - columns.done0.item(other)
-                ends[other] = begin + max(left, 0.0) / self._alone[other]
-        self._earliest = min((ends.item(each) for each in running), default=math.inf)
+                self._ends.put_one(other, begin + max(left, 0.0) / self._alone[other])
+        self._ends.left(len(over))
         if not over:
             return NO_ROWS, NO_TIMES
         rows = np.array(sorted(over), dtype=np.int64)
@@ -92,8 +91,7 @@ class SharedSimulation(Simulation):
 
     def _set_ends(self, rows: Array, done: Array, rate: Array, begin: Array | float) -> None:
         ends = (self._work_s.take(rows) - done) / rate + begin
-        self._finish_s[rows] = ends
-        self._earliest = min(self._earliest, float(ends.min(initial=math.inf)))
+        self._ends.put(rows, ends)
 
     def _speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The rates of jobs that start or are adjusted; remembers who shares with whom."""

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
 from blox.cluster_state import ClusterState
 from blox.job_state import FEW, JobState, each
@@ -43,9 +44,7 @@ class Simulation:
         self._options = options or SimulationOptions()
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
-        self._finish_s: Array = np.empty(0)  # by row: when it ends if nothing changes; set at every launch
-        self._earliest = math.inf  # of those of the jobs that run
-        self._somebody_left = False  # so that it must be looked for
+        self._ends = Ends()
         self._begin()
 
     def _begin(self) -> None:
@@ -65,19 +64,9 @@ class Simulation:
         """Nothing to do: progress is anchored, and read off when somebody asks."""
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if job_state.now < self._earliest:
+        if job_state.now < self._ends.earliest:
             return NO_ROWS, NO_TIMES
-        running = cluster_state.allocation.jobs
-        ends = self._finish_s.take(running)
-        over = (ends <= job_state.now).nonzero()[0]
-        if len(over) == 1:  # as mostly between rounds
-            index = over.item()
-            rows, at = running[index : index + 1], ends.item(index)
-            ends[index] = math.inf
-        else:
-            rows, at = running.take(over), ends.take(over)
-            ends[over] = math.inf
-        self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+        rows, at = self._ends.due(cluster_state, job_state)
         return rows, job_state.now if self._options.finish_at_boundary else at
 
     def launch(
@@ -87,32 +76,24 @@ class Simulation:
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
         if len(rows) <= FEW:
-            work_s, done0, finish_s = self._work_s, job_state.columns.done0, self._finish_s
+            work_s, done0, ends = self._work_s, job_state.columns.done0, self._ends
             for row, speed, start in zip(rows.tolist(), each(rate, rows), each(begin, rows)):
-                end = (work_s.item(row) - done0.item(row)) / speed + start if speed else math.inf
-                finish_s[row] = end
-                if end < self._earliest:
-                    self._earliest = end
+                ends.put_one(row, (work_s.item(row) - done0.item(row)) / speed + start if speed else math.inf)
             return rate, begin
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
         if isinstance(rate, np.ndarray) or rate != 1.0:
             left /= rate
         left += begin
-        self._finish_s[rows] = left
-        self._earliest = min(self._earliest, left.item(left.argmin()))
+        self._ends.put(rows, left)
         return rate, begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        """A job that holds no GPUs does not progress: one of the others may be the next to end."""
-        self._somebody_left = True
+        """A job that holds no GPUs does not progress."""
+        self._ends.left(len(rows))
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        if self._somebody_left:
-            ends = self._finish_s.take(cluster_state.allocation.jobs)
-            self._earliest = ends.item(ends.argmin()) if len(ends) else math.inf
-            self._somebody_left = False
-        earliest, submission = self._earliest, self._feed.next_submission
+        earliest, submission = self._ends.next(cluster_state, job_state), self._feed.next_submission
         return earliest if earliest < submission else submission
 
     def wait_until(self, time_s: float) -> float:
@@ -128,7 +109,7 @@ class Simulation:
         else:
             work = jobs.columns["duration_s"]
         self._work_s = np.concatenate((self._work_s, work))
-        self._finish_s = np.concatenate((self._finish_s, np.full(len(rows), np.inf)))
+        self._ends.grow(len(rows))
 
 
 def _whole_rounds(jobs: JobTable, round_s: float, factor: float) -> Array:

@@ -305,7 +305,7 @@ def _right_types(
     if schedule.gpu_type is None and not job_state.typed:
         return
     types = cluster_state.gpu_type[wanted.gpus]
-    pieces = np.split(types, np.cumsum(wanted.counts)[:-1]) if len(wanted.jobs) else []
+    pieces = np.split(types, np.cumsum(wanted.counts)[:-1]) if wanted.size else []
     asked = {} if schedule.gpu_type is None else dict(zip(schedule.jobs.tolist(), schedule.gpu_type.tolist()))
     for row, piece in zip(wanted.jobs.tolist(), pieces):
         allowed = str(job_state.columns.gpu_types[row])

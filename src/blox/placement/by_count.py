@@ -77,7 +77,7 @@ def _who_alone_matters(schedule: Schedule, cluster_state: ClusterState, job_stat
     if schedule.jobs is not active or schedule.gpus is not None:
         return None
     newcomers = job_state.just_admitted
-    if len(active) - len(allocation.jobs) != len(newcomers) and (
+    if len(active) - allocation.size != len(newcomers) and (
         schedule.strict or not allocation.settled or job_state.now >= cluster_state.promised_until
     ):
         return None
@@ -129,7 +129,7 @@ def _first_in_line(
     if count > capacity - allocation.used:
         draft.remove(rows[capacity:][~waits[capacity:]])
     draft.add(starting, job_state.ones(count), assign(cluster_state.free_ids(draft), count))
-    blocked = schedule.strict and count < len(rows) - len(allocation.jobs)
+    blocked = schedule.strict and count < len(rows) - allocation.size
     return draft.outcome(blocked=blocked, settled=True)
 
 

@@ -162,7 +162,7 @@ class _Walk:
             return None
         if int(requests.need.sum()) <= requests.capacity:
             return None
-        running = len(requests.allocation.jobs)
+        running = requests.allocation.size
         return self.schedule.front(requests.need, requests.capacity, running + running // 8 + 64)
 
     def _extend(self) -> bool:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.by_count import place_by_count
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -24,5 +24,4 @@ class Count:
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
         return place_by_count(schedule, cluster_state, job_state)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

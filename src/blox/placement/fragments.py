@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -8,6 +7,7 @@ from blox.job_state import JobState
 from blox.placement.by_node import place_by_node
 from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -25,8 +25,7 @@ class Fragments:
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
         return place_by_node(schedule, cluster_state, job_state, self)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need == 1:

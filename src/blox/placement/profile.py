@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +12,7 @@ from blox.placement.by_node import NodeRule, place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -60,8 +60,7 @@ class Profile:
 
         return place_by_node(schedule, cluster_state, job_state, rule_of)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
     def _hardware(self, cluster_state: ClusterState) -> tuple[Generation, float]:
         profiles, spec = profiles_from(self.models, self.gpus), cluster_state.spec

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from blox.placement.by_count import place_by_count
 from blox.placement.by_node import place_by_node
 from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -30,8 +30,7 @@ class Random:
 
         return place_by_count(schedule, cluster_state, job_state, shuffled)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 @dataclass(frozen=True)

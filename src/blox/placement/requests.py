@@ -53,7 +53,7 @@ class Requests:
         if schedule.gpus is not None or jobs is not job_state.active:
             self._leave_out(job_state)
         self.pending: Array = self.held == 0
-        self.waiting: int = len(jobs) - len(self.allocation.jobs) + len(self.unlisted)
+        self.waiting: int = len(jobs) - self.allocation.size + len(self.unlisted)
 
     def _leave_out(self, job_state: JobState) -> None:
         """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
@@ -143,9 +143,7 @@ def front_of_line(requests: Requests) -> tuple[Array, int]:
     Only as much of the order as matters is sorted.
     """
     schedule, need, capacity = requests.schedule, requests.need, requests.capacity
-    guess = (
-        len(requests.allocation.jobs) + len(requests.allocation.jobs) // 8 + 64
-    )  # about as many as run now
+    guess = requests.allocation.size + requests.allocation.size // 8 + 64  # about as many as run now
     line = schedule.front(need, capacity, guess)
     while True:
         in_line = need.take(line)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
@@ -9,6 +8,7 @@ from blox.placement.by_count import place_by_count
 from blox.placement.by_node import place_by_node
 from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -32,8 +32,7 @@ class Scattered:
             return place_by_count(schedule, cluster_state, job_state)
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         shares: list[Share] = []

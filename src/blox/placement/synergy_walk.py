@@ -25,7 +25,7 @@ def walk(
     now = cluster_state.allocation
     need = job_state.columns.gpus.take(schedule.jobs) if schedule.gpus is None else schedule.gpus
     held = job_state.columns.held_gpus.take(schedule.jobs)
-    if len(schedule.jobs) == len(now.jobs) and bool((held == need).all()):
+    if len(schedule.jobs) == now.size and bool((held == need).all()):
         return now.unchanged(blocked=False)  # everybody runs
     walked = _Walk(schedule, cluster_state, wants, must_fit)
     blocked = walked.run(need.tolist(), held.tolist())

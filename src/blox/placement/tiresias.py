@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +11,7 @@ from blox.placement.by_node import NodeRule, place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -52,5 +52,4 @@ class Tiresias:
 
         return place_by_node(schedule, cluster_state, job_state, rule_of)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ from blox.job_state import JobState
 from blox.placement.by_node import place_by_node
 from blox.placement.node_pool import NodePool, Share
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -32,8 +32,7 @@ class Yarn:
         rule = _FirstFit(tuple(pairwise(edges)), tuple(cluster_state.node_gpus.tolist()))
         return place_by_node(schedule, cluster_state, job_state, rule)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedule import Schedule
 
@@ -24,5 +24,4 @@ class FifoPriority:
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         return Schedule.ordered(job_state, by=-job_state.priority, strict=self.strict, preempt=self.preempt)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

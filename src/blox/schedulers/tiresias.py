@@ -11,7 +11,7 @@ from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.registry import register
-from blox.schedule import Schedule
+from blox.schedule import InColumn, Schedule
 from blox.schedulers.gittins import read_samples
 from blox.schedulers.gittins_history import History
 from blox.schedulers.tiresias_queues import Standings
@@ -69,16 +69,15 @@ class Tiresias:
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
         active = job_state.active
-        place = standings.place.take(active)
         if memory.history is None:
-            return Schedule(active, (place,))
+            return InColumn(active, standings.place)
         memory.history.update(job_state)
         index = memory.history.index(standings.service(job_state, active))
-        return Schedule(active, (standings.level.take(active), -index, place))
+        return Schedule(active, (standings.level.take(active), -index, standings.place.take(active)))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """The next demotion or promotion; where nobody waits, the order decides nothing."""
-        if len(job_state.active) == len(cluster_state.allocation.jobs):
+        if len(job_state.active) == cluster_state.allocation.size:
             return math.inf
         memory = job_state.memory(self, self._memory)
         standings = memory.standings

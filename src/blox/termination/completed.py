@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.plan import NO_ROWS
+from blox.protocols import for_ever
 from blox.registry import register
 from blox.workloads.table import Array
 
@@ -18,5 +18,4 @@ class Completed:
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         return NO_ROWS
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

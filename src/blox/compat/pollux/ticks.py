@@ -87,7 +87,7 @@ class Ticks(Simulation):
             self._truth.trainings.of[row].reallocate(())
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return job_state.now if len(cluster_state.allocation.jobs) else self._feed.next_submission
+        return job_state.now if cluster_state.allocation.size else self._feed.next_submission
 
     def _learn(self, jobs: JobTable, rows: Array) -> None:
         super()._learn(jobs, rows)

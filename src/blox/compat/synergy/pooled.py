@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from blox.placement.synergy_model import Choice
 from blox.placement.synergy_program import best_points
 from blox.plan import Allocation
 from blox.profiles.synergy import surfaces
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 
 
@@ -62,8 +62,7 @@ class Pooled:
             memory_gb=np.array([point[1] * need for point, need in zip(found.points, counts)]),
         )
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
     def figures(self, job_state: JobState) -> dict[str, float]:
         """How far from the best the programs may have ended, and how many there were."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,6 +13,7 @@ from blox.compat.synergy.servers import Placed, Servers, Share
 from blox.job_state import JobState
 from blox.performance.sensitivity import node_shape
 from blox.plan import NO_ROWS, Allocation
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -74,9 +74,7 @@ class Repack:
         now.order, now.left = order, servers.total
         return _changed(now, servers.placed, cluster_state)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """The same list gives the same servers."""
-        return math.inf
+    stable_until = for_ever  # the same list gives the same servers
 
     def _walk(
         self, servers: Servers, order: list[int], start: int, demands: Demands

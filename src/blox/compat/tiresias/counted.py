@@ -6,15 +6,15 @@ schedule says who starts and who stops, and `Counted` carries it out.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from blox.cluster_state import ClusterState
-from blox.compat.tiresias.queues import Job
+from blox.compat.tiresias.lane import Job
 from blox.job_state import JobState
 from blox.plan import Allocation, Draft
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -31,7 +31,8 @@ def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided
 
     In an instant with several passes a job may do both, more than once: only the outcome is carried out.
     """
-    begin, end = [job.row for job in starts], [job.row for job in stops]
+    begin = [job.row for job in starts] if starts else []
+    end = [job.row for job in stops] if stops else []
     hidden: list[int] = []
     if end and not set(begin).isdisjoint(end):
         for row in dict.fromkeys(end):
@@ -59,15 +60,14 @@ class Counted:
             return allocation
         draft = Draft(allocation, job_state.submitted)
         if stops:
-            draft.remove(np.array(stops))
+            draft.remove(job_state.one(stops[0]) if len(stops) == 1 else np.array(stops))
         if starts:
-            jobs = np.array(starts)
+            jobs = job_state.one(starts[0]) if len(starts) == 1 else np.array(starts)
             counts = job_state.columns.gpus.take(jobs)
             draft.add(jobs, counts, cluster_state.free_ids(draft)[: sum(counts.tolist())])
         return draft.outcome(settled=True)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 def _walk(

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import decided
+from blox.compat.tiresias.lane import NEVER, Job
 from blox.compat.tiresias.mlfq import counts
-from blox.compat.tiresias.queues import NEVER, Job, Queues
+from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import rounded
 from blox.job_state import FINISHED, JobState
 from blox.plan import NO_ROWS

@@ -6,7 +6,6 @@ goes wrong: see `leak`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.job_state import FINISHED, JobState
 from blox.plan import Allocation
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -89,8 +89,7 @@ class HostYarn:
                 break
         return _allocation(nodes, cluster_state, blocked)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 def _empty(cluster_state: ClusterState) -> Nodes:
@@ -159,7 +158,7 @@ def _allocation(nodes: Nodes, cluster_state: ClusterState, blocked: bool) -> All
         if wanted.get(row) == dict(zip(on.tolist(), counts.tolist())):
             chosen[row] = tuple(ids.tolist())
             taken[ids] = True
-    if len(chosen) == len(wanted) == len(now.jobs):
+    if len(chosen) == len(wanted) == now.size:
         return now.unchanged(blocked=blocked)
     for row, shares in wanted.items():
         if row not in chosen:

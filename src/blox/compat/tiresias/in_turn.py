@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import Decided
 from blox.job_state import JobState
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 
 
@@ -47,8 +47,7 @@ class InTurn:
         line.schedule = Decided(active, self._starts(line, cluster_state.free_gpus), [])
         return line.schedule
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
     def _starts(self, line: _Waiting, free: int) -> list[int]:
         """Takes those who start off the line."""
@@ -82,5 +81,4 @@ class EveryOther:
         jobs = np.concatenate((job_state.active[running], waiting))
         return Schedule(jobs, strict=True, preempt=False)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

@@ -9,7 +9,8 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import decided
-from blox.compat.tiresias.queues import NEVER, Queues
+from blox.compat.tiresias.lane import NEVER
+from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import index_table
 from blox.errors import BloxError
 from blox.job_state import JobState
@@ -68,16 +69,10 @@ class Mlfq:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         state = job_state.memory(self, self._state)
-        active, now = job_state.active, int(job_state.now)
-        queues, known = state.queues, state.queues.jobs
-        ended = [row for row in job_state.just_finished.tolist() if row in known]
-        fresh = [row for row in job_state.just_admitted.tolist() if row not in known]
-        if now == state.now and not ended and not fresh and state.schedule is not None:
+        queues, now = state.queues, int(job_state.now)
+        changed = self._take_in(queues, job_state)
+        if not changed and now == state.now and state.schedule is not None:
             return state.schedule
-        for row in ended:
-            queues.remove(row)
-        for row in fresh:
-            queues.arrive(row, job_state.columns.gpus.item(row), now)
         queues.move(now)
         starts, stops = queues.serve(cluster_state.total_gpus, now)
         jump = queues.next_jump(now)
@@ -88,9 +83,24 @@ class Mlfq:
             starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
         state.now, state.jump = now, jump
-        state.schedule, hidden = decided(active, starts, stops)
+        state.schedule, hidden = decided(job_state.active, starts, stops)
         state.hidden += hidden
         return state.schedule
+
+    def _take_in(self, queues: Queues, job_state: JobState) -> bool:
+        """Takes those out who have ended and those in who have come; whether there are any."""
+        known, changed = queues.jobs, False
+        if len(job_state.just_finished):
+            for row in job_state.just_finished.tolist():
+                if row in known:
+                    queues.remove(row)
+                    changed = True
+        if len(job_state.just_admitted):
+            for row in job_state.just_admitted.tolist():
+                if row not in known:
+                    queues.arrive(row, job_state.columns.gpus.item(row), int(job_state.now))
+                    changed = True
+        return changed
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         jump = job_state.memory(self, self._state).jump

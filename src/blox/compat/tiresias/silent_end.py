@@ -15,7 +15,7 @@ class SilentEnd(BloxManager):
     def next_round(
         self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf
     ) -> None:
-        idle = not len(cluster_state.allocation.jobs)
+        idle = not cluster_state.allocation.size
         if idle and self.backend.next_event(cluster_state, job_state) == math.inf:
             self.terminate = True
         super().next_round(cluster_state, job_state, stable_until)

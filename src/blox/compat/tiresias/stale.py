@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.plan import NO_ROWS
+from blox.protocols import for_ever
 from blox.workloads.table import Array
 
 
 @dataclass
 class _Noted:
-    """Jobs noted beside a submission as ending then too; how many had finished when asked last."""
+    """Jobs noted beside a submission as ending then too."""
 
     at: float = math.nan
     rows: Array = field(default_factory=lambda: NO_ROWS)
-    finished: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,28 +28,24 @@ class StaleCompletion:
     """
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
-        noted = job_state.memory(self, _Noted)
-        now, columns = job_state.now, job_state.columns
-        finished = job_state.submitted - len(job_state.active) - len(job_state.waiting)
-        completed, noted.finished = finished > noted.finished, finished
-        coming = job_state.submitted < len(columns.submit_s)
-        submission = columns.submit_s.item(job_state.submitted) if coming else math.inf
-        if submission == now:
-            rows, due = noted.rows, noted.at == now
+        submitted, submit_s = job_state.submitted, job_state.columns.submit_s
+        submission = submit_s.item(submitted) if submitted < len(submit_s) else math.inf
+        completed = len(job_state.just_finished)
+        if submission == job_state.now:
+            noted = job_state.memory(self, _Noted)
+            rows, due = noted.rows, noted.at == submission
             noted.rows, noted.at = NO_ROWS, math.nan
-            if completed or not due:  # the note was rewritten, or there was none
-                return NO_ROWS
-            noted.finished += len(rows)
-            return rows
-        running = cluster_state.allocation.jobs
-        if completed or not len(running):
+            return NO_ROWS if completed or not due else rows  # the note was rewritten, or there was none
+        running = NO_ROWS if completed else cluster_state.allocation.jobs
+        if not len(running):
             return NO_ROWS
+        columns = job_state.columns
         ends: Array = columns.expected_s.take(running)
         ends -= columns.done0.take(running)
         ends += columns.anchor.take(running)
         if ends.item(ends.argmin()) == submission:
+            noted = job_state.memory(self, _Noted)
             noted.at, noted.rows = submission, running[ends == submission]
         return NO_ROWS
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever

@@ -6,7 +6,6 @@ row number. That order is what these policies remember.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +15,7 @@ from blox.cluster_state import ClusterState
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.job_state import FINISHED, JobState
 from blox.plan import NO_ROWS
+from blox.protocols import for_ever
 from blox.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -67,8 +67,7 @@ class Shortest:
         line.rows = line.rows.take(left.argsort(kind="stable"))
         return Schedule(line.rows)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,7 @@ class ShortestExpected:
         line.rows = line.rows.take(keys.argsort(kind="stable"))
         return Schedule(line.rows)
 
-    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return math.inf
+    stable_until = for_ever
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Learnt:
     def observe(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Takes in what running jobs report."""
         seen, allocation = job_state.memory(self, _Seen), cluster_state.allocation
-        if not len(allocation.jobs):
+        if not allocation.size:
             return
         types, counts = len(cluster_state.gpu_types), allocation.counts
         on = cluster_state.gpu_type[allocation.gpus[np.cumsum(counts) - counts]].tolist()

@@ -1,0 +1,124 @@
+"""Ends: when each job that runs will end if nothing changes, and who is next.
+
+While few jobs start and stop at a time, the next ones to end stand in a heap, so that nobody else need be
+looked at. Who stands there and has stopped since, or has another end by now, is passed over when its turn
+comes. Where many start or stop at once, the ends of all who run are looked through, which is quicker then.
+"""
+
+from __future__ import annotations
+
+import math
+from heapq import heappop, heappush
+
+import numpy as np
+
+from blox.cluster_state import ClusterState
+from blox.job_state import FEW, JobState
+from blox.workloads.table import Array
+
+_LEAST = 32  # jobs in a new heap; of many who run, one in eight
+
+
+class Ends:
+    """`of` gives the end of each job by row; it means nothing for jobs that do not run."""
+
+    def __init__(self) -> None:
+        self.of: Array = np.empty(0)
+        self.earliest = math.inf  # nobody who runs ends before
+        self._somebody_left = False  # so that the earliest must be looked for
+        self._soon: list[tuple[float, int]] = []  # heap of (end, row)
+        self._horizon = -math.inf  # everybody who runs and ends before stands in the heap
+        self._most = 0  # jobs in the heap: with more, who has stopped is weeded out
+        self._calm = False  # since the last look, only few have started or stopped at a time
+
+    def grow(self, count: int) -> None:
+        """So many more jobs are known, which have no end yet."""
+        self.of = np.concatenate((self.of, np.full(count, np.inf)))
+
+    def put(self, rows: Array, ends: Array) -> None:
+        """Jobs start, or will end at another time than was thought; in that case call `left` too."""
+        if len(rows) <= FEW:
+            for row, end in zip(rows.tolist(), ends.tolist()):
+                self.put_one(row, end)
+            return
+        self.of[rows] = ends
+        self.earliest = min(self.earliest, ends.item(ends.argmin()))
+        self._horizon, self._calm = -math.inf, False
+
+    def put_one(self, row: int, end: float) -> None:
+        self.of[row] = end
+        if end < self.earliest:
+            self.earliest = end
+        if end < self._horizon:
+            heappush(self._soon, (end, row))
+            if len(self._soon) > self._most:
+                self._horizon = -math.inf
+
+    def left(self, count: int) -> None:
+        """So many jobs have stopped: one of the others may be the next to end."""
+        self._somebody_left = True
+        if count > FEW:
+            self._horizon, self._calm = -math.inf, False
+
+    def next(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """When the next job ends; inf: nobody runs."""
+        if self._somebody_left:
+            self._somebody_left = False
+            self.earliest = self._first(cluster_state, job_state)
+        return self.earliest
+
+    def due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        """Who has ended by now, and when; they count no more."""
+        now = job_state.now
+        if now < self._horizon and self._top(job_state) <= now:
+            end, row = heappop(self._soon)
+            following = self._top(job_state)
+            if following > now:  # one alone, as mostly
+                self.earliest, self._somebody_left = following, following >= self._horizon
+                return job_state.one(row), end
+        running = cluster_state.allocation.jobs
+        ends = self.of.take(running)
+        over = (ends <= now).nonzero()[0]
+        rows, at = running.take(over), ends.take(over)
+        if self._calm:
+            self._somebody_left = True
+        else:
+            self._calm = True
+            ends[over] = math.inf
+            self.earliest = ends.item(ends.argmin()) if len(ends) else math.inf
+        return rows, at.item() if len(rows) == 1 else at
+
+    def _first(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        if self._horizon > -math.inf:
+            end = self._top(job_state)
+            if end < self._horizon:
+                return end
+        running = cluster_state.allocation.jobs
+        if not len(running):
+            return math.inf
+        ends = self.of.take(running)
+        if not self._calm:
+            self._calm = True
+            return float(ends.item(ends.argmin()))
+        self._look_ahead(running, ends)
+        return self._soon[0][0]
+
+    def _look_ahead(self, running: Array, ends: Array) -> None:
+        """Fills the heap with the next who end."""
+        count = max(_LEAST, len(ends) // 8)
+        self._horizon, self._most = math.inf, 4 * count
+        if count < len(ends):
+            soonest = ends.argpartition(count)[:count]
+            running, ends = running.take(soonest), ends.take(soonest)
+            self._horizon = ends.max().item()
+        self._soon = sorted(zip(ends.tolist(), running.tolist()))
+
+    def _top(self, job_state: JobState) -> float:
+        """The end of the first in the heap who does run; inf: there is none."""
+        soon, of, held = self._soon, self.of, job_state.columns.held_gpus
+        while soon:
+            end, row = soon[0]
+            if of.item(row) == end and held.item(row):
+                return end
+            heappop(soon)
+        return math.inf

@@ -1,0 +1,145 @@
+"""Lane: one of the original's queues, and Job: what it keeps about a job in it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from blox.compat.tiresias.demotions import Kind
+
+NEVER = sys.maxsize
+
+
+class Job:
+    """One job: `since` is when it last started, stopped or came; `executed` and `waited` count up to then."""
+
+    __slots__ = ("due", "executed", "gpus", "kind", "level", "row", "running", "since", "submit", "waited")
+
+    def __init__(self, row: int, gpus: int, now: int) -> None:
+        self.row, self.gpus, self.submit = row, gpus, now
+        self.level = self.executed = self.waited = 0
+        self.running = False
+        self.since = now
+        self.kind: Kind | None = None  # while it runs, and can still be demoted
+        self.due = NEVER  # when it has had the service that demotes it, if it goes on running
+
+    def ran(self, now: int) -> int:
+        """Seconds that count against the limit of its queue."""
+        return self.executed + now - self.since if self.running else self.executed
+
+    def has_waited(self, now: int) -> int:
+        """All waits since the last promotion; a job that has not run since waits for nothing."""
+        return self.waited + now - self.since if self.executed > 0 else self.waited
+
+
+class Lane:
+    """Jobs in order: first `runs`, who all run, then `rest`, where those who wait stand.
+
+    `wanted` and `held` are the GPUs of all and of `runs`, `waiting` is how many wait, and `least` the fewest
+    GPUs that one of these takes.
+    """
+
+    __slots__ = ("_sizes", "held", "least", "rest", "runs", "waiting", "wanted")
+
+    def __init__(self) -> None:
+        self.runs: list[Job] = []
+        self.rest: list[Job] = []
+        self.wanted = self.held = self.waiting = 0
+        self.least = NEVER
+        self._sizes: dict[int, int] = {}  # GPUs -> how many of those who wait take so many
+
+    def append(self, job: Job) -> None:
+        self.wanted += job.gpus
+        if job.running and not self.rest:
+            self.runs.append(job)
+            self.held += job.gpus
+            return
+        self.rest.append(job)
+        if not job.running:
+            self._waits(job.gpus)
+
+    def remove(self, job: Job) -> None:
+        self.wanted -= job.gpus
+        if job.running and job in self.runs:
+            self.runs.remove(job)
+            self.held -= job.gpus
+            return
+        self.rest.remove(job)
+        if not job.running:
+            self._waits_no_more(job.gpus)
+
+    def sort(self, jobs: list[Job]) -> None:
+        """The same jobs stand in another order."""
+        self.runs, self.rest, self.held = [], jobs, 0
+
+    def give(self, free: int, starts: list[Job], stops: list[Job], *, running_first: bool) -> int:
+        """Hands out GPUs in order, passing over who does not fit; returns how many are left.
+
+        `running_first`: those who run from now on go before those who wait, both in the order in which they
+        stand.
+        """
+        if self.wanted <= free:
+            return free - self._give_all(starts)
+        runs, rest = self.runs, self.rest
+        if self.held > free:  # only the first of those who run are sure to go on
+            sure = len(runs)
+            while self.held > free:
+                sure -= 1
+                self.held -= runs[sure].gpus
+            rest = runs[sure:] + rest
+            del runs[sure:]
+        free -= self.held
+        only_waiting = self.waiting == len(rest)
+        if only_waiting and free < self.least:
+            return free
+        before = free
+        stay: list[Job] = []
+        left: list[Job] = []
+        in_line = iter(rest)
+        for job in in_line:
+            gpus = job.gpus
+            if gpus <= free:
+                free -= gpus
+                stay.append(job)
+                if not job.running:
+                    starts.append(job)
+                    self._waits_no_more(gpus)
+            else:
+                left.append(job)
+                if job.running:
+                    stops.append(job)
+                    self._waits(gpus)
+            if only_waiting and free < self.least:
+                left += in_line  # nobody else fits
+        if running_first:
+            runs += stay
+            self.held += before - free
+            self.rest = left
+        else:
+            self.rest = rest
+        return free
+
+    def _give_all(self, starts: list[Job]) -> int:
+        """Everybody runs from now on; returns the GPUs that they take."""
+        rest = self.rest
+        starts += rest if self.waiting == len(rest) else [job for job in rest if not job.running]
+        self.runs += rest
+        self.rest, self.held, self.waiting, self.least = [], self.wanted, 0, NEVER
+        self._sizes.clear()
+        return self.wanted
+
+    def _waits(self, gpus: int) -> None:
+        """One more who takes so many GPUs."""
+        self.waiting += 1
+        self._sizes[gpus] = self._sizes.get(gpus, 0) + 1
+        if gpus < self.least:
+            self.least = gpus
+
+    def _waits_no_more(self, gpus: int) -> None:
+        self.waiting -= 1
+        self._sizes[gpus] -= 1
+        if not self._sizes[gpus]:
+            del self._sizes[gpus]
+            if gpus == self.least:
+                self.least = min(self._sizes, default=NEVER)
