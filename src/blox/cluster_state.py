@@ -87,7 +87,7 @@ class ClusterState:
 
     def carry_out(self, wanted: Allocation) -> None:
         """Makes an allocation the present one."""
-        if wanted.base is self.allocation:
+        if wanted.came_from(self.allocation):
             self.allocation = wanted.take_over()
         elif wanted is not self.allocation:
             self.allocation = wanted.with_ledger(self._ledger_of(wanted))

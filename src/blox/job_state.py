@@ -189,9 +189,9 @@ class JobState:
         c, now = self.columns, self.now
         self.starts.append(rows)
         if len(rows) <= FEW:  # plain numbers are much faster than short arrays
-            for row, held, speed, begin in zip(
-                rows.tolist(), gpus_held.tolist(), each(rate, rows), each(anchor, rows)
-            ):
+            speeds = repeat(rate) if type(rate) is float else each(rate, rows)
+            begins = repeat(anchor) if type(anchor) is float else each(anchor, rows)
+            for row, held, speed, begin in zip(rows.tolist(), gpus_held.tolist(), speeds, begins):
                 c.rate[row] = speed
                 c.anchor[row] = begin
                 c.held_gpus[row] = c.gpu_rate[row] = held
@@ -209,7 +209,8 @@ class JobState:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
         c = self.columns
         if len(rows) <= FEW:
-            for row, until in zip(rows.tolist(), each(end, rows)):
+            ends = repeat(end) if type(end) is float else each(end, rows)
+            for row, until in zip(rows.tolist(), ends):
                 ran, worked = until - c.held_since.item(row), until - c.anchor.item(row)
                 c.run0[row] = c.run0.item(row) + ran
                 c.held0[row] = c.held0.item(row) + ran * c.held_gpus.item(row)

@@ -159,6 +159,8 @@ class BloxManager:
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         if plan.wanted is not cluster_state.allocation:
             cluster_state.carry_out(plan.wanted)
+        else:
+            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
 
     def _retire(
         self,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,14 +53,9 @@ class Allocation:
         "_gpus",
         "_grants",
         "_jobs",
-        "adjusted",
-        "base",
         "blocked",
-        "freed",
-        "launched",
         "ledger",
-        "moved",
-        "removed",
+        "plan",
         "settled",
         "size",
         "used",
@@ -85,13 +79,7 @@ class Allocation:
         self.blocked, self.settled = blocked, settled
         self._grants = _checked_grants(grants) if grants else _NO_GRANTS
         self.ledger: Ledger | None = None
-        # How this allocation came out of an earlier one: spares diff() the comparison. Never required.
-        self.base: Allocation | None = None
-        self.removed: Array = NO_ROWS  # jobs of the base that hold nothing any more
-        self.freed: Array = NO_ROWS  # GPU ids that they, and jobs that moved, gave up
-        self.launched: Allocation | None = None  # jobs that are new
-        self.moved: Allocation | None = None  # jobs that held other GPUs before
-        self.adjusted: Allocation | None = None  # jobs that stay and have another grant
+        self.plan: Plan | None = None  # how it came out of an earlier one, if that is known
 
     @property
     def jobs(self) -> Array:
@@ -139,14 +127,22 @@ class Allocation:
         """The row that holds each GPU (-1: nobody), where a cluster is known. Do not change it."""
         if self.ledger is not None:
             return self.ledger.owner
-        if self.base is None or self.base.owner is None:
+        plan = self.plan
+        if plan is None or plan.base is None or plan.base.owner is None:
             return None
-        owner = self.base.owner.copy()
-        owner[self.freed] = -1
-        for new in (self.launched, self.moved):
-            if new is not None:
-                owner[new.gpus] = np.repeat(new.jobs, new.counts)
+        owner = plan.base.owner.copy()
+        owner[plan.freed] = -1
+        for new in (plan.launch, plan.move):
+            owner[new.gpus] = np.repeat(new.jobs, new.counts)
         return owner
+
+    def came_from(self, now: Allocation) -> bool:
+        """Whether it is known how it differs from `now`."""
+        return self.plan is not None and self.plan.base is now
+
+    def is_still(self, now: Allocation) -> bool:
+        """Whether it is `now`, or came from it with nothing changed."""
+        return self is now or (self.plan is not None and self.plan.base is now and self.plan.empty)
 
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
@@ -186,18 +182,12 @@ class Allocation:
 
     def unchanged(self, *, blocked: bool) -> Allocation:
         """The same allocation as the outcome of another placement."""
-        if blocked == self.blocked and self.settled:
+        if blocked == self.blocked:
             return self
-        twin = Allocation(
-            self._jobs,
-            self._counts,
-            self._gpus,
-            size=self.size,
-            used=self.used,
-            blocked=blocked,
-            settled=True,
-        )
-        twin._grants, twin.base = self._grants, self
+        twin = Allocation(self._jobs, self._counts, self._gpus, size=self.size, used=self.used, settled=True)
+        twin.blocked = blocked
+        twin._grants = self._grants
+        twin.plan = Plan(twin, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS, self)
         return twin
 
     def without(self, rows: Array, bound: int) -> Allocation:
@@ -217,24 +207,18 @@ class Allocation:
 
     def take_over(self) -> Allocation:
         """Enters how this differs from its base into the base's ledger, and keeps that. Its past is over."""
-        base = self.base
-        assert base is not None and base.ledger is not None
-        ledger, base.ledger = base.ledger, None
-        launched, moved = self.launched, self.moved
-        leaving = self.removed if moved is None else np.concatenate((self.removed, moved.jobs))
+        plan = self.plan
+        assert plan is not None and plan.base is not None and plan.base.ledger is not None
+        ledger, plan.base.ledger = plan.base.ledger, None
+        launch, move = plan.launch, plan.move
+        leaving = np.concatenate((plan.suspend, move.jobs)) if move.size else plan.suspend
         if len(leaving):
-            ledger.release(leaving, self.freed)
-        if launched is not None:
-            ledger.occupy(launched.jobs, launched.counts, launched.gpus)
-        if moved is not None:
-            ledger.occupy(moved.jobs, moved.counts, moved.gpus)
-        self.ledger = ledger
-        return self.forget()
-
-    def forget(self) -> Allocation:
-        """The same allocation without its history, so that history does not pile up."""
-        self.base = self.launched = self.moved = self.adjusted = None
-        self.removed = self.freed = NO_ROWS
+            ledger.release(leaving, plan.freed)
+        if launch.size:
+            ledger.occupy(launch.jobs, launch.counts, launch.gpus)
+        if move.size:
+            ledger.occupy(move.jobs, move.counts, move.gpus)
+        self.ledger, self.plan = ledger, None
         return self
 
     def select(self, which: Array) -> Allocation:
@@ -250,12 +234,12 @@ class Allocation:
     def _members(self) -> Array:
         if self.ledger is not None:
             return self.ledger.jobs
-        assert self.base is not None, _TOO_LATE
-        jobs = self.base.jobs
-        new = [part.jobs for part in (self.launched, self.moved) if part is not None]
-        if len(self.removed) or self.moved is not None:
-            jobs = jobs[~np.isin(jobs, np.concatenate((self.removed, *new)))]
-        return np.concatenate((jobs, *new)) if new else jobs
+        plan = self.plan
+        assert plan is not None and plan.base is not None, _TOO_LATE
+        jobs = plan.base.jobs
+        if len(plan.suspend) or plan.move.size:
+            jobs = jobs[~np.isin(jobs, np.concatenate((plan.suspend, plan.move.jobs)))]
+        return np.concatenate((jobs, plan.launch.jobs, plan.move.jobs))
 
     def _group(self) -> None:
         jobs, owner = self.jobs, self.owner
@@ -269,6 +253,9 @@ class Allocation:
         self._counts = np.bincount(place, minlength=len(jobs))
 
 
+NOTHING = Allocation()
+
+
 class Draft:
     """A new whole-GPU allocation in the making: take jobs off, put jobs on, then ask for the outcome."""
 
@@ -280,8 +267,7 @@ class Draft:
         self._size, self._used = base.size, base.used
         self._removed: Array = NO_ROWS
         self._freed: Array = NO_ROWS
-        self._launched: Allocation | None = None
-        self._moved: Allocation | None = None
+        self._launched = self._moved = NOTHING
 
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
@@ -314,8 +300,9 @@ class Draft:
         wanted = Allocation(
             None, None, None, size=self._size, used=self._used, blocked=blocked, settled=settled
         )
-        wanted.base, wanted.removed, wanted.freed = self._base, self._removed, self._freed
-        wanted.launched, wanted.moved = self._launched, self._moved
+        wanted.plan = Plan(
+            wanted, self._launched, self._removed, self._moved, NOTHING, self._freed, self._base
+        )
         if self._base._grants:
             wanted._grants = self._inherited(wanted.jobs)
         return wanted
@@ -327,8 +314,7 @@ class Draft:
             of_row = np.full(self._rows, _GRANTS[name])
             of_row[self._base.jobs] = column
             for new in (self._launched, self._moved):
-                if new is not None:
-                    of_row[new.jobs] = _GRANTS[name]
+                of_row[new.jobs] = _GRANTS[name]
             grants[name] = of_row[jobs]
         return grants
 
@@ -347,13 +333,13 @@ def _held_by(rows: Array, ledger: Ledger, bound: int) -> Array:
     return marked.take(ledger.owner).nonzero()[0]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Plan:
     """What has to happen so that `wanted` holds. Every job is in one of five parts.
 
     launch: was not running, starts. suspend: runs, must stop. move: stops and starts on other GPUs.
     adjust: same GPUs, another grant (no restart). keep: nothing changes. `freed` are the GPU ids that
-    suspended and moving jobs give up.
+    suspended and moving jobs give up. `base` is what holds before, where the plan was made with `wanted`.
     """
 
     wanted: Allocation
@@ -362,8 +348,9 @@ class Plan:
     move: Allocation
     adjust: Allocation
     freed: Array
+    base: Allocation | None = None
 
-    @cached_property
+    @property
     def keep(self) -> Array:
         """Jobs for which nothing changes."""
         touched = np.concatenate((self.launch.jobs, self.move.jobs, self.adjust.jobs))
@@ -383,13 +370,8 @@ class Plan:
         """The plan from `now` to `wanted`."""
         if wanted is now:
             return Plan(wanted, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS)
-        if wanted.base is now:
-            launch, move = wanted.launched or NOTHING, wanted.moved or NOTHING
-            return Plan(wanted, launch, wanted.removed, move, wanted.adjusted or NOTHING, wanted.freed)
-        return _compare(now, wanted)
-
-
-NOTHING = Allocation()
+        plan = wanted.plan
+        return plan if plan is not None and plan.base is now else _compare(now, wanted)
 
 
 def _compare(now: Allocation, wanted: Allocation) -> Plan:

@@ -36,20 +36,18 @@ ROUND_COLUMNS = (
     "handed_out",
     "blocked",
 )
-# What is noted in each such round; the rest follows. `submitted` and `done`: the jobs that had come, and that
-# had finished, by then. `began` and `ceased`: the notes made by then of jobs that began, and ceased, to wait.
+# What is noted in each such round; the rest follows. `submitted`: the jobs that had come by then. `began` and
+# `ceased`: the notes made by then of jobs that began, and ceased, to wait.
 _NOTED = (
     "time_s",
     "held",
     "running",
     "gpus_total",
     "gpus_used",
-    "free_gpus",
     "largest_free",
     "fragmentation",
     "blocked",
     "submitted",
-    "done",
     "began",
     "ceased",
     "launched",
@@ -76,7 +74,7 @@ class Recorder:
         self._began: list[Array] = []  # jobs that began to wait
         self._ceased: list[Array] = []  # jobs that waited no longer
         self._gone: list[Array] = []  # jobs that have finished
-        self._done = self._finished = 0  # jobs that have finished; since the last round that was noted
+        self._finished = 0  # jobs that have finished since the last round that was noted
         self._submitted = self._held = 0  # when a round was last noted
         self._handed_out = 0  # GPUs given out in the round that is running
         self._handed_out_until = math.inf
@@ -129,7 +127,6 @@ class Recorder:
         self._handed_out = handed_out = launch.used + move.used
         if handed_out:
             self._handed_out_until = self._round_end(now)
-        self._done += finished
         self._finished, self._submitted, self._held = 0, submitted, held
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, wanted.used
@@ -144,12 +141,10 @@ class Recorder:
             wanted.size,
             total,
             used,
-            free,
             largest,
             fragmentation,
             wanted.blocked,
             submitted,
-            self._done,
             len(self._began),
             len(self._ceased),
             launched,
@@ -232,6 +227,7 @@ class Recorder:
         if self._noted is None:
             table = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
             self._noted = {name: table[:, i] for i, name in enumerate(_NOTED)}
+            self._noted["free_gpus"] = self._noted["gpus_total"] - self._noted["gpus_used"]
             self._noted["gpus_demanded"] = self._demand(self._noted)
             self._noted.update(self._queue(self._noted))
         return self._noted
@@ -240,7 +236,8 @@ class Recorder:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
         gone = np.concatenate([NO_ROWS, *self._gone])
         submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
-        return submitted[noted["submitted"].astype(np.int64)] - done[noted["done"].astype(np.int64)]
+        finished = noted["finished"].cumsum()
+        return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
         """By round: the jobs that wait, those for whom enough was free, and for whom others were given it."""

@@ -146,7 +146,9 @@ def test_a_false_history_is_not_believed(policy_file):
         "        row = schedule.jobs[schedule.order][:1]\n"
         "        need = job_state.columns.gpus[row]\n"
         "        wanted = Allocation(row, need, np.arange(int(need.sum())))\n"
-        "        wanted.base = now\n"
+        "        from blox.plan import Plan\n"
+        "        nothing = Allocation()\n"
+        "        wanted.plan = Plan(wanted, nothing, row[:0], nothing, nothing, row[:0], now)\n"
         "        return wanted\n"
     )
     outcome = run("placement", guard("placement", registry.build("placement", spec)), skip=False)

@@ -35,6 +35,8 @@ class JobFeed:
 
     def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
         """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
+        if job_state.now < self.next_submission:
+            return
         while self.next_submission <= job_state.now and not self.ended:
             due = job_state.submitted + 1
             if due >= len(self.submit_s) or self.submit_s.item(due) <= job_state.now:  # not one alone

@@ -178,7 +178,7 @@ def _told(error: BaseException, verb: str) -> Broken:
 
 def _vouched(wanted: Allocation, now: Allocation) -> Allocation:
     """`wanted` if what it says about how it came out of `now` is so, or else without that history."""
-    if wanted is now or wanted.base is not now or _is_the_difference(Plan.diff(now, wanted), now, wanted):
+    if not wanted.came_from(now) or _is_the_difference(Plan.diff(now, wanted), now, wanted):
         return wanted
     plain = wanted.select(np.ones(wanted.size, dtype=bool))
     plain.blocked = wanted.blocked

@@ -19,11 +19,7 @@ def configured(schedule: Schedule, wanted: Allocation, cluster_state: ClusterSta
         return wanted
     order = np.argsort(schedule.jobs, kind="stable")
     config = schedule.config[order[np.searchsorted(schedule.jobs, wanted.jobs, sorter=order)]]
-    same = wanted is cluster_state.allocation or (
-        wanted.base is cluster_state.allocation
-        and not len(wanted.removed)
-        and not any(part is not None and len(part.jobs) for part in (wanted.launched, wanted.moved))
-    )
+    same = wanted.is_still(cluster_state.allocation)
     if same and wanted.config is not None and np.array_equal(wanted.config, config):
         return wanted
     return Allocation(wanted.jobs, wanted.counts, wanted.gpus, blocked=wanted.blocked, config=config)

@@ -6,7 +6,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.placement.synergy_share import Holding
-from blox.plan import Allocation
+from blox.plan import Allocation, Plan
 from blox.workloads.table import Array
 
 Share = tuple[int, int]  # (node, GPUs)
@@ -49,38 +49,29 @@ def granted(
         cpu=cpu,
         memory_gb=memory_gb,
     )
-    if wanted.config is None and (wanted is now or wanted.base is now):
-        _derive(found, wanted, now)
+    if wanted.config is None and (wanted is now or wanted.came_from(now)):
+        found.plan = _plan(found, Plan.diff(now, wanted), now)
     return found
 
 
-def _derive(granted: Allocation, wanted: Allocation, now: Allocation) -> None:
-    """Says how an allocation with grants came out of the present one, so that nobody compares them."""
-    granted.base, granted.removed, granted.freed = now, wanted.removed, wanted.freed
-    fresh = np.zeros(len(granted.jobs), dtype=bool)
-    for part in ("launched", "moved"):
-        there = getattr(wanted, part)
-        if there is not None:
-            here = np.isin(granted.jobs, there.jobs)
-            setattr(granted, part, granted.select(here))
-            fresh |= here
+def _plan(granted: Allocation, bare: Plan, now: Allocation) -> Plan:
+    """The plan from the present allocation to one with grants, given the plan that moves GPUs only."""
+    starts, moves = np.isin(granted.jobs, bare.launch.jobs), np.isin(granted.jobs, bare.move.jobs)
     before: dict[int, tuple[float, float]] = {}
     if now.cpu is not None and now.memory_gb is not None:
         before = dict(zip(now.jobs.tolist(), zip(now.cpu.tolist(), now.memory_gb.tolist())))
     assert granted.cpu is not None and granted.memory_gb is not None
     has = zip(granted.jobs.tolist(), zip(granted.cpu.tolist(), granted.memory_gb.tolist()))
-    changed = np.array([before.get(row) != grant for row, grant in has], dtype=bool) & ~fresh
-    granted.adjusted = granted.select(changed) if changed.any() else None
+    changed = np.array([before.get(row) != grant for row, grant in has], dtype=bool) & ~starts & ~moves
+    launch, move, adjust = (granted.select(part) for part in (starts, moves, changed))
+    return Plan(granted, launch, bare.suspend, move, adjust, bare.freed, now)
 
 
 def _same(wanted: Allocation, now: Allocation, cpu: Array, memory_gb: Array) -> bool:
     """Whether nothing at all is to change."""
-    if wanted.base is not now and wanted is not now:
-        return False
-    if wanted.launched is not None or wanted.moved is not None or len(wanted.removed):
-        return False
     return (
-        now.cpu is not None
+        wanted.is_still(now)
+        and now.cpu is not None
         and now.memory_gb is not None
         and np.array_equal(now.cpu, cpu)
         and np.array_equal(now.memory_gb, memory_gb)

@@ -10,7 +10,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.compat.gavel.record import Record
 from blox.job_state import JobState
-from blox.plan import NO_ROWS, Allocation
+from blox.plan import Allocation, Plan
 from blox.schedule import Schedule
 
 Members = tuple[int, ...]
@@ -118,10 +118,6 @@ def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> All
     result = part(list(gpus))
     stay = {gpu for row in gpus if row in old and row not in moved for gpu in gpus[row]}
     freed = {gpu for row in (*removed, *moved) for gpu in old[row]} - stay
-    result.base = now
-    result.removed = np.array(removed, dtype=np.int64) if removed else NO_ROWS
-    result.freed = np.array(sorted(freed), dtype=np.int64) if freed else NO_ROWS
-    result.launched = part(launched) if launched else None
-    result.moved = part(moved) if moved else None
-    result.adjusted = part(adjusted) if adjusted else None
+    leaving, given_up = (np.array(numbers, dtype=np.int64) for numbers in (removed, sorted(freed)))
+    result.plan = Plan(result, part(launched), leaving, part(moved), part(adjusted), given_up, now)
     return result

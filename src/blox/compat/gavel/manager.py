@@ -32,7 +32,7 @@ class Sharing(BloxManager):
     """Two jobs may hold the same GPUs, and a run ends without the jobs that were given up."""
 
     def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        plan.wanted.forget()  # entered as a whole: a change would free GPUs that the other one still holds
+        plan.wanted.plan = None  # entered as a whole: a change would free GPUs that the other one still holds
         super().exec_jobs(plan, cluster_state, job_state)
 
     def _take_off(

@@ -12,7 +12,7 @@ from blox.compat.synergy.demands import Demands
 from blox.compat.synergy.servers import Placed, Servers, Share
 from blox.job_state import JobState
 from blox.performance.sensitivity import node_shape
-from blox.plan import NO_ROWS, Allocation
+from blox.plan import NO_ROWS, Allocation, Plan
 from blox.protocols import for_ever
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -157,18 +157,13 @@ def _changed(now: _Now, placed: dict[int, Placed], cluster_state: ClusterState) 
         cpu=np.array([grant[1] for grant in wanted.values()]),
         memory_gb=np.array([grant[2] for grant in wanted.values()]),
     )
-    result.base = base
-    result.removed = np.array(removed, dtype=np.int64) if removed else NO_ROWS
-    result.freed = np.array(freed, dtype=np.int64) if freed else NO_ROWS
-    result.launched = _part(launched, now)
-    result.moved = _part(moved, now)
-    result.adjusted = _part(adjusted, now)
+    launch, move, adjust = (_part(rows, now) for rows in (launched, moved, adjusted))
+    leaving, given_up = (np.array(numbers, dtype=np.int64) for numbers in (removed, freed))
+    result.plan = Plan(result, launch, leaving, move, adjust, given_up, base)
     return result
 
 
-def _part(rows: list[int], now: _Now) -> Allocation | None:
-    if not rows:
-        return None
+def _part(rows: list[int], now: _Now) -> Allocation:
     return Allocation(
         np.array(rows, dtype=np.int64),
         np.array([len(now.ids[row]) for row in rows], dtype=np.int64),
