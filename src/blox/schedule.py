@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,10 +131,17 @@ class InColumn(Schedule):
 
     def __init__(self, jobs: Array, column: Array) -> None:
         self.jobs, self._column = jobs, column  # everything else is as by default
+        self._keys: tuple[Array, ...] = ()
 
-    @cached_property
-    def keys(self) -> tuple[Array, ...]:  # type: ignore[override]
-        return (self._column.take(self.jobs),)
+    @property
+    def keys(self) -> tuple[Array, ...]:
+        if not self._keys:
+            self._keys = (self._column.take(self.jobs),)
+        return self._keys
+
+    @keys.setter
+    def keys(self, keys: tuple[Array, ...]) -> None:
+        self._keys = keys
 
 
 def stable_order(*keys: Array) -> Array:
