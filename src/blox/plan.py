@@ -321,7 +321,7 @@ class Draft:
     def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
         self._size += len(jobs)
         self._used += len(gpus)
-        return Allocation(jobs, counts, gpus)
+        return Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())  # not all that were free
 
 
 def _held_by(rows: Array, ledger: Ledger, bound: int) -> Array:

@@ -6,7 +6,7 @@ placement that finds room for everybody never pays for the order of those who ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -126,17 +126,17 @@ class Schedule:
         return self.order
 
 
-class InColumn(Schedule):
-    """Jobs in the order of a column by row, which is looked up only when somebody asks for it."""
+class Deferred(Schedule):
+    """A schedule whose keys are worked out only if somebody asks for the order; mostly everybody fits."""
 
-    def __init__(self, jobs: Array, column: Array) -> None:
-        self.jobs, self._column = jobs, column  # everything else is as by default
-        self._keys: tuple[Array, ...] = ()
+    def __init__(self, jobs: Array, find_keys: Callable[[], tuple[Array, ...]]) -> None:
+        self.jobs, self._find_keys = jobs, find_keys  # everything else is as by default
+        self._keys: tuple[Array, ...] | None = None
 
     @property
     def keys(self) -> tuple[Array, ...]:
-        if not self._keys:
-            self._keys = (self._column.take(self.jobs),)
+        if self._keys is None:
+            self._keys = self._find_keys()
         return self._keys
 
     @keys.setter

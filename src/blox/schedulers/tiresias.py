@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -11,7 +12,7 @@ from blox.cluster_state import ClusterState
 from blox.errors import BloxError
 from blox.job_state import JobState
 from blox.registry import register
-from blox.schedule import InColumn, Schedule
+from blox.schedule import Deferred, Schedule
 from blox.schedulers.gittins import read_samples
 from blox.schedulers.gittins_history import History
 from blox.schedulers.tiresias_queues import Standings
@@ -63,14 +64,14 @@ class Tiresias:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, self._memory)
-        standings = memory.standings
-        standings.update(job_state)
+        standings, active = memory.standings, job_state.active
         if self.promote:
+            standings.update(job_state)
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
-        active = job_state.active
         if memory.history is None:
-            return InColumn(active, standings.place)
+            return Deferred(active, partial(standings.keys, job_state))
+        standings.update(job_state)
         memory.history.update(job_state)
         index = memory.history.index(standings.service(job_state, active))
         return Schedule(active, (standings.level.take(active), -index, standings.place.take(active)))

@@ -45,6 +45,11 @@ class Standings:
         while self._due and self._due[0][0] <= job_state.now:
             self._demote(job_state, *heappop(self._due))
 
+    def keys(self, job_state: JobState) -> tuple[Array]:
+        """What sorts the active jobs. Who came and went without anybody asking is passed over."""
+        self.update(job_state)
+        return (self.place.take(job_state.active),)
+
     def next_demotion(self, job_state: JobState) -> float:
         """When the next running job leaves its queue; inf: never."""
         while self._due:
@@ -93,7 +98,7 @@ class Standings:
             rows = rows[np.lexsort((rows, c.first_start_s.take(rows)))]
         for row in rows.tolist():
             first_start_s = c.first_start_s.item(row)
-            if first_start_s != first_start_s:
+            if first_start_s != first_start_s or c.status.item(row) == FINISHED:
                 continue
             if self.place.item(row) & _UNSTARTED:
                 self.place[row] = self.level.item(row) * _QUEUE + self._started
