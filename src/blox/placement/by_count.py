@@ -10,6 +10,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.configured import configured
+from blox.placement.few_waiting import FEW, displaced_by_few
 from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests, first_come, front_of_line
 from blox.plan import NO_ROWS, Allocation, Draft
@@ -17,7 +18,6 @@ from blox.schedule import Schedule
 from blox.workloads.table import Array
 
 _SHORT = 1024  # jobs: a longer line is not worth sorting to its end
-_FEW = 256  # jobs: a shorter line is quicker walked than counted all at once
 Assign = Callable[[Array, int], Array]  # (free GPU ids ascending, how many) -> the ids to use, in order
 
 
@@ -44,6 +44,10 @@ def place_by_count(
         return _start(newcomers, cluster_state, job_state, assign)
     if _alike(schedule, cluster_state, job_state):
         return _first_in_line(schedule, cluster_state, job_state, assign)
+    if _few_wait(schedule, cluster_state, job_state):
+        found = displaced_by_few(schedule, job_state, cluster_state.free_gpus)
+        if found is not None:
+            return _displace(*found, cluster_state, job_state, assign)
     requests = Requests(schedule, cluster_state, job_state)
     waiting, free = requests.waiting, requests.free
     if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
@@ -134,6 +138,38 @@ def _first_in_line(
     return draft.outcome(blocked=blocked, settled=True)
 
 
+def _few_wait(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> bool:
+    """Whether few of many jobs wait, and the order may displace others for them."""
+    waiting = len(schedule.jobs) - cluster_state.allocation.size
+    return (
+        0 < waiting < FEW < len(schedule.jobs)
+        and schedule.preempt
+        and not schedule.strict
+        and schedule.jobs is job_state.active
+        and schedule.gpus is None
+        and len(schedule.keys) == 1
+    )
+
+
+def _displace(
+    starting: list[int],
+    counts: list[int],
+    leaving: list[int],
+    cluster_state: ClusterState,
+    job_state: JobState,
+    assign: Assign,
+) -> Allocation:
+    """The present allocation once these rows have made room, and these have started."""
+    allocation = cluster_state.allocation
+    if not starting:
+        return allocation.unchanged(blocked=False)
+    draft = Draft(allocation, job_state.submitted)
+    if leaving:
+        draft.remove(np.array(leaving))
+    draft.add(np.array(starting), np.array(counts), assign(cluster_state.free_ids(draft), sum(counts)))
+    return draft.outcome(settled=True)
+
+
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of those who make room."""
     schedule, pending = requests.schedule, requests.pending
@@ -157,8 +193,6 @@ def _among(contested: Array, requests: Requests) -> tuple[Array, Array]:
     """The same where only these positions matter: who is not among them goes on running."""
     schedule, pending = requests.schedule, requests.pending
     line = schedule.rank(contested)
-    if len(line) <= _FEW:
-        return _walk(line, requests)
     capacity = requests.free + int(requests.held.take(line).sum())
     wins = np.zeros(len(line), dtype=bool)
     wins[first_come(requests.need.take(line), capacity, strict=False)] = True
@@ -167,24 +201,6 @@ def _among(contested: Array, requests: Requests) -> tuple[Array, Array]:
     if not len(starting):
         return starting, NO_ROWS
     return starting, schedule.jobs.take(np.sort(line[~wins & ~waits]))
-
-
-def _walk(line: Array, requests: Requests) -> tuple[Array, Array]:
-    """The same for these positions in order, as plain numbers, which for so few is quicker."""
-    needs, held = requests.need.take(line).tolist(), requests.held.take(line).tolist()
-    free = requests.free + sum(held)
-    starting: list[int] = []
-    leaving: list[int] = []
-    for position, need, holds in zip(line.tolist(), needs, held):
-        if need <= free:
-            free -= need
-            if not holds:
-                starting.append(position)
-        elif holds:
-            leaving.append(position)
-    if not starting:
-        return NO_ROWS, NO_ROWS
-    return np.array(starting), requests.schedule.jobs.take(sorted(leaving)) if leaving else NO_ROWS
 
 
 def _tail(requests: Requests, shortage: int, winners: Array) -> Array:

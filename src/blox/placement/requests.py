@@ -95,34 +95,20 @@ class Requests:
         return bool(self.pending[int(self.pending.argmax()) :].all())
 
     def contested(self) -> Array | None:
-        """The positions among which the order decides who runs, where these are the fewer; else None.
+        """The positions from the first waiting job on, where those before it are many; else None.
 
-        Who stands before the first who waits runs, and goes on running: all that it needs, it holds.
+        Who stands before runs, and goes on running: all that it needs, it holds.
         """
         schedule, size = self.schedule, len(self.need)
         if len(schedule.keys) != 1 or schedule.strict or size < _MANY:
             return None
         key = schedule.keys[0]
-        waiting = self.pending.nonzero()[0]
-        keys = key.take(waiting)
-        first = keys.item(keys.argmin())
+        first = key.take(self.pending.nonzero()[0]).min()
         sample = key[:: size // 32]
         if 2 * np.count_nonzero(sample >= first) > len(sample):
-            return self._last_in_line(key, waiting) if 8 * len(waiting) < size else None
+            return None
         behind: Array = key >= first
         return behind.nonzero()[0]
-
-    def _last_in_line(self, key: Array, waiting: Array) -> Array | None:
-        """Who waits, and the last in line, who hold enough for all of those: nobody else loses its GPUs."""
-        shortage = int(self.need.take(waiting).sum()) - self.free
-        size, count = len(key), len(waiting) + _MANY // 4
-        while 2 * count < size:
-            last: Array = key >= np.partition(key, size - count)[size - count]
-            if int(self.held[last].sum()) >= shortage:
-                last |= self.pending
-                return last.nonzero()[0]
-            count *= 2
-        return None
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:

@@ -1,0 +1,63 @@
+"""Who starts and who makes room where GPUs are merely counted and few jobs wait.
+
+Only a part of the line matters then: who stands before the first who waits goes on running, since all that
+it needs, it holds; and so does everybody who is followed by enough others for all who wait. What is left is
+walked job by job, as plain numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blox.job_state import JobState
+from blox.schedule import Schedule
+from blox.workloads.table import Array
+
+FEW = 256  # jobs: a longer line is counted all at once
+
+
+def displaced_by_few(
+    schedule: Schedule, job_state: JobState, free: int
+) -> tuple[list[int], list[int], list[int]] | None:
+    """The rows that start, in order, their GPUs, and the rows that make room, ascending; None: too many.
+
+    For a schedule of all active jobs by one key in which a job that does not fit is passed over, and in
+    which some wait.
+    """
+    active, columns, key = schedule.jobs, job_state.columns, schedule.keys[0]
+    held = columns.held_gpus.take(active)
+    waiting = (held == 0).nonzero()[0]
+    line = (key >= min(key.take(waiting).tolist())).nonzero()[0]
+    if len(line) > FEW:
+        needed = sum(columns.gpus.take(active.take(waiting)).tolist())
+        line = _last(key, held, waiting, needed - free)
+        if len(line) > FEW:
+            return None
+    line = line.take(key.take(line).argsort(kind="stable"))
+    rows, holds = active.take(line), held.take(line).tolist()
+    free += sum(holds)
+    starting: list[int] = []
+    counts: list[int] = []
+    leaving: list[int] = []
+    for row, need, has in zip(rows.tolist(), columns.gpus.take(rows).tolist(), holds):
+        if need <= free:
+            free -= need
+            if not has:
+                starting.append(row)
+                counts.append(need)
+        elif has:
+            leaving.append(row)
+    leaving.sort()
+    return starting, counts, leaving if starting else []
+
+
+def _last(key: Array, held: Array, waiting: Array, shortage: int) -> Array:
+    """The positions of those who wait, and of the last in line, who hold so many GPUs or more."""
+    size, count = len(key), len(waiting) + FEW // 4
+    while count < size:
+        last: Array = key >= np.partition(key, size - count)[size - count]
+        if int(held[last].sum()) >= shortage:
+            last[waiting] = True
+            return last.nonzero()[0]
+        count *= 2
+    return np.arange(size)
