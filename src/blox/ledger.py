@@ -79,12 +79,12 @@ class Ledger:
         """These rows take free GPUs, grouped row by row."""
         self._roster.join(rows)
         if len(rows) == 1:
-            row, ids = rows.item(), gpus
+            row = rows.item()
             self.owner[gpus] = row
             if len(gpus) > 1:
-                ids = gpus.copy()
-                ids.sort()
-            self._gpus_of[row] = ids
+                gpus = gpus.copy()
+                gpus.sort()
+            self._gpus_of[row] = gpus
         else:
             self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         if len(gpus) > self._few:
@@ -158,9 +158,10 @@ def _merged(ids: Array, more: Array) -> Array:
     """Two ascending lists of ids as one."""
     if not len(ids):
         return more
-    if len(more) == 1:
-        where = int(ids.searchsorted(more.item()))
-        return np.concatenate((ids[:where], more, ids[where:]))
+    where = ids.searchsorted(more)
+    first = where.item(0)
+    if first == where.item(len(more) - 1):  # all between two neighbours
+        return np.concatenate((ids[:first], more, ids[first:]))
     both = np.concatenate((ids, more))
     both.sort(kind="stable")
     return both
@@ -169,8 +170,8 @@ def _merged(ids: Array, more: Array) -> Array:
 def _without(ids: Array, some: Array) -> Array:
     """Ascending ids without some of them, given in any order."""
     count = len(some)
-    if np.count_nonzero(ids[:count] == some) == count:  # the lowest ones, as most placements choose
-        return ids[count:]
+    if ids[:count].tolist() == some.tolist():
+        return ids[count:]  # the lowest ones, as most placements choose
     keep = np.ones(len(ids), dtype=bool)
     keep[ids.searchsorted(some)] = False
     return ids[keep]

@@ -65,8 +65,8 @@ CAUSES = ("admission", "priority", "capacity", "fragmentation")
 class Recorder:
     """Collects during a run; `rounds()`, `stints()` and `waits()` give the columns afterwards."""
 
-    def __init__(self, round_end: Callable[[float], float] = lambda now: math.inf) -> None:
-        """`round_end` gives the end of the round that begins at a time; inf where there are no rounds."""
+    def __init__(self, round_end: Callable[[float], float] | None = None) -> None:
+        """`round_end` gives the end of the round that begins at a time; None: there are no rounds."""
         self._round_end = round_end
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
@@ -112,8 +112,6 @@ class Recorder:
         now = job_state.now
         if self._handed_out and now > self._handed_out_until:
             self._expire()
-        if wanted.share_group is not None:
-            self.shared = True
         if suspended:
             self._ends.append((now, plan.suspend))
             self._began.append(plan.suspend)
@@ -126,7 +124,10 @@ class Recorder:
             self._ceased.append(jobs)
         self._handed_out = handed_out = launch.used + move.used
         if handed_out:
-            self._handed_out_until = self._round_end(now)
+            if self._round_end is not None:
+                self._handed_out_until = self._round_end(now)
+            if wanted.share_group is not None:
+                self.shared = True
         self._finished, self._submitted, self._held = 0, submitted, held
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, wanted.used
@@ -265,7 +266,8 @@ class Recorder:
             return {int(kinds[0]): _sums(sizes)[noted.astype(np.int64)]}
         rounds = np.searchsorted(noted, np.arange(len(log)), side="right")  # from which on it is counted
         few = sizes <= _FEW
-        rows = np.concatenate([NO_ROWS, *(rows for rows in log if len(rows) <= _FEW)])
+        small = log if few.all() else [rows for rows, short in zip(log, few.tolist()) if short]
+        rows = np.concatenate([NO_ROWS, *small])
         parts: list[tuple[Array, Array, Array]] = [
             (np.repeat(rounds[few], sizes[few]), self._gpus.take(rows), np.ones(len(rows)))
         ]

@@ -37,10 +37,13 @@ class JobFeed:
         """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
         if job_state.now < self.next_submission:
             return
+        after = job_state.submitted + 1
+        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one alone
+            job_state.submit(1)
+            self.next_submission = self.submit_s.item(after)
+            return
         while self.next_submission <= job_state.now and not self.ended:
-            due = job_state.submitted + 1
-            if due >= len(self.submit_s) or self.submit_s.item(due) <= job_state.now:  # not one alone
-                due = int(self.submit_s.searchsorted(job_state.now, side="right"))
+            due = int(self.submit_s.searchsorted(job_state.now, side="right"))
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)
             if due == len(self.submit_s):
