@@ -47,13 +47,15 @@ class Roster:
         if end > len(self._line):
             self._line_up(self.rows, len(rows))
             start, end = self._end, self._end + len(rows)
-        last = rows.item(rows.argmax()) if end - start > 1 else rows.item()
-        if last >= len(self._place):
-            self._grow(last)
-        if end - start > 1:
-            self._line[start:end], self._place[rows] = rows, self._numbers[start:end]
+        if end - start == 1:
+            row = rows.item()
+            if row >= len(self._place):
+                self._grow(row)
+            self._line[start], self._place[row] = row, start
         else:
-            self._line[start], self._place[last] = last, start
+            if rows.item(rows.argmax()) >= len(self._place):
+                self._grow(int(rows.max()))
+            self._line[start:end], self._place[rows] = rows, self._numbers[start:end]
         self._end = end
         self._size += end - start
         self._rows = None
