@@ -1,6 +1,7 @@
 """The fast placements choose the jobs that the walk of the contract chooses."""
 
 from dataclasses import dataclass, replace
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +12,7 @@ from worlds import CLUSTERS
 from blox.cluster_spec import ClusterSpec, Node
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
+from blox.placement import by_count, few_waiting
 from blox.placement.by_count import place_by_count
 from blox.placement.by_node import place_by_node
 from blox.placement.consolidated import Consolidated
@@ -87,6 +89,17 @@ def test_counting_chooses_the_same_jobs_as_walking(case):
     walked = sorted(walk(*states, first_free))
     assert chosen(place_by_count(*states)) == walked
     assert chosen(place_by_node(*states, FirstFree())) == walked
+
+
+@SETTINGS
+@given(rounds(), st.integers(2, 8))
+def test_a_part_of_the_line_is_enough_where_few_wait(case, few):
+    """The same when so few are few that small rounds bring every branch into play."""
+    states = case.schedule, case.cluster_state, case.job_state
+    with patch.object(by_count, "FEW", few), patch.object(few_waiting, "FEW", few):
+        found = place_by_count(*states)
+    assert chosen(found) == sorted(walk(*states, first_free))
+    assert found.as_dict() == place_by_count(*states).as_dict()
 
 
 @SETTINGS

@@ -1,0 +1,67 @@
+"""Ends knows who is next to end, however many start and stop, and whether or not it keeps a heap."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from blox.backends.ends import Ends
+from blox.job_state import JobState
+from blox.plan import Allocation
+from blox.workloads.table import JobTable
+
+JOBS = 400
+
+
+def state():
+    found = JobState()
+    columns = {
+        "job_id": [str(row) for row in range(JOBS)],
+        "submit_s": np.zeros(JOBS),
+        "gpus": np.ones(JOBS, dtype=np.int64),
+        "duration_s": np.ones(JOBS),
+    }
+    found.stage(JobTable.build(columns, source="test"), np.ones(JOBS))
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 3, 40])
+@pytest.mark.parametrize("seed", range(5))
+def test_it_agrees_with_looking_at_everybody(seed, most):
+    """`most`: how many start or stop at a time; few make a heap, many do not."""
+    rng = np.random.default_rng(seed)
+    job_state, ends, running = state(), Ends(), {}
+    ends.grow(JOBS)
+    held, over = job_state.columns.held_gpus, 0
+
+    def cluster():
+        return SimpleNamespace(allocation=Allocation(np.array(list(running), dtype=np.int64), None, None))
+
+    for _ in range(600):
+        idle = np.flatnonzero(held[:JOBS] == 0)
+        come = rng.choice(idle, min(len(idle), rng.integers(0, most + 1)), replace=False)
+        at = job_state.now + rng.integers(1, 400, len(come)).astype(float)
+        ends.put(come, at)
+        running.update(zip(come.tolist(), at.tolist()))
+        held[come] = 1
+        if running and rng.random() < 0.5:
+            go = rng.choice(list(running), min(len(running), rng.integers(1, most + 1)), replace=False)
+            ends.left(len(go))
+            held[go] = 0
+            for row in go.tolist():
+                del running[row]
+        earliest = min(running.values(), default=math.inf)
+        assert ends.next(cluster(), job_state) == earliest
+        if earliest == math.inf:
+            continue
+        job_state.now = earliest if rng.random() < 0.8 else earliest + 20.0
+        rows, times = ends.due(cluster(), job_state)
+        expected = [row for row, end in running.items() if end <= job_state.now]
+        assert rows.tolist() == expected, "in the order in which they came"
+        assert np.atleast_1d(times).tolist() == [running[row] for row in expected]
+        for row in expected:
+            del running[row]
+        held[rows] = 0
+        over += len(rows)
+    assert over > 100
