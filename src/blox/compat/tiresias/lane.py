@@ -36,6 +36,7 @@ class Job:
 class Lane:
     """Jobs in order: first `runs`, who all run, then `rest`, where those who wait stand.
 
+    `runs` is a dictionary without values: in order, and anybody can be taken out without a search.
     `wanted` and `held` are the GPUs of all and of `runs`, `waiting` is how many wait, and `least` the fewest
     GPUs that one of these takes.
     """
@@ -43,7 +44,7 @@ class Lane:
     __slots__ = ("_sizes", "held", "least", "rest", "runs", "waiting", "wanted")
 
     def __init__(self) -> None:
-        self.runs: list[Job] = []
+        self.runs: dict[Job, None] = {}
         self.rest: list[Job] = []
         self.wanted = self.held = self.waiting = 0
         self.least = NEVER
@@ -52,7 +53,7 @@ class Lane:
     def append(self, job: Job) -> None:
         self.wanted += job.gpus
         if job.running and not self.rest:
-            self.runs.append(job)
+            self.runs[job] = None
             self.held += job.gpus
             return
         self.rest.append(job)
@@ -62,7 +63,7 @@ class Lane:
     def remove(self, job: Job) -> None:
         self.wanted -= job.gpus
         if job.running and job in self.runs:
-            self.runs.remove(job)
+            del self.runs[job]
             self.held -= job.gpus
             return
         self.rest.remove(job)
@@ -71,7 +72,7 @@ class Lane:
 
     def sort(self, jobs: list[Job]) -> None:
         """The same jobs stand in another order."""
-        self.runs, self.rest, self.held = [], jobs, 0
+        self.runs, self.rest, self.held = {}, jobs, 0
 
     def give(self, free: int, starts: list[Job], stops: list[Job], *, running_first: bool) -> int:
         """Hands out GPUs in order, passing over who does not fit; returns how many are left.
@@ -83,12 +84,12 @@ class Lane:
             return free - self._give_all(starts)
         runs, rest = self.runs, self.rest
         if self.held > free:  # only the first of those who run are sure to go on
-            sure = len(runs)
+            unsure = []
             while self.held > free:
-                sure -= 1
-                self.held -= runs[sure].gpus
-            rest = runs[sure:] + rest
-            del runs[sure:]
+                last, _ = runs.popitem()
+                self.held -= last.gpus
+                unsure.append(last)
+            rest = unsure[::-1] + rest
         free -= self.held
         only_waiting = self.waiting == len(rest)
         if only_waiting and free < self.least:
@@ -113,7 +114,7 @@ class Lane:
             if only_waiting and free < self.least:
                 left += in_line  # nobody else fits
         if running_first:
-            runs += stay
+            runs.update(dict.fromkeys(stay))
             self.held += before - free
             self.rest = left
         else:
@@ -124,7 +125,7 @@ class Lane:
         """Everybody runs from now on; returns the GPUs that they take."""
         rest = self.rest
         starts += rest if self.waiting == len(rest) else [job for job in rest if not job.running]
-        self.runs += rest
+        self.runs.update(dict.fromkeys(rest))
         self.rest, self.held, self.waiting, self.least = [], self.wanted, 0, NEVER
         self._sizes.clear()
         return self.wanted

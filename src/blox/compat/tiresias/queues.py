@@ -129,6 +129,6 @@ class Queues:
         assert index is not None
         by_gpu = self.by_gpu
         return sorted(
-            lane.runs + lane.rest,
+            [*lane.runs, *lane.rest],
             key=lambda job: (-index(job.ran(now) * (job.gpus if by_gpu else 1)), job.submit),
         )
