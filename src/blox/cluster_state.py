@@ -80,6 +80,10 @@ class ClusterState:
         ids = self._ledger.free_ids if draft is None else draft.free_ids
         return ids[self.node_up[self.gpu_node[ids]]] if self._some_down else ids
 
+    def lowest_free(self, count: int, draft: Draft) -> Array:
+        """The lowest ids of GPUs that are wholly free once a draft has removed its jobs, so many of them."""
+        return self.free_ids(draft)[:count] if self._some_down else draft.lowest_free(count)
+
     def is_free(self) -> Array:
         """Which GPUs nobody holds, on nodes that are up."""
         free: Array = self._ledger.owner < 0

@@ -28,8 +28,8 @@ SUBMITTED, ADMITTED, FINISHED = range(3)
 
 FEW = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
-_SPARE = 64  # rows for which there is room at the end of `active`
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
+_SPARE: Array = np.zeros(64, dtype=np.int64)  # room for more rows at the end of `active`
 
 # What the scheduler itself keeps about a job, beside the columns of its submission.
 _OWN_COLUMNS: dict[str, tuple[Any, Any]] = {
@@ -175,8 +175,9 @@ class JobState:
         before, count = len(self.active), len(self.active) + len(accepted)
         in_order = not before or accepted.item(0) > self.active.item(-1)
         if count > len(self._room):
-            self._make_room(self.active, _NO_ROWS, count)
-        self._room[before:count] = accepted
+            self._room = np.concatenate((self.active, accepted, _SPARE))
+        else:
+            self._room[before:count] = accepted
         self.active = self._room[:count]
         if not in_order:
             self.active = self._room = np.sort(self.active)
@@ -237,19 +238,12 @@ class JobState:
             c.status[row] = FINISHED
             c.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
             gone = active.searchsorted(rows).item()
-            self._make_room(active[:gone], active[gone + 1 :], 0)
+            self._room = np.concatenate((active[:gone], active[gone + 1 :], _SPARE))
             self.active = self._room[: len(active) - 1]
         else:
             c.status[rows] = FINISHED
             c.finish_s[rows] = end
             self.active = self._room = active[c.status.take(active) != FINISHED]
-
-    def _make_room(self, first: Array, then: Array, least: int) -> None:
-        """New room for `active`, with these rows: what anybody was given before stays as it is."""
-        size = len(first) + len(then)
-        self._room = np.empty(max(size + _SPARE, 9 * least // 8), dtype=np.int64)
-        self._room[: len(first)] = first
-        self._room[len(first) : size] = then
 
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""

@@ -7,6 +7,8 @@ somebody asks; in a large cluster it is kept up to date from then on, as long as
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+
 import numpy as np
 
 from blox.roster import Roster
@@ -24,6 +26,7 @@ class Ledger:
         "_by_free",
         "_few",
         "_free_ids",
+        "_free_list",
         "_gpus_of",
         "_idle",
         "_node_free",
@@ -40,6 +43,7 @@ class Ledger:
         self._few = _FEW if len(owner) > _LARGE else 0
         self._gpus_of: dict[int, Array] = {}  # of jobs that came one at a time; the others are looked up
         self._free_ids: Array | None = None
+        self._free_list: list[int] | None = None  # the same, for those who only want the lowest
         self._node_free: Array | None = None
         self._by_free: list[int] | None = None  # how many nodes have so many free GPUs
         self._idle = 0  # GPUs on nodes that are wholly free
@@ -68,8 +72,11 @@ class Ledger:
             for row in rows.tolist():
                 self._gpus_of.pop(row, None)
         if len(gpus) > self._few:
-            self._free_ids = self._node_free = self._by_free = None
+            self._free_ids = self._free_list = self._node_free = self._by_free = None
             return
+        if self._free_list is not None:
+            for gpu in gpus.tolist():
+                insort(self._free_list, gpu)
         if self._free_ids is not None:
             self._free_ids = _merged(self._free_ids, gpus)
         if self._node_free is not None:
@@ -88,8 +95,10 @@ class Ledger:
         else:
             self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         if len(gpus) > self._few:
-            self._free_ids = self._node_free = self._by_free = None
+            self._free_ids = self._free_list = self._node_free = self._by_free = None
             return
+        if self._free_list is not None:
+            _take_out(self._free_list, gpus.tolist())
         if self._free_ids is not None:
             self._free_ids = _without(self._free_ids, gpus)
         if self._node_free is not None:
@@ -101,6 +110,18 @@ class Ledger:
         if self._free_ids is None:
             self._free_ids = (self.owner < _NOBODY).nonzero()[0]
         return self._free_ids
+
+    def lowest_free(self, count: int, released: Array) -> Array:
+        """The lowest so many of them, ascending, once these GPUs have been given back as well."""
+        if count > self._few:
+            return self.free_ids_after(released)[:count]
+        if self._free_list is None:
+            self._free_list = self.free_ids.tolist()
+            self._free_ids = None
+        lowest = self._free_list[:count]
+        if len(released):
+            lowest = sorted(lowest + released.tolist())[:count]
+        return np.array(lowest, dtype=np.int64)
 
     def free_ids_after(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""
@@ -165,6 +186,15 @@ def _merged(ids: Array, more: Array) -> Array:
     both = np.concatenate((ids, more))
     both.sort(kind="stable")
     return both
+
+
+def _take_out(ids: list[int], some: list[int]) -> None:
+    """Takes some out of ascending ids, given in any order."""
+    if ids[: len(some)] == some:  # the lowest ones, as most placements choose
+        del ids[: len(some)]
+        return
+    for gpu in some:
+        del ids[bisect_left(ids, gpu)]
 
 
 def _without(ids: Array, some: Array) -> Array:

@@ -119,12 +119,10 @@ class BloxManager:
             return
         event = self.backend.next_event(cluster_state, job_state)
         wake = self.clock.next_wake(self.now, event, stable_until)
-        if event == math.inf and not cluster_state.allocation.size:
-            self._idle += 1
-            if wake == math.inf or self._idle > _IDLE_ROUNDS:
-                raise _stuck(job_state)
-        else:
+        if event < math.inf or cluster_state.allocation.size:
             self._idle = 0
+        elif self._ends_idle(wake, job_state):
+            return
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
@@ -135,6 +133,13 @@ class BloxManager:
         while self.now > wake and not self.event_driven:  # overran: go on at the next boundary
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
+
+    def _ends_idle(self, wake: float, job_state: JobState) -> bool:
+        """Nothing runs and nobody comes: whether the run is over. A policy may have its reasons to wait."""
+        self._idle += 1
+        if wake == math.inf or self._idle > _IDLE_ROUNDS:
+            raise _stuck(job_state)
+        return False
 
     def _last_wake(self) -> float:
         """Where a truncated run ends: at the boundary that is not executed any more."""

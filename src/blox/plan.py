@@ -284,6 +284,11 @@ class Draft:
         assert self._base.ledger is not None
         return self._base.ledger.free_ids_after(self._freed)
 
+    def lowest_free(self, count: int) -> Array:
+        """The lowest so many of them."""
+        assert self._base.ledger is not None
+        return self._base.ledger.lowest_free(count, self._freed)
+
     def add(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts new jobs on GPUs, grouped job by job."""
         self._launched = self._put(jobs, counts, gpus)

@@ -18,16 +18,12 @@ from blox.schedule import Schedule
 from blox.workloads.table import Array
 
 _SHORT = 1024  # jobs: a longer line is not worth sorting to its end
-Assign = Callable[[Array, int], Array]  # (free GPU ids ascending, how many) -> the ids to use, in order
-
-
-def lowest_ids(free: Array, count: int) -> Array:
-    """The free GPUs with the lowest ids."""
-    return free[:count]
+# (free GPU ids ascending, how many) -> the ids to use, in order; None: the lowest
+Assign = Callable[[Array, int], Array] | None
 
 
 def place_by_count(
-    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign = lowest_ids
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign = None
 ) -> Allocation:
     """The contract of placement for rules that only count.
 
@@ -65,7 +61,7 @@ def place_by_count(
     draft = requests.draft(leaving)
     need = requests.need[: len(starting)] if requests.single else requests.need.take(starting)
     count = len(starting) if requests.single else int(need.sum())
-    gpus = assign(cluster_state.free_ids(draft), count)
+    gpus = _choose(count, draft, cluster_state, assign)
     _put(draft, requests, schedule.jobs.take(starting), need, gpus)
     return draft.outcome(
         blocked=schedule.strict and len(starting) < waiting, settled=not len(requests.unlisted)
@@ -102,10 +98,16 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
         return cluster_state.allocation.unchanged(blocked=False)
     need = job_state.columns.gpus.take(rows)
     draft = Draft(cluster_state.allocation, job_state.submitted)
-    draft.add(
-        rows, need, assign(cluster_state.free_ids(), need.item() if len(rows) == 1 else int(need.sum()))
-    )
+    count = need.item() if len(rows) == 1 else int(need.sum())
+    draft.add(rows, need, _choose(count, draft, cluster_state, assign))
     return draft.outcome(settled=True)
+
+
+def _choose(count: int, draft: Draft, cluster_state: ClusterState, assign: Assign) -> Array:
+    """So many GPU ids, of those that are free once the draft has removed its jobs."""
+    if assign is None:
+        return cluster_state.lowest_free(count, draft)
+    return assign(cluster_state.free_ids(draft), count)
 
 
 def _alike(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> bool:
@@ -133,7 +135,7 @@ def _first_in_line(
     draft = Draft(allocation, job_state.submitted)
     if count > capacity - allocation.used:
         draft.remove(rows[capacity:][~waits[capacity:]])
-    draft.add(starting, job_state.ones(count), assign(cluster_state.free_ids(draft), count))
+    draft.add(starting, job_state.ones(count), _choose(count, draft, cluster_state, assign))
     blocked = schedule.strict and count < len(rows) - allocation.size
     return draft.outcome(blocked=blocked, settled=True)
 
@@ -166,7 +168,8 @@ def _displace(
     draft = Draft(allocation, job_state.submitted)
     if leaving:
         draft.remove(np.array(leaving))
-    draft.add(np.array(starting), np.array(counts), assign(cluster_state.free_ids(draft), sum(counts)))
+    gpus = _choose(sum(counts), draft, cluster_state, assign)
+    draft.add(np.array(starting), np.array(counts), gpus)
     return draft.outcome(settled=True)
 
 

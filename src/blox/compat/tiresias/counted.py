@@ -67,7 +67,7 @@ class Counted:
         if starts:
             jobs = job_state.one(starts[0]) if len(starts) == 1 else np.array(starts)
             counts = job_state.columns.gpus.take(jobs)
-            draft.add(jobs, counts, cluster_state.free_ids(draft)[: sum(counts.tolist())])
+            draft.add(jobs, counts, cluster_state.lowest_free(sum(counts.tolist()), draft))
         return draft.outcome(settled=True)
 
     stable_until = for_ever

@@ -28,6 +28,7 @@ class Demotions:
     def __init__(self, limits: list[int], *, by_gpu: bool, late: bool) -> None:
         self._limits, self._by_gpu, self._late = limits, by_gpu, late
         self._due: list[tuple[int, int, Job]] = []  # heap of (time, row)
+        self.soonest = NEVER  # nobody has had its service before
         self._kinds: dict[tuple[int, int], Kind] = {}  # by queue and GPUs
         self._first: dict[Kind, tuple[int, int]] = {}  # of kinds that run: `end` and GPUs
 
@@ -43,6 +44,8 @@ class Demotions:
         begun = job.since - job.executed
         job.due = begun + kind.needs
         heappush(self._due, (job.due, job.row, job))
+        if job.due < self.soonest:
+            self.soonest = job.due
         if self._late:
             heappush(kind.begun, (begun, job.row, job))
             if begun + kind.limit < kind.end:
@@ -57,14 +60,12 @@ class Demotions:
 
     def pop(self, now: int) -> list[Job]:
         """Who has had the service of its queue, in order of arrival."""
-        heap = self._due
-        if not heap or heap[0][0] > now:
-            return []
-        found = {}
+        heap, found = self._due, {}
         while heap and heap[0][0] <= now:
             due, row, job = heappop(heap)
             if job.kind is not None and job.due == due:
                 found[row] = job
+        self.soonest = heap[0][0] if heap else NEVER
         return [found[row] for row in sorted(found)]
 
     def next(self, now: int) -> int:

@@ -57,7 +57,7 @@ class Queues:
 
     def move(self, now: int) -> bool:
         """Demotes those who run and promotes those who wait, at most one queue each; whether any moved."""
-        demoted = self._demotions.pop(now)
+        demoted = self._demotions.pop(now) if self._demotions.soonest <= now else []
         promoted = self._promoted(now) if self.promote and self.waiting else []
         if not demoted and not promoted:
             return False
