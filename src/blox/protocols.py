@@ -35,7 +35,8 @@ class SchedulingPolicy(Protocol):
     One that gives elastic jobs other numbers of GPUs than they ask for says so by a class attribute
     `resizes = True`: jobs may then ask for more than the cluster has, if they can do with less.
     `rigid_too = True`: it is made for rigid jobs as well, and does not remark on there being no others.
-    `wakes_every_s`: the `quantum_s` of the events clock where none is given, for one that is dear to ask.
+    `wakes_every_s`: the `quantum_s` of the events clock where none is given: long for one that is dear to
+    ask, short for one that changes its mind at few, exact times; None: the clock's own.
     """
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from worlds import World, jobs_for, worlds
 
-from blox import Schedule
+from blox import Experiment, Schedule
 from blox.cluster_spec import ClusterSpec, Node
 from blox.cluster_state import ClusterState
 from blox.job_state import FINISHED, JobState
@@ -246,6 +246,25 @@ def test_the_index_is_the_supremum_over_quanta(samples, attained):
     quanta = sorted({*above, *(q * f for q in above for f in (0.5, 0.99, 1.01))})
     best = max(sum(s <= q for s in above) / sum(min(s, q) for s in above) for q in quanta)
     assert index == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("scheduler", ["tiresias", "promote:policy=tiresias,after_s=1e9"])
+def test_a_demotion_waits_for_nothing(tmp_path, scheduler):
+    """It comes 0.3 s after a submission, and the GPUs go to who waits in the first queue there and then."""
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\nlong,0,4,5000\nshort,799.7,4,100\n")
+    jobs = (
+        Experiment(
+            workload=str(tmp_path / "jobs.csv"),
+            cluster="1x4",
+            scheduler=scheduler,
+            placement="count",
+            clock="events",
+        )
+        .run()
+        .jobs
+    )
+    assert jobs["first_start_s"].tolist() == [0.0, 800.0], "4 GPUs for 800 s are the threshold of 3200 GPU-s"
+    assert jobs["finish_s"].tolist() == [5100.0, 900.0]
 
 
 def test_finished_jobs_are_learnt_from():

@@ -39,6 +39,10 @@ class Promote:
             )
         _ = self._inner
 
+    @property
+    def wakes_every_s(self) -> float | None:
+        return getattr(self._inner, "wakes_every_s", None)
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         schedule = self._inner.schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)

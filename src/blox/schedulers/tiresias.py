@@ -18,6 +18,8 @@ from blox.schedulers.gittins_history import History
 from blox.schedulers.tiresias_queues import Standings
 from blox.workloads.table import Array
 
+_AT_ONCE_S = 1e-6
+
 
 @register.scheduling("tiresias")
 @dataclass(frozen=True)
@@ -61,6 +63,14 @@ class Tiresias:
             raise BloxError("a distribution without index=gittins", fix="add index=gittins, or leave it out")
         if self.distribution:
             read_samples(self.distribution)
+
+    @property
+    def wakes_every_s(self) -> float | None:
+        """Demotions and promotions are few, and each has its time: on the events clock none waits for others.
+
+        Indices that are nearly equal pass one another all the time, which is left to the clock's quantum.
+        """
+        return _AT_ONCE_S if self.index == "las" else None
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, self._memory)
