@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,3 +42,21 @@ def calibration() -> Callable[[], float]:
     spec.loader.exec_module(module)
     work: Callable[[], float] = module.work
     return work
+
+
+def best_of(
+    tries: int, work: Callable[[], object], calibrate: Callable[[], float]
+) -> tuple[float, float, float]:
+    """(seconds at REFERENCE, seconds here, calibration): the least of several tries, each by itself.
+
+    The least seconds and the least calibration are those of the quietest moments. A ratio within one try
+    would be flattered by a calibration that was disturbed.
+    """
+    units, times = [calibrate()], []
+    for _ in range(tries):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+        units.append(calibrate())
+    seconds, unit = min(times), min(units)
+    return seconds / unit * REFERENCE, seconds, unit

@@ -8,10 +8,9 @@ at least 20 times as fast as the original. Exits with 1 when that is missed.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 
-from board import REFERENCE, SHARED, Board, calibration
+from board import SHARED, Board, best_of, calibration
 
 from blox import Experiment
 
@@ -45,14 +44,7 @@ def _measure(policy: str, calibrate: Callable[[], float]) -> float:
         cluster="v100=36x1,p100=36x1,k80=36x1",
         compat=f"gavel:policy={policy},throughputs={TABLE}",
     ).prepare()
-    best = float("inf")
-    for _ in range(TRIES):
-        before = calibrate()
-        start = time.process_time()
-        prepared.run()
-        seconds = time.process_time() - start
-        best = min(best, seconds / ((before + calibrate()) / 2) * REFERENCE)
-    return best
+    return best_of(TRIES, prepared.run, calibrate)[0]
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 CPU time of one core, after import, without writing results. Machines differ, so each figure is given in
 seconds of a machine on which `shared/measure/calibrate.py` prints 0.9: the calibration is run before and
-after every case, in the same process, and the best of a few tries counts. Exits with 1 when a figure is
-missed. `python benchmarks/run.py --only las` runs the cases whose name contains "las".
+after every try, in the same process; the least seconds over the least calibration count. Exits with 1 when a
+figure is missed. `python benchmarks/run.py --only las` runs the cases whose name contains "las".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from board import REFERENCE, SHARED, Board, calibration
+from board import REFERENCE, SHARED, Board, best_of, calibration
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDENS = SHARED / "goldens" / "blox"
@@ -117,15 +117,7 @@ def _measure(case: Case, calibrate: Callable[[], float], tries: int) -> tuple[fl
     from blox import Experiment
 
     prepared = Experiment(**case.settings).prepare()  # type: ignore[arg-type]
-    best = (float("inf"), 0.0, 0.0)
-    for _ in range(tries if case.limit_s <= 5 else 1):
-        before = calibrate()
-        start = time.process_time()
-        prepared.run()
-        seconds = time.process_time() - start
-        unit = (before + calibrate()) / 2
-        best = min(best, (seconds / unit * REFERENCE, seconds, unit))
-    return best
+    return best_of(tries if case.limit_s <= 5 else 1, prepared.run, calibrate)
 
 
 def _ratios(board: Board, calibrate: Callable[[], float]) -> None:

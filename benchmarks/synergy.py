@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 
-from board import REFERENCE, SHARED, Board, calibration
+from board import SHARED, Board, best_of, calibration
 
 from blox import Experiment
 
@@ -48,20 +47,13 @@ def main() -> int:
     for name, limit_s, settings in CASES:
         if given.only not in name:
             continue
-        best, found = (float("inf"), 0.0, 0.0), 0.0
-        for _ in range(given.tries if limit_s else 1):
-            prepared = Experiment(**COMMON, **settings).prepare()
-            before = calibrate()
-            begin = time.process_time()
-            result = prepared.run()
-            seconds = time.process_time() - begin
-            unit = (before + calibrate()) / 2
-            best = min(best, (seconds / unit * REFERENCE, seconds, unit))
-            found = float(result.summary["avg_jct_s"]) / 3600
+        prepared = Experiment(**COMMON, **settings).prepare()
+        best = best_of(given.tries if limit_s else 1, prepared.run, calibrate)
         times = ORIGINAL_S / best[0]
         note = f"(here {best[1]:.2f} s, calibration {best[2]:.2f}; {times:.0f} times the original's speed)"
         board.line(name, best[0], "s", limit_s, note=note)
         if limit_s:
+            found = float(prepared.run().summary["avg_jct_s"]) / 3600
             equal = abs(found - PUBLISHED_H) < 1e-9
             print(f"  average JCT {found:.10f} h, published {PUBLISHED_H} h: {'ok' if equal else 'MISSED'}")
             board.missed += [] if equal else ["the published value"]
