@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same-every-time", derandomize=True, deadline=None)
+settings.load_profile("same-every-time")
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("BLOX_SHARED", ROOT.parent / "shared"))

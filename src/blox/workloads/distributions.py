@@ -35,7 +35,7 @@ class LogQuantiles:
         """The exact mean: a log-uniform piece between a and b averages (b - a) / ln(b / a)."""
         total = 0.0
         for i, (a, b) in enumerate(zip(self.values, self.values[1:])):
-            piece = a if a == b else (b - a) / math.log(b / a)
+            piece = a if a == b else (b - a) / math.log1p((b - a) / a)  # also where b is next to a
             total += (self.shares[i + 1] - self.shares[i]) * piece
         return total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blox.errors import BloxError
@@ -18,6 +18,7 @@ def test_quantiles_are_met_and_lie_on_a_line_of_logarithms_between() -> None:
 
 
 @given(st.lists(st.floats(1, 1e6), min_size=2, max_size=8))
+@example([999999.9999999999, 1e6])
 def test_the_mean_is_the_integral_of_the_quantiles(values: list[float]) -> None:
     table = LogQuantiles(tuple(np.linspace(0, 1, len(values))), tuple(sorted(values)))
     middles = (np.arange(200_000) + 0.5) / 200_000
