@@ -10,7 +10,6 @@ round, so a round that is skipped and one that is executed leave the very same b
 from __future__ import annotations
 
 import copy
-import math
 import zlib
 from collections.abc import Callable, Iterable
 from itertools import repeat
@@ -18,84 +17,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from blox.columns import ADMITTED, FEW, FINISHED, NAN, SUBMISSION, Cells, Columns
 from blox.errors import BloxError
-from blox.workloads.table import COLUMNS, Array, JobTable
+from blox.workloads.table import Array, JobTable
 
 T = TypeVar("T")
 
-# Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
-SUBMITTED, ADMITTED, FINISHED = range(3)
-
-FEW = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
-NAN = float("nan")
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
 _SPARE: Array = np.zeros(64, dtype=np.int64)  # room for more rows at the end of `active`
-
-# What the scheduler itself keeps about a job, beside the columns of its submission.
-_OWN_COLUMNS: dict[str, tuple[Any, Any]] = {
-    "expected_s": (np.float64, NAN),  # believed duration in isolation; the truth stays with the backend
-    "status": (np.int8, SUBMITTED),
-    "admit_s": (np.float64, NAN),
-    "first_start_s": (np.float64, NAN),
-    "finish_s": (np.float64, NAN),
-    "preemptions": (np.int64, 0),
-    "moves": (np.int64, 0),
-    "done0": (np.float64, 0.0),  # seconds of isolated work done at the anchor
-    "rate": (np.float64, 0.0),  # work per second since the anchor; 0 when not running
-    "anchor": (np.float64, 0.0),  # in the future while a launch costs time
-    "held_gpus": (np.int64, 0),  # GPUs held now
-    "gpu_rate": (np.float64, 0.0),  # the same number: GPU-seconds received per second
-    "held_since": (np.float64, 0.0),  # start of the present stint; after a preemption, its time
-    "held0": (np.float64, 0.0),  # GPU-seconds of earlier stints
-    "run0": (np.float64, 0.0),  # seconds of earlier stints
-}
-
-
-class Columns:
-    """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices."""
-
-    job_id: Array
-    submit_s: Array
-    gpus: Array
-    user: Array
-    tenant: Array
-    group: Array
-    model: Array
-    job_type: Array
-    priority: Array
-    deadline_s: Array
-    min_gpus: Array
-    max_gpus: Array
-    share_milli: Array
-    gpu_types: Array
-    cpu: Array
-    memory_gb: Array
-    batch_size: Array
-    min_batch_size: Array
-    max_batch_size: Array
-    iterations: Array
-    iteration_s: Array
-    expected_s: Array
-    status: Array
-    admit_s: Array
-    first_start_s: Array
-    finish_s: Array
-    preemptions: Array
-    moves: Array
-    done0: Array
-    rate: Array
-    anchor: Array
-    held_gpus: Array
-    gpu_rate: Array
-    held_since: Array
-    held0: Array
-    run0: Array
-
-
-_SUBMISSION = {
-    name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"
-}
-_ALL_COLUMNS = {**_SUBMISSION, **_OWN_COLUMNS}
 
 
 class JobState:
@@ -109,7 +38,8 @@ class JobState:
         self.now = 0.0
         self.seed = seed
         self.columns = Columns()
-        self.active: Array = _NO_ROWS
+        self.cells = Cells(self.columns)
+        self.active_count = 0  # how many are active: known without listing them
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
@@ -119,13 +49,17 @@ class JobState:
         self.single_gpu = True  # whether every job so far asks for one GPU
         self._ones: Array = np.ones(256, dtype=np.int64)
         self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
-        self._room: Array = _NO_ROWS  # `active` is its beginning, and what comes behind is free
+        self._active: Array = _NO_ROWS  # when somebody last asked,
+        self._came: list[Array] = []  # who has been admitted since,
+        self._left: list[Array] = []  # and who has finished
+        self._last = -1  # the highest row of those who ever came
+        self._mixed = False  # somebody has come with a row below that of another
+        self._room: Array = _NO_ROWS  # `_active` is its beginning, and what comes behind is free
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
-        self._known: dict[int, tuple[object, Any]] = {}  # the same for policies that have asked, by their id
-        for name, (dtype, default) in _ALL_COLUMNS.items():
-            setattr(self.columns, name, np.full(0, default if default is not None else 0, dtype=dtype))
+        self._known: dict[int, Any] = {}  # the same by the id of policies that have asked,
+        self._asked: list[object] = []  # which are held on to, so that no other gets it
 
     # -- submission and admission ------------------------------------------------------------------
 
@@ -133,7 +67,7 @@ class JobState:
         """Loads jobs in bulk and returns their rows; `submit` makes them visible when their time comes."""
         start, stop = self._staged, self._staged + len(jobs)
         self._grow(stop)
-        for name in _SUBMISSION:
+        for name in SUBMISSION:
             if name in jobs.columns:
                 getattr(self.columns, name)[start:stop] = jobs.columns[name]
         gpus = self.columns.gpus[start:stop]
@@ -168,38 +102,37 @@ class JobState:
                     fix="return a selection of the rows in new_jobs",
                 )
             self.waiting = left
-        c, at = self.columns, one_or_all(accepted)
+        at: Any = accepted
+        c: Any = self.columns
+        if len(accepted) == 1:
+            c, at = self.cells, accepted.item()
         c.status[at] = ADMITTED
         c.admit_s[at] = self.now
         c.held_since[at] = self.now
-        before, count = len(self.active), len(self.active) + len(accepted)
-        in_order = not before or accepted.item(0) > self.active.item(-1)
-        if count > len(self._room):
-            self._room = np.concatenate((self.active, accepted, _SPARE))
-        else:
-            self._room[before:count] = accepted
-        self.active = self._room[:count]
-        if not in_order:
-            self.active = self._room = np.sort(self.active)
+        self.active_count += len(accepted)
+        self._came.append(accepted)
+        self._mixed = self._mixed or accepted.item(0) < self._last
+        self._last = max(self._last, accepted.item(-1))
         self.just_admitted = accepted
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
-        c, now = self.columns, self.now
         self.starts.append(rows)
         if len(rows) <= FEW:  # plain numbers are much faster than short arrays
-            speeds = repeat(rate) if type(rate) is float else each(rate, rows)
-            begins = repeat(anchor) if type(anchor) is float else each(anchor, rows)
+            one, now = self.cells, self.now
+            speeds = repeat(rate) if type(rate) is float else each(rate)
+            begins = repeat(anchor) if type(anchor) is float else each(anchor)
             for row, held, speed, begin in zip(rows.tolist(), gpus_held.tolist(), speeds, begins):
-                c.rate[row] = speed
-                c.anchor[row] = begin
-                c.held_gpus[row] = c.gpu_rate[row] = held
-                c.held_since[row] = now
-                if math.isnan(c.first_start_s.item(row)):
-                    c.first_start_s[row] = now
+                one.rate[row] = speed
+                one.anchor[row] = begin
+                one.held_gpus[row] = one.gpu_rate[row] = held
+                one.held_since[row] = now
+                if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
+                    one.first_start_s[row] = now
             return
+        c, now = self.columns, self.now
         c.rate[rows] = rate
         c.anchor[rows] = anchor
         c.held_gpus[rows] = c.gpu_rate[rows] = gpus_held
@@ -208,19 +141,20 @@ class JobState:
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
-        c = self.columns
         if len(rows) <= FEW:
-            ends = repeat(end) if type(end) is float else each(end, rows)
+            one = self.cells
+            ends = repeat(end) if type(end) is float else each(end)
             for row, until in zip(rows.tolist(), ends):
-                ran, worked = until - c.held_since.item(row), until - c.anchor.item(row)
-                c.run0[row] = c.run0.item(row) + ran
-                c.held0[row] = c.held0.item(row) + ran * c.held_gpus.item(row)
+                ran, worked = until - one.held_since[row], until - one.anchor[row]
+                one.run0[row] += ran
+                one.held0[row] += ran * one.held_gpus[row]
                 if worked > 0:
-                    c.done0[row] = c.done0.item(row) + c.rate.item(row) * worked
-                c.held_gpus[row] = 0
-                c.rate[row] = c.gpu_rate[row] = 0.0
-                c.held_since[row] = until
+                    one.done0[row] += one.rate[row] * worked
+                one.held_gpus[row] = 0
+                one.rate[row] = one.gpu_rate[row] = 0.0
+                one.held_since[row] = until
             return
+        c = self.columns
         ran = end - c.held_since.take(rows)
         c.run0[rows] += ran
         c.held0[rows] += ran * c.held_gpus.take(rows)
@@ -231,19 +165,17 @@ class JobState:
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
-        c, active, earlier = self.columns, self.active, self.just_finished
+        c, earlier = self.columns, self.just_finished
         self.just_finished = rows if not len(earlier) else np.concatenate((earlier, rows))
         if len(rows) == 1:
-            row = rows.item()
-            c.status[row] = FINISHED
-            c.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
-            gone = active.searchsorted(rows).item()
-            self._room = np.concatenate((active[:gone], active[gone + 1 :], _SPARE))
-            self.active = self._room[: len(active) - 1]
+            one, row = self.cells, rows.item()
+            one.status[row] = FINISHED
+            one.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
         else:
             c.status[rows] = FINISHED
             c.finish_s[rows] = end
-            self.active = self._room = active[c.status.take(active) != FINISHED]
+        self.active_count -= len(rows)
+        self._left.append(rows)
 
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
@@ -256,6 +188,15 @@ class JobState:
         return self._ones[:count]
 
     # -- accessors, aligned with `active` ----------------------------------------------------------
+
+    @property
+    def active(self) -> Array:
+        """The admitted, unfinished jobs, ascending. Do not change it."""
+        if self._came:
+            self._let_in()
+        if self._left:
+            self._let_out()
+        return self._active
 
     def column(self, name: str) -> Array:
         """Any column by name, aligned with `active`."""
@@ -326,13 +267,8 @@ class JobState:
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
         """What `policy` remembers between rounds: the only thing that a policy may change."""
-        known = self._known.get(id(policy))
-        if known is None or known[0] is not policy:
-            name = _policy_key(policy)
-            if name not in self._memory:
-                self._memory[name] = factory()
-            known = self._known[id(policy)] = (policy, self._memory[name])
-        return known[1]  # type: ignore[no-any-return]
+        found: T | None = self._known.get(id(policy))
+        return self._recall(policy, factory) if found is None else found
 
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
@@ -347,15 +283,48 @@ class JobState:
     def fork(self) -> JobState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
-        twin.columns = Columns()
-        for name in _ALL_COLUMNS:
-            setattr(twin.columns, name, getattr(self.columns, name)[: self._staged].copy())
-        twin.active = twin._room = self.active.copy()
+        twin._hold(self.columns.copy(self._staged, self._staged))
+        twin._active = twin._room = self.active.copy()
+        twin._came, twin._left = [], []
         twin.waiting = self.waiting.copy()
         twin.starts = self.starts.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
-        twin._memory, twin._known = copy.deepcopy(self._memory), {}
+        twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
+        twin._asked = []
         return twin
+
+    def _let_in(self) -> None:
+        """Lists those who have been admitted since the last time."""
+        came = self._came[0] if len(self._came) == 1 else np.concatenate(self._came)
+        before, count = len(self._active), len(self._active) + len(came)
+        if count > len(self._room):
+            self._room = np.concatenate((self._active, came, _SPARE))
+        else:
+            self._room[before:count] = came
+        self._active, self._came = self._room[:count], []
+        if self._mixed:
+            self._active = self._room = np.sort(self._active)
+            self._mixed = False
+
+    def _let_out(self) -> None:
+        """Lists those no more who have finished since the last time."""
+        active, left = self._active, self._left
+        if len(left) == 1 and len(left[0]) == 1:
+            gone = active.searchsorted(left[0]).item()
+            self._room = np.concatenate((active[:gone], active[gone + 1 :], _SPARE))
+            self._active = self._room[: len(active) - 1]
+        else:
+            self._active = self._room = active[self.columns.status.take(active) != FINISHED]
+        self._left = []
+
+    def _recall(self, policy: object, factory: Callable[[], T]) -> T:
+        """What a policy with this name and these parameters remembers; it is known from now on."""
+        name = _policy_key(policy)
+        if name not in self._memory:
+            self._memory[name] = factory()
+        self._asked.append(policy)
+        self._known[id(policy)] = found = self._memory[name]
+        return found  # type: ignore[no-any-return]
 
     def _metric_column(self, name: str) -> Array:
         size = len(self.columns.gpus)
@@ -371,13 +340,12 @@ class JobState:
         if needed <= size:
             return
         size = max(needed, 2 * size, 256)
-        for name, (dtype, default) in _ALL_COLUMNS.items():
-            grown = np.full(size, default if default is not None else 0, dtype=dtype)
-            old = getattr(self.columns, name)
-            grown[: self._staged] = old[: self._staged]
-            setattr(self.columns, name, grown)
+        self._hold(self.columns.copy(self._staged, size))
         self._rows = np.arange(size)
         self._rows.flags.writeable = False
+
+    def _hold(self, columns: Columns) -> None:
+        self.columns, self.cells = columns, Cells(columns)
 
 
 def one_or_all(rows: Array) -> Any:
@@ -385,7 +353,7 @@ def one_or_all(rows: Array) -> Any:
     return rows.item() if len(rows) == 1 else rows
 
 
-def each(value: Array | float, rows: Array) -> Iterable[float]:
+def each(value: Array | float) -> Iterable[float]:
     """One value for every row."""
     if type(value) is float:
         return repeat(value)

@@ -11,11 +11,13 @@ from bisect import bisect_left, insort
 
 import numpy as np
 
+from blox.columns import FEW, by_cell
 from blox.roster import Roster
 from blox.workloads.table import Array
 
-_FEW = 32  # GPUs: smaller changes are followed one by one, larger ones make us look again
-_LARGE = 1024  # GPUs: in a smaller cluster looking again is quicker
+_SMALL = 32  # GPUs: smaller changes are followed one by one, larger ones make us look again
+_LARGE = 1024  # GPUs: in a smaller cluster most of it is quicker looked at again in any case
+_LONG = 1024  # entries: a longer diary is not worth its memory
 _NOBODY = np.array(0)  # owners below are nobody; as an array, numpy need not make one at every comparison
 
 
@@ -24,26 +26,31 @@ class Ledger:
 
     __slots__ = (
         "_by_free",
-        "_few",
+        "_diary",
         "_free_ids",
         "_free_list",
         "_gpus_of",
         "_idle",
+        "_large",
+        "_looked",
         "_node_free",
         "_nodes",
+        "_owner",
+        "_owner_of",
         "_roster",
-        "owner",
     )
 
     def __init__(
         self, owner: Array, roster: Roster, gpu_node: Array, node_first: Array, node_gpus: Array
     ) -> None:
-        self.owner, self._roster = owner, roster
+        self._owner, self._owner_of, self._roster = owner, by_cell(owner), roster
         self._nodes = (gpu_node, node_first, node_gpus)
-        self._few = _FEW if len(owner) > _LARGE else 0
-        self._gpus_of: dict[int, Array] = {}  # of jobs that came one at a time; the others are looked up
+        self._large = len(owner) > _LARGE
+        self._gpus_of: dict[int, list[int]] = {}  # of jobs that came one at a time; the others are looked up
+        self._diary: list[tuple[int, list[int], bool]] = []  # who came or left one at a time, to be entered
+        self._free_list: list[int] | None = None  # free GPU ids, for those who only want the lowest
+        self._looked = False  # whether anything of what follows is known
         self._free_ids: Array | None = None
-        self._free_list: list[int] | None = None  # the same, for those who only want the lowest
         self._node_free: Array | None = None
         self._by_free: list[int] | None = None  # how many nodes have so many free GPUs
         self._idle = 0  # GPUs on nodes that are wholly free
@@ -54,74 +61,152 @@ class Ledger:
         twin._gpus_of = self._gpus_of.copy()
         return twin
 
+    def __deepcopy__(self, seen: object) -> Ledger:
+        return self.copy()
+
+    @property
+    def owner(self) -> Array:
+        """The row that holds each GPU; -1: nobody. Do not change it."""
+        if self._diary:
+            self._enter()
+        return self._owner
+
     @property
     def jobs(self) -> Array:
         """The rows that hold GPUs, in the order in which they got them. Do not change it."""
+        if self._diary:
+            self._enter()
         return self._roster.rows
 
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
         known = self._gpus_of.get(row)
-        return (self.owner == row).nonzero()[0] if known is None else known
+        return (self.owner == row).nonzero()[0] if known is None else np.array(known)
+
+    def held_by(self, rows: Array, bound: int) -> Array:
+        """The GPU ids that these rows hold, ascending; every row is below `bound`."""
+        if len(rows) == 1:
+            return self.gpus_of(rows.item())
+        if len(rows) <= FEW and all(map(self._gpus_of.__contains__, few := rows.tolist())):
+            return np.array(sorted([gpu for row in few for gpu in self._gpus_of[row]]), dtype=np.int64)
+        marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
+        marked[rows] = True
+        return marked.take(self.owner).nonzero()[0]
 
     def release(self, rows: Array, gpus: Array) -> None:
         """These rows give these GPUs, all that they hold, back."""
+        if len(rows) <= FEW:
+            for row in rows.tolist():
+                self.release_one(row)
+            return
         self.owner[gpus] = -1
         self._roster.leave(rows)
-        if self._gpus_of:
-            for row in rows.tolist():
-                self._gpus_of.pop(row, None)
-        if len(gpus) > self._few:
-            self._free_ids = self._free_list = self._node_free = self._by_free = None
+        for row in rows.tolist() if self._gpus_of else ():
+            self._gpus_of.pop(row, None)
+        if len(gpus) > _SMALL:
+            self._look_again()
             return
+        ids = gpus.tolist()
         if self._free_list is not None:
-            for gpu in gpus.tolist():
-                insort(self._free_list, gpu)
-        if self._free_ids is not None:
-            self._free_ids = _merged(self._free_ids, gpus)
-        if self._node_free is not None:
-            self._shift(gpus, 1)
+            _put_in(self._free_list, ids)
+        if self._looked:
+            self._follow(ids, 1)
+
+    def release_one(self, row: int) -> int:
+        """A row gives back all that it holds. Returns how many GPUs that is."""
+        gpus = self._gpus_of.pop(row, None)
+        if gpus is None:
+            gpus = (self.owner == row).nonzero()[0].tolist()
+        self._diary.append((row, gpus, False))
+        if len(self._diary) > _LONG:
+            self._enter()
+        if self._free_list is not None:
+            _put_in(self._free_list, gpus)
+        if self._looked:
+            self._follow(gpus, 1)
+        return len(gpus)
 
     def occupy(self, rows: Array, counts: Array, gpus: Array) -> None:
         """These rows take free GPUs, grouped row by row."""
-        self._roster.join(rows)
-        if len(rows) == 1:
-            row = rows.item()
-            self.owner[gpus] = row
-            if len(gpus) > 1:
-                gpus = gpus.copy()
-                gpus.sort()
-            self._gpus_of[row] = gpus
-        else:
-            self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
-        if len(gpus) > self._few:
-            self._free_ids = self._free_list = self._node_free = self._by_free = None
+        if len(rows) <= FEW:
+            ids, end = gpus.tolist(), 0
+            for row, count in zip(rows.tolist(), counts.tolist()):
+                end += count
+                self.occupy_one(row, ids[end - count : end])
             return
+        self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
+        self._roster.join(rows)
+        if len(gpus) > _SMALL:
+            self._look_again()
+            return
+        ids = gpus.tolist()
         if self._free_list is not None:
-            _take_out(self._free_list, gpus.tolist())
+            _take_out(self._free_list, ids)
+        if self._looked:
+            self._follow(ids, -1)
+
+    def occupy_one(self, row: int, gpus: list[int]) -> None:
+        """A row takes free GPUs."""
+        gpus.sort()
+        self._gpus_of[row] = gpus
+        self._diary.append((row, gpus, True))
+        if self._free_list is not None:
+            _take_out(self._free_list, gpus)
+        if self._looked:
+            self._follow(gpus, -1)
+
+    def _enter(self) -> None:
+        """Enters those who came or left one at a time; who did both need not be entered at all."""
+        owner, roster = self._owner_of, self._roster
+        came: dict[int, list[int]] = {}
+        for row, gpus, comes in self._diary:
+            if comes:
+                came[row] = gpus
+            elif came.pop(row, None) is None:
+                roster.leave_one(row)
+                for gpu in gpus:
+                    owner[gpu] = -1
+        for row, gpus in came.items():
+            roster.join_one(row)
+            for gpu in gpus:
+                owner[gpu] = row
+        self._diary.clear()
+
+    def _look_again(self) -> None:
+        """Too much has changed to follow."""
+        self._free_list = self._free_ids = self._node_free = self._by_free = None
+        self._looked = False
+
+    def _follow(self, gpus: list[int], by: int) -> None:
+        """These GPUs have become free (1) or are taken (-1)."""
+        if not self._large or len(gpus) > _SMALL:
+            self._free_ids = self._node_free = self._by_free = None
+            self._looked = False
+            return
         if self._free_ids is not None:
-            self._free_ids = _without(self._free_ids, gpus)
+            self._free_ids = (_merged if by > 0 else _without)(self._free_ids, np.array(gpus))
         if self._node_free is not None:
-            self._shift(gpus, -1)
+            self._shift(gpus, by)
 
     @property
     def free_ids(self) -> Array:
         """The ids of the GPUs that nobody holds, ascending. Do not change it."""
         if self._free_ids is None:
             self._free_ids = (self.owner < _NOBODY).nonzero()[0]
+            self._looked = True
         return self._free_ids
 
     def lowest_free(self, count: int, released: Array) -> Array:
         """The lowest so many of them, ascending, once these GPUs have been given back as well."""
-        if count > self._few:
-            return self.free_ids_after(released)[:count]
         if self._free_list is None:
+            if count > _SMALL:
+                return self.free_ids_after(released)[:count].copy()
             self._free_list = self.free_ids.tolist()
             self._free_ids = None
         lowest = self._free_list[:count]
         if len(released):
             lowest = sorted(lowest + released.tolist())[:count]
-        return np.array(lowest, dtype=np.int64)
+        return np.array(lowest)
 
     def free_ids_after(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""
@@ -133,6 +218,7 @@ class Ledger:
         if self._node_free is None:
             free = (self.owner < 0).view(np.int8)
             self._node_free = np.add.reduceat(free, self._nodes[1], dtype=np.int64)
+            self._looked = True
         return self._node_free
 
     @property
@@ -157,12 +243,13 @@ class Ledger:
             self._idle = int(node_free[node_free == node_gpus].sum())
         return self._by_free
 
-    def _shift(self, gpus: Array, by: int) -> None:
+    def _shift(self, gpus: list[int], by: int) -> None:
         """So many more are free on the nodes of these GPUs, one for each."""
         gpu_node, _, node_gpus = self._nodes
         node_free, by_free = self._node_free, self._by_free
         assert node_free is not None
-        for node in gpu_node.take(gpus).tolist():
+        for gpu in gpus:
+            node = gpu_node.item(gpu)
             free = node_free.item(node)
             node_free[node] = free + by
             if by_free is not None:
@@ -186,6 +273,16 @@ def _merged(ids: Array, more: Array) -> Array:
     both = np.concatenate((ids, more))
     both.sort(kind="stable")
     return both
+
+
+def _put_in(ids: list[int], more: list[int]) -> None:
+    """Adds ascending ids to ascending ids."""
+    first = bisect_left(ids, more[0])
+    if first == len(ids) or more[-1] < ids[first]:  # all between two neighbours
+        ids[first:first] = more
+        return
+    for gpu in more:
+        insort(ids, gpu)
 
 
 def _take_out(ids: list[int], some: list[int]) -> None:

@@ -33,7 +33,7 @@ def run(
     promises = [part.stable_until for part in parts if hasattr(part, "stable_until")]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
-    worth_asking = True
+    event_driven, worth_asking = manager.event_driven, True
     while not manager.terminate:
         manager.update_cluster(cluster_state)
         manager.update_metrics(cluster_state, job_state)
@@ -45,17 +45,17 @@ def run(
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = Plan.diff(cluster_state.allocation, wanted)
         manager.exec_jobs(plan, cluster_state, job_state)
-        stable, resting = -math.inf, plan.empty
-        if manager.event_driven or (skip and (resting or (wanted.settled and worth_asking))):
+        stable, before = -math.inf, manager.now
+        if event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
                 if until < stable:
                     stable = until
         cluster_state.promised_until = stable
-        before = manager.now
         manager.next_round(cluster_state, job_state, stable)
-        # A policy that reshuffles every round promises nothing useful: save the question until it rests.
-        worth_asking = resting or stable > 2 * manager.now - before
+        if not event_driven:
+            # Who reshuffles every round promises nothing useful: save the question until it rests.
+            worth_asking = plan.empty or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

@@ -147,6 +147,9 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        if plan.wanted is cluster_state.allocation:
+            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
+            return
         now, suspend, move = self.now, plan.suspend, plan.move
         if len(suspend):
             self.backend.suspend(suspend, job_state)
@@ -162,10 +165,7 @@ class BloxManager:
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
         if plan.adjust.size and hasattr(self.backend, "adjust"):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
-        if plan.wanted is not cluster_state.allocation:
-            cluster_state.carry_out(plan.wanted)
-        else:
-            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
+        cluster_state.carry_out(plan.wanted)
 
     def _retire(
         self,
@@ -197,14 +197,14 @@ class BloxManager:
         cluster_state.release(rows, job_state.submitted)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        if self.backend.exhausted and not len(job_state.active):
+        if self.backend.exhausted and not job_state.active_count:
             self.terminate = True
 
 
 def _stuck(job_state: JobState) -> BloxError:
-    rows = job_state.active if len(job_state.active) else job_state.waiting
+    rows = job_state.active if job_state.active_count else job_state.waiting
     some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
-    held = "admitted" if len(job_state.active) else "held by the admission policy"
+    held = "admitted" if job_state.active_count else "held by the admission policy"
     return BloxError(
         f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more",
         where=f"at {job_state.now:.12g} s",

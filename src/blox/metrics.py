@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from blox import fairness
-from blox.job_state import ADMITTED, FINISHED, JobState
+from blox.columns import ADMITTED, FINISHED
+from blox.job_state import JobState
 from blox.recorder import Recorder
 from blox.workloads.table import Array
 

@@ -6,7 +6,7 @@ suspend, move, adjust and keep, so that no policy can hand back an inconsistent 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ _GRANTS = {
     "config": -1.0,
     "share_group": -1.0,
 }  # defaults
-_NO_GRANTS: dict[str, Array] = {}
+_NO_GRANTS: Mapping[str, Array] = {}
 _TOO_LATE = "another allocation has been carried out since: copy what you need before"
 
 
@@ -48,38 +48,35 @@ class Allocation:
     been carried out, nothing is left of this one but what has been asked for.
     """
 
-    __slots__ = (
-        "_counts",
-        "_gpus",
-        "_grants",
-        "_jobs",
-        "blocked",
-        "ledger",
-        "plan",
-        "settled",
-        "size",
-        "used",
-    )
+    size: int = 0  # jobs
+    used: int = 0  # GPUs held
+    blocked: bool = False
+    settled: bool = False
+    ledger: Ledger | None = None
+    plan: Plan | None = None  # how it came out of an earlier one, if that is known
+    _jobs: Array | None = None
+    _counts: Array | None = None
+    _gpus: Array | None = None
+    _grants: Mapping[str, Array] = _NO_GRANTS
 
     def __init__(
         self,
-        jobs: Array | None = NO_ROWS,
+        jobs: Array = NO_ROWS,
         counts: Array | None = NO_ROWS,
         gpus: Array | None = NO_ROWS,
         *,
-        size: int | None = None,
         used: int | None = None,
         blocked: bool = False,
         settled: bool = False,
         **grants: Array | None,
     ) -> None:
         self._jobs, self._counts, self._gpus = jobs, counts, gpus
-        self.size: int = len(jobs) if size is None and jobs is not None else size or 0  # jobs
-        self.used: int = len(gpus) if used is None and gpus is not None else used or 0  # GPUs held
+        self.size, self.used = len(jobs), used or 0
+        if used is None and gpus is not None:
+            self.used = len(gpus)
         self.blocked, self.settled = blocked, settled
-        self._grants = _checked_grants(grants) if grants else _NO_GRANTS
-        self.ledger: Ledger | None = None
-        self.plan: Plan | None = None  # how it came out of an earlier one, if that is known
+        if grants:
+            self._grants = _checked_grants(grants)
 
     @property
     def jobs(self) -> Array:
@@ -174,9 +171,8 @@ class Allocation:
     def with_ledger(self, ledger: Ledger) -> Allocation:
         """The same allocation, entered in a ledger of its own."""
         used = int((ledger.owner >= 0).sum())  # jobs that share a GPU count it once
-        twin = Allocation(
-            self.jobs, self._counts, self._gpus, used=used, blocked=self.blocked, settled=self.settled
-        )
+        twin = _listed(self.jobs, self._counts, self._gpus, self.size, used)
+        twin.blocked, twin.settled = self.blocked, self.settled
         twin._grants, twin.ledger = self._grants, ledger
         return twin
 
@@ -184,8 +180,8 @@ class Allocation:
         """The same allocation as the outcome of another placement."""
         if blocked == self.blocked:
             return self
-        twin = Allocation(self._jobs, self._counts, self._gpus, size=self.size, used=self.used, settled=True)
-        twin.blocked = blocked
+        twin = _listed(self._jobs, self._counts, self._gpus, self.size, self.used)
+        twin.blocked, twin.settled = blocked, True
         twin._grants = self._grants
         twin.plan = Plan(twin, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS, self)
         return twin
@@ -198,11 +194,16 @@ class Allocation:
             return draft.outcome(blocked=self.blocked).take_over()
         ledger, self.ledger = self.ledger, None
         assert ledger is not None
-        freed = _held_by(rows, ledger, bound)
-        ledger.release(rows, freed)
-        size, used = self.size - len(rows), self.used - len(freed)
-        left = Allocation(None, None, None, size=size, used=used, blocked=self.blocked)
+        if len(rows) == 1:
+            freed = ledger.release_one(rows.item())
+        else:
+            gpus = ledger.held_by(rows, bound)
+            freed = len(gpus)
+            ledger.release(rows, gpus)
+        left = _of_size(self.size - len(rows), self.used - freed)
         left.ledger = ledger
+        if self.blocked:
+            left.blocked = True
         return left
 
     def take_over(self) -> Allocation:
@@ -227,7 +228,7 @@ class Allocation:
         chosen._grants = {name: column[which] for name, column in self._grants.items()}
         return chosen
 
-    def grants(self) -> dict[str, Array]:
+    def grants(self) -> Mapping[str, Array]:
         """The optional columns that are in use."""
         return self._grants
 
@@ -253,6 +254,19 @@ class Allocation:
         self._counts = np.bincount(place, minlength=len(jobs))
 
 
+def _of_size(size: int, used: int) -> Allocation:
+    """An allocation of so many jobs and GPUs, of which nothing is listed."""
+    found = Allocation.__new__(Allocation)
+    found.size, found.used = size, used
+    return found
+
+
+def _listed(jobs: Array | None, counts: Array | None, gpus: Array | None, size: int, used: int) -> Allocation:
+    found = _of_size(size, used)
+    found._jobs, found._counts, found._gpus = jobs, counts, gpus
+    return found
+
+
 NOTHING = Allocation()
 
 
@@ -272,7 +286,7 @@ class Draft:
     def remove(self, rows: Array) -> Array:
         """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
         assert self._base.ledger is not None
-        freed = _held_by(rows, self._base.ledger, self._rows)
+        freed = self._base.ledger.held_by(rows, self._rows)
         self._size -= len(rows)
         self._used -= len(freed)
         self._removed, self._freed = rows, freed
@@ -302,9 +316,8 @@ class Draft:
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The new allocation, which knows how it differs from the one it came from."""
-        wanted = Allocation(
-            None, None, None, size=self._size, used=self._used, blocked=blocked, settled=settled
-        )
+        wanted = _of_size(self._size, self._used)
+        wanted.blocked, wanted.settled = blocked, settled
         wanted.plan = Plan(
             wanted, self._launched, self._removed, self._moved, NOTHING, self._freed, self._base
         )
@@ -326,16 +339,9 @@ class Draft:
     def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
         self._size += len(jobs)
         self._used += len(gpus)
-        return Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())  # not all that were free
-
-
-def _held_by(rows: Array, ledger: Ledger, bound: int) -> Array:
-    """The GPU ids that these rows hold."""
-    if len(rows) == 1:
-        return ledger.gpus_of(rows.item())
-    marked = np.zeros(bound + 1, dtype=bool)  # the last one is for GPUs that nobody owns
-    marked[rows] = True
-    return marked.take(ledger.owner).nonzero()[0]
+        if gpus.base is not None:
+            gpus = gpus.copy()  # not all that were free
+        return _listed(jobs, counts, gpus, len(jobs), len(gpus))
 
 
 @dataclass(eq=False, slots=True)

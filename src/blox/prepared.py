@@ -131,7 +131,7 @@ class Prepared:
         options = self.composition.options
         end_s = float(manager.now)
         if (
-            not len(job_state.active)
+            not job_state.active_count
             and not len(job_state.waiting)
             and job_state.submitted
             and not manager.truncated

@@ -103,38 +103,36 @@ class Recorder:
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
-        launch, move, wanted = plan.launch, plan.move, plan.wanted
-        launched, suspended, moved = launch.size, len(plan.suspend), move.size
+        launch, move, suspend, wanted = plan.launch, plan.move, plan.suspend, plan.wanted
+        launched, suspended, moved = launch.size, len(suspend), move.size
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
-        changed = launched or suspended or moved or finished
-        if not changed and submitted == self._submitted and held == self._held:
+        started = launched or moved
+        if not (started or suspended or finished or submitted > self._submitted or held != self._held):
             return
-        now = job_state.now
+        now, handed_out = job_state.now, 0
         if self._handed_out and now > self._handed_out_until:
             self._expire()
         if suspended:
-            self._ends.append((now, plan.suspend))
-            self._began.append(plan.suspend)
-        if moved:
-            self._ends.append((now, move.jobs))
-            self._starts.append((now, move.jobs, move.counts, move.gpus))
-        if launched:
-            jobs = launch.jobs
-            self._starts.append((now, jobs, launch.counts, launch.gpus))
-            self._ceased.append(jobs)
-        self._handed_out = handed_out = launch.used + move.used
-        if handed_out:
+            self._ends.append((now, suspend))
+            self._began.append(suspend)
+        if started:
+            if moved:
+                self._ends.append((now, move.jobs))
+                self._starts.append((now, move.jobs, move.counts, move.gpus))
+            if launched:
+                jobs = launch.jobs
+                self._starts.append((now, jobs, launch.counts, launch.gpus))
+                self._ceased.append(jobs)
+            handed_out = launch.used + move.used
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
             if wanted.share_group is not None:
                 self.shared = True
-        self._finished, self._submitted, self._held = 0, submitted, held
+        self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, wanted.used
-        free, largest, fragmentation = total - used, 0, 0.0
-        if cluster_state.one_pool:
-            largest = free
-        elif free:
+        largest, fragmentation = total - used, 0.0
+        if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         self._rows += _ROW.pack(
             now,

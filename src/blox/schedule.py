@@ -90,6 +90,10 @@ class Schedule:
         partner = np.array([beside.get(job, -1) for job in jobs.tolist()])
         return cls(jobs, share_group=partner if beside else None, pinned=pinned)
 
+    def lists_all(self, job_state: JobState) -> bool:
+        """Whether its jobs are the active ones, as they stand."""
+        return self.jobs is job_state.active
+
     @property
     def order(self) -> Array:
         """Positions into `jobs`, first in line first."""
@@ -126,17 +130,31 @@ class Schedule:
         return self.order
 
 
-class Deferred(Schedule):
-    """A schedule whose keys are worked out only if somebody asks for the order; mostly everybody fits."""
+class Everybody(Schedule):
+    """A schedule of all active jobs, who are listed only if somebody asks for them."""
 
-    def __init__(self, jobs: Array, find_keys: Callable[[], tuple[Array, ...]]) -> None:
-        self.jobs, self._find_keys = jobs, find_keys  # everything else is as by default
+    def __init__(self, job_state: JobState) -> None:
+        self._job_state = job_state  # all other columns are as by default
+
+    @property
+    def jobs(self) -> Array:  # type: ignore[override]
+        return self._job_state.active
+
+    def lists_all(self, job_state: JobState) -> bool:
+        return job_state is self._job_state
+
+
+class Deferred(Everybody):
+    """The same in an order that is worked out only if somebody asks for it; mostly everybody fits."""
+
+    def __init__(self, job_state: JobState, find_keys: Callable[[JobState], tuple[Array, ...]]) -> None:
+        self._job_state, self._find_keys = job_state, find_keys
         self._keys: tuple[Array, ...] | None = None
 
     @property
     def keys(self) -> tuple[Array, ...]:
         if self._keys is None:
-            self._keys = self._find_keys()
+            self._keys = self._find_keys(self._job_state)
         return self._keys
 
     @keys.setter

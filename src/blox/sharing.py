@@ -18,10 +18,8 @@ from blox.workloads.table import Array
 class SharedAllocation(Allocation):
     """`share_group` is the row of the job that a job shares all its GPUs with; -1: it has them for itself."""
 
-    __slots__ = ()
-
     def with_ledger(self, ledger: Ledger) -> SharedAllocation:
-        grants: dict[str, Any] = self.grants()
+        grants: dict[str, Any] = {**self.grants()}
         used = int((ledger.owner >= 0).sum())
         twin = SharedAllocation(self.jobs, self.counts, self.gpus, used=used, blocked=self.blocked, **grants)
         twin.ledger = ledger

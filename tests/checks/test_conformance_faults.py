@@ -167,6 +167,12 @@ FAULTS = {
         "changes the state in place",
         "job_state.memory",
     ),
+    "writes one number": (
+        SCHEDULE + "        job_state.cells.held_gpus[0] = 7\n        return Schedule.ordered(job_state)\n",
+        "pure",
+        "changes the state in place",
+        "job_state.memory",
+    ),
     "sorts the state": (
         SCHEDULE + "        job_state.active.sort()\n        return Schedule.ordered(job_state)\n",
         "pure",

@@ -12,7 +12,7 @@ from worlds import World, jobs_for, worlds
 from blox import Experiment, Schedule
 from blox.cluster_spec import ClusterSpec, Node
 from blox.cluster_state import ClusterState
-from blox.job_state import FINISHED, JobState
+from blox.job_state import JobState
 from blox.plan import NO_ROWS
 from blox.schedulers.gittins import GittinsIndex
 from blox.schedulers.las import Las
@@ -272,7 +272,6 @@ def test_finished_jobs_are_learnt_from():
     state, cluster = state_of([1, 1, 1, 1], [100.0, 200.0, 50.0, 0.0], [1e6] * 4)
     before = policy.schedule(state, cluster)
     assert state.active[before.order].tolist() == [0, 1, 2, 3], "nothing is known: by start"
-    state.columns.status[0] = FINISHED
-    state.active = state.active[1:]
+    state.finish(np.array([0]), state.now)
     after = policy.schedule(state, cluster)
     assert state.active[after.order].tolist() == [2, 3, 1], "who is near the 100 s that are known goes first"

@@ -13,10 +13,11 @@ from heapq import heappop, heappush
 import numpy as np
 
 from blox.cluster_state import ClusterState
-from blox.job_state import FEW, JobState
+from blox.columns import FEW, by_cell
+from blox.job_state import JobState
 from blox.workloads.table import Array
 
-_LEAST = 32  # jobs in a new heap; of many who run, one in eight
+_LEAST = 512  # jobs in a new heap; of many who run, one in eight
 
 
 class Ends:
@@ -24,6 +25,7 @@ class Ends:
 
     def __init__(self) -> None:
         self.of: Array = np.empty(0)
+        self._of_one = by_cell(self.of)
         self.earliest = math.inf  # nobody who runs ends before
         self._somebody_left = False  # so that the earliest must be looked for
         self._soon: list[tuple[float, int]] = []  # heap of (end, row)
@@ -34,6 +36,7 @@ class Ends:
     def grow(self, count: int) -> None:
         """So many more jobs are known, which have no end yet."""
         self.of = np.concatenate((self.of, np.full(count, np.inf)))
+        self._of_one = by_cell(self.of)
 
     def put(self, rows: Array, ends: Array) -> None:
         """Jobs start, or will end at another time than was thought; in that case call `left` too."""
@@ -46,7 +49,7 @@ class Ends:
         self._horizon, self._calm = -math.inf, False
 
     def put_one(self, row: int, end: float) -> None:
-        self.of[row] = end
+        self._of_one[row] = end
         if end < self.earliest:
             self.earliest = end
         if end < self._horizon:
@@ -68,18 +71,16 @@ class Ends:
         return self.earliest
 
     def due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        """Who has ended by now, and when; they count no more."""
+        """Who has ended by now, ascending, and when; they count no more."""
         now = job_state.now
         if now < self._horizon and self._top(job_state) <= now:
-            end, row = heappop(self._soon)
-            following = self._top(job_state)
-            if following > now:  # one alone, as mostly
-                self.earliest, self._somebody_left = following, following >= self._horizon
-                return job_state.one(row), end
+            return self._due_in_heap(job_state)
         running = cluster_state.allocation.jobs
         ends = self.of.take(running)
         over = (ends <= now).nonzero()[0]
-        rows, at = running.take(over), ends.take(over)
+        rows = running.take(over)
+        rows.sort()
+        at = self.of.take(rows)
         if self._calm:
             self._somebody_left = True
         else:
@@ -87,6 +88,22 @@ class Ends:
             ends[over] = math.inf
             self.earliest = ends.item(ends.argmin()) if len(ends) else math.inf
         return rows, at.item() if len(rows) == 1 else at
+
+    def _due_in_heap(self, job_state: JobState) -> tuple[Array, Array | float]:
+        """The same where all of them stand in the heap."""
+        end, row = heappop(self._soon)
+        following = self._top(job_state)
+        others = {}
+        while following <= job_state.now:
+            at, other = heappop(self._soon)
+            others[other] = at
+            following = self._top(job_state)
+        self.earliest, self._somebody_left = following, following >= self._horizon
+        if not others:  # one alone, as mostly
+            return job_state.one(row), end
+        others[row] = end
+        rows = np.array(sorted(others))
+        return rows, self.of.take(rows)
 
     def _first(self, cluster_state: ClusterState, job_state: JobState) -> float:
         if self._horizon > -math.inf:
@@ -115,10 +132,10 @@ class Ends:
 
     def _top(self, job_state: JobState) -> float:
         """The end of the first in the heap who does run; inf: there is none."""
-        soon, of, held = self._soon, self.of, job_state.columns.held_gpus
+        soon, of, held = self._soon, self._of_one, job_state.cells.held_gpus
         while soon:
             end, row = soon[0]
-            if of.item(row) == end and held.item(row):
+            if of[row] == end and held[row]:
                 return end
             heappop(soon)
         return math.inf

@@ -19,7 +19,7 @@ from blox.backends.children import Child, Children
 from blox.backends.feed import JobFeed
 from blox.backends.job_process import FINISHED
 from blox.cluster_state import ClusterState
-from blox.job_state import FINISHED as JOB_FINISHED
+from blox.columns import FINISHED as JOB_FINISHED
 from blox.job_state import JobState
 from blox.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable

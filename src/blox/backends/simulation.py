@@ -6,6 +6,7 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
 from blox.cluster_state import ClusterState
-from blox.job_state import FEW, JobState, each
+from blox.columns import FEW, by_cell
+from blox.job_state import JobState, each
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.plan import NO_ROWS, Allocation
@@ -44,6 +46,7 @@ class Simulation:
         self._options = options or SimulationOptions()
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
+        self._work_of = by_cell(self._work_s)  # the same, one at a time
         self._ends = Ends()
         self._begin()
 
@@ -76,9 +79,11 @@ class Simulation:
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
         if len(rows) <= FEW:
-            work_s, done0, ends = self._work_s, job_state.columns.done0, self._ends
-            for row, speed, start in zip(rows.tolist(), each(rate, rows), each(begin, rows)):
-                ends.put_one(row, (work_s.item(row) - done0.item(row)) / speed + start if speed else math.inf)
+            work_s, done0, ends = self._work_of, job_state.cells.done0, self._ends
+            speeds = repeat(rate) if type(rate) is float else each(rate)
+            starts = repeat(begin) if type(begin) is float else each(begin)
+            for row, speed, start in zip(rows.tolist(), speeds, starts):
+                ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
             return rate, begin
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
@@ -109,6 +114,7 @@ class Simulation:
         else:
             work = jobs.columns["duration_s"]
         self._work_s = np.concatenate((self._work_s, work))
+        self._work_of = by_cell(self._work_s)
         self._ends.grow(len(rows))
 
 

@@ -161,7 +161,7 @@ _GUARDS: dict[str, type[Guard]] = {
 
 def _told(error: BaseException, verb: str) -> Broken:
     """An exception out of a policy, in words."""
-    if isinstance(error, ValueError) and "read-only" in str(error):
+    if isinstance(error, ValueError | TypeError) and "read-only" in str(error):
         return Broken(f"{verb}() changes the state in place: {error}", fix=REMEDY, rule="pure")
     if isinstance(error, FrozenInstanceError):
         return Broken(

@@ -18,6 +18,7 @@ import numpy as np
 
 from blox.checks.broken import Broken
 from blox.cluster_state import ClusterState
+from blox.columns import Cells
 from blox.job_state import JobState
 from blox.workloads.table import Array
 
@@ -31,6 +32,18 @@ _ABSENT = object()
 
 class SealedJobState(JobState):
     """A JobState whose columns, as its accessors give them, cannot be written to."""
+
+    @property
+    def active(self) -> Array:
+        return super().active
+
+    @active.setter
+    def active(self, rows: Array) -> None:
+        raise _assigned("job_state.active")
+
+    @property
+    def cells(self) -> Cells:  # type: ignore[override]
+        return Cells(self.columns)  # of columns that are locked by now
 
     def column(self, name: str) -> Array:
         return _locked(super().column(name))
@@ -81,6 +94,7 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         for attribute, value in attributes.items()
         if isinstance(value, np.ndarray) and attribute[0] != "_"
     ]
+    arrays.append(job_state.active)
     locked = [array for array in arrays if array.flags.writeable]
     for array in locked:
         array.setflags(write=False)
@@ -108,7 +122,11 @@ def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
         if old is new:
             continue
         if isinstance(old, np.ndarray) or isinstance(new, np.ndarray) or old != new:
-            raise Broken(f"changes the state: {name}.{attribute} was assigned", fix=REMEDY, rule="pure")
+            raise _assigned(f"{name}.{attribute}")
+
+
+def _assigned(name: str) -> Broken:
+    return Broken(f"changes the state: {name} was assigned", fix=REMEDY, rule="pure")
 
 
 def _locked(array: Array) -> Array:

@@ -74,11 +74,11 @@ def _who_alone_matters(schedule: Schedule, cluster_state: ClusterState, job_stat
     Everybody else runs, or is sure to go on waiting: the last placement was settled, nobody has left, the
     order of the others stands as promised, and newcomers who take free GPUs only leave them fewer.
     """
-    active, allocation = job_state.active, cluster_state.allocation
-    if schedule.jobs is not active or schedule.gpus is not None:
+    allocation = cluster_state.allocation
+    if schedule.gpus is not None or not schedule.lists_all(job_state):
         return None
     newcomers = job_state.just_admitted
-    if len(active) - allocation.size != len(newcomers) and (
+    if job_state.active_count - allocation.size != len(newcomers) and (
         schedule.strict or not allocation.settled or job_state.now >= cluster_state.promised_until
     ):
         return None
@@ -89,6 +89,7 @@ def _who_alone_matters(schedule: Schedule, cluster_state: ClusterState, job_stat
         return newcomers if fits else None
     if job_state.columns.gpus.take(newcomers).sum() > cluster_state.free_gpus:
         return None
+    active = job_state.active
     return active.take(schedule.rank(active.searchsorted(newcomers)))
 
 
@@ -115,7 +116,7 @@ def _alike(schedule: Schedule, cluster_state: ClusterState, job_state: JobState)
     return (
         job_state.single_gpu
         and schedule.preempt
-        and schedule.jobs is job_state.active
+        and schedule.lists_all(job_state)
         and schedule.gpus is None
         and cluster_state.total_gpus < len(schedule.jobs) <= _SHORT
     )
@@ -147,7 +148,7 @@ def _few_wait(schedule: Schedule, cluster_state: ClusterState, job_state: JobSta
         0 < waiting < FEW < len(schedule.jobs)
         and schedule.preempt
         and not schedule.strict
-        and schedule.jobs is job_state.active
+        and schedule.lists_all(job_state)
         and schedule.gpus is None
         and len(schedule.keys) == 1
     )

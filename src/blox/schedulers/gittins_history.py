@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.job_state import FINISHED, JobState
+from blox.columns import FINISHED
+from blox.job_state import JobState
 from blox.schedulers.gittins import GittinsIndex
 from blox.workloads.table import Array
 

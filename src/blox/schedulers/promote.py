@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from blox.cluster_state import ClusterState
+from blox.columns import FINISHED
 from blox.errors import BloxError
-from blox.job_state import FINISHED, JobState
+from blox.job_state import JobState
 from blox.plan import NO_ROWS
 from blox.protocols import SchedulingPolicy, stable_until
 from blox.registry import build, register

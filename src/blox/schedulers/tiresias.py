@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -74,13 +73,14 @@ class Tiresias:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, self._memory)
-        standings, active = memory.standings, job_state.active
+        standings = memory.standings
         if self.promote:
             standings.update(job_state)
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
         if memory.history is None:
-            return Deferred(active, partial(standings.keys, job_state))
+            return Deferred(job_state, standings.keys)
+        active = job_state.active
         standings.update(job_state)
         memory.history.update(job_state)
         index = memory.history.index(standings.service(job_state, active))
@@ -88,7 +88,7 @@ class Tiresias:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """The next demotion or promotion; where nobody waits, the order decides nothing."""
-        if len(job_state.active) == cluster_state.allocation.size:
+        if job_state.active_count == cluster_state.allocation.size:
             return math.inf
         memory = job_state.memory(self, self._memory)
         standings = memory.standings

@@ -12,7 +12,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from blox.job_state import FINISHED, JobState
+from blox.columns import FINISHED
+from blox.job_state import JobState
 from blox.workloads.table import Array
 
 _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place

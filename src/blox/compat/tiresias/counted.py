@@ -16,20 +16,20 @@ from blox.job_state import JobState
 from blox.placement.requests import first_come
 from blox.plan import Allocation, Draft
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.schedule import Everybody, Schedule
 from blox.workloads.table import Array
 
 _MANY = 512  # jobs: a longer line is quicker counted all at once
 
 
-class Decided(Schedule):
-    """The jobs that run from now on, and how they differ from those who ran before: rows."""
+class Decided(Everybody):
+    """How those who run from now on differ from those who ran before: rows."""
 
-    def __init__(self, jobs: Array, starts: list[int], stops: list[int]) -> None:
-        self.jobs, self.starts, self.stops = jobs, starts, stops  # all other columns are as by default
+    def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
+        self._job_state, self.starts, self.stops = job_state, starts, stops
 
 
-def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided, list[int]]:
+def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[Decided, list[int]]:
     """The schedule in which these start and stop, and the rows of those who stop for no time at all.
 
     In an instant with several passes a job may do both, more than once: only the outcome is carried out.
@@ -44,7 +44,7 @@ def decided(active: Array, starts: list[Job], stops: list[Job]) -> tuple[Decided
             for _ in range(both):
                 begin.remove(row)
                 end.remove(row)
-    return Decided(active, begin, end), hidden
+    return Decided(job_state, begin, end), hidden
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from blox.cluster_state import ClusterState
+from blox.columns import FINISHED
 from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.lane import NEVER, Job
 from blox.compat.tiresias.mlfq import counts
 from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import rounded
-from blox.job_state import FINISHED, JobState
+from blox.job_state import JobState
 from blox.plan import NO_ROWS
 from blox.schedule import Schedule
 from blox.workloads.table import Array
@@ -74,7 +75,7 @@ class Groups:
             more, _ = self._pass(state, now)
             starts = starts + more
         state.now, state.rows = now, active
-        state.schedule, hidden = decided(active, starts, stops)
+        state.schedule, hidden = decided(job_state, starts, stops)
         state.hidden += hidden
         return state.schedule
 

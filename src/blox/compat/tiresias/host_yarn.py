@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from blox.cluster_state import ClusterState
-from blox.job_state import FINISHED, JobState
+from blox.columns import FINISHED
+from blox.job_state import JobState
 from blox.plan import Allocation
 from blox.protocols import for_ever
 from blox.schedule import Schedule

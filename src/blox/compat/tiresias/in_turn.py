@@ -44,7 +44,7 @@ class InTurn:
         elif line.now == job_state.now and line.schedule is not None:
             return line.schedule
         line.now = job_state.now
-        line.schedule = Decided(active, self._starts(line, cluster_state.free_gpus), [])
+        line.schedule = Decided(job_state, self._starts(line, cluster_state.free_gpus), [])
         return line.schedule
 
     stable_until = for_ever

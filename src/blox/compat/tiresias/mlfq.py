@@ -83,7 +83,7 @@ class Mlfq:
             starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
         state.now, state.jump = now, jump
-        state.schedule, hidden = decided(job_state.active, starts, stops)
+        state.schedule, hidden = decided(job_state, starts, stops)
         state.hidden += hidden
         return state.schedule
 

@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from blox.cluster_state import ClusterState
+from blox.columns import FINISHED
 from blox.compat.tiresias.tables import expected_table, index_table
-from blox.job_state import FINISHED, JobState
+from blox.job_state import JobState
 from blox.plan import NO_ROWS
 from blox.protocols import for_ever
 from blox.schedule import Schedule
