@@ -8,15 +8,18 @@ from blox.compat.tiresias.lane import NEVER, Job
 
 
 class Kind:
-    """Jobs of one queue that take the same number of GPUs: what demotes them, and who is first."""
+    """Jobs that run on the same number of GPUs: whose limit is the first to come.
 
-    __slots__ = ("begun", "end", "gpus", "limit", "needs")
+    The limit of a job comes when it has run, pauses left out, for as many seconds as its queue allows
+    GPU-seconds: so late does the original expect it, before it divides what is left by the GPUs.
+    """
 
-    def __init__(self, limit: int, gpus: int) -> None:
-        self.limit, self.gpus = limit, gpus
-        self.needs = -(-limit // gpus)  # seconds
-        self.begun: list[tuple[int, int, Job]] = []  # heap of (when it would have begun without a pause, row)
-        self.end = NEVER  # of the first of them, when plus the limit
+    __slots__ = ("first", "gpus", "limits")
+
+    def __init__(self, gpus: int) -> None:
+        self.gpus = gpus
+        self.limits: list[tuple[int, int, Job]] = []  # heap of (when, row)
+        self.first = NEVER
 
 
 class Demotions:
@@ -29,33 +32,34 @@ class Demotions:
         self._limits, self._by_gpu, self._late = limits, by_gpu, late
         self._due: list[tuple[int, int, Job]] = []  # heap of (time, row)
         self.soonest = NEVER  # nobody has had its service before
-        self._kinds: dict[tuple[int, int], Kind] = {}  # by queue and GPUs
-        self._first: dict[Kind, tuple[int, int]] = {}  # of kinds that run: `end` and GPUs
+        self._kinds: dict[int, Kind] = {}  # by GPUs
+        self._first: dict[int, int] = {}  # GPUs -> the first limit to come, where somebody is watched
 
     def watch(self, job: Job) -> None:
         """A job begins to run, or goes on in another queue."""
         if job.level == len(self._limits):
             return
-        key = (job.level, job.gpus if self._by_gpu else 1)
-        kind = self._kinds.get(key)
+        gpus = job.gpus if self._by_gpu else 1
+        limit = self._limits[job.level]
+        begun = job.since - job.executed  # if it had never paused
+        job.due = due = begun - -limit // gpus
+        job.limit = limit = begun + limit
+        heappush(self._due, (due, job.row, job))
+        if due < self.soonest:
+            self.soonest = due
+        kind = self._kinds.get(gpus)
         if kind is None:
-            kind = self._kinds[key] = Kind(self._limits[job.level], key[1])
+            kind = self._kinds[gpus] = Kind(gpus)
         job.kind = kind
-        begun = job.since - job.executed
-        job.due = begun + kind.needs
-        heappush(self._due, (job.due, job.row, job))
-        if job.due < self.soonest:
-            self.soonest = job.due
         if self._late:
-            heappush(kind.begun, (begun, job.row, job))
-            if begun + kind.limit < kind.end:
-                kind.end = begun + kind.limit
-                self._first[kind] = (kind.end, kind.gpus)
+            heappush(kind.limits, (limit, job.row, job))
+            if limit < kind.first:
+                kind.first = self._first[gpus] = limit
 
     def unwatch(self, job: Job) -> None:
-        """A job that runs stops, or leaves its queue; call it before anything of the job changes."""
+        """A job that runs stops, or leaves its queue."""
         kind, job.kind = job.kind, None
-        if kind is not None and kind.end == job.since - job.executed + kind.limit:
+        if kind is not None and kind.first == job.limit:
             self._find_first(kind)
 
     def pop(self, now: int) -> list[Job]:
@@ -71,9 +75,8 @@ class Demotions:
     def next(self, now: int) -> int:
         """When the queues want to be looked at."""
         if self._late:
-            # What is left to the limit, in seconds, divided by the GPUs; of equals, who began first decides.
             first = self._first
-            return now + min([(end - now) // gpus for end, gpus in first.values()]) if first else NEVER
+            return now + min([(limit - now) // gpus for gpus, limit in first.items()]) if first else NEVER
         while self._due:
             due, _, job = self._due[0]
             if job.kind is not None and job.due == due:
@@ -83,13 +86,12 @@ class Demotions:
 
     def _find_first(self, kind: Kind) -> None:
         """The next in the heap who is still watched for the same."""
-        heap = kind.begun
+        heap = kind.limits
         while heap:
-            begun, _, job = heap[0]
-            if job.kind is kind and job.since - job.executed == begun:
-                kind.end = begun + kind.limit
-                self._first[kind] = (kind.end, kind.gpus)
+            limit, _, job = heap[0]
+            if job.kind is kind and job.limit == limit:
+                kind.first = self._first[kind.gpus] = limit
                 return
             heappop(heap)
-        kind.end = NEVER
-        del self._first[kind]
+        kind.first = NEVER
+        del self._first[kind.gpus]

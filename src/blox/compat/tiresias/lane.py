@@ -14,7 +14,19 @@ NEVER = sys.maxsize
 class Job:
     """One job: `since` is when it last started, stopped or came; `executed` and `waited` count up to then."""
 
-    __slots__ = ("due", "executed", "gpus", "kind", "level", "row", "running", "since", "submit", "waited")
+    __slots__ = (
+        "due",
+        "executed",
+        "gpus",
+        "kind",
+        "level",
+        "limit",
+        "row",
+        "running",
+        "since",
+        "submit",
+        "waited",
+    )
 
     def __init__(self, row: int, gpus: int, now: int) -> None:
         self.row, self.gpus, self.submit = row, gpus, now
@@ -22,7 +34,7 @@ class Job:
         self.running = False
         self.since = now
         self.kind: Kind | None = None  # while it runs, and can still be demoted
-        self.due = NEVER  # when it has had the service that demotes it, if it goes on running
+        self.due = self.limit = NEVER  # when it has had the service that demotes it, if it goes on; see Kind
 
     def ran(self, now: int) -> int:
         """Seconds that count against the limit of its queue."""

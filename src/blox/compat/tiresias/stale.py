@@ -12,10 +12,20 @@ from blox.workloads.table import Array
 
 @dataclass
 class _Noted:
-    """Jobs noted beside a submission as ending then too."""
+    """Jobs noted beside a submission as ending then too, and when anybody who has started would end."""
 
     at: float = math.nan
     rows: Array = field(default_factory=lambda: NO_ROWS)
+    ends: set[float] = field(default_factory=set)
+    read: int = 0  # of job_state.starts
+
+    def learn(self, job_state: JobState) -> None:
+        """Takes in who has started since the last time."""
+        one, starts = job_state.cells, job_state.starts
+        for rows in starts[self.read :]:
+            for row in rows.tolist():
+                self.ends.add(one.expected_s[row] - one.done0[row] + one.anchor[row])
+        self.read = len(starts)
 
 
 @dataclass(frozen=True)
@@ -28,24 +38,26 @@ class StaleCompletion:
     """
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
-        submitted, submit_s = job_state.submitted, job_state.columns.submit_s
-        submission = submit_s.item(submitted) if submitted < len(submit_s) else math.inf
+        submitted, submit_s = job_state.submitted, job_state.cells.submit_s
+        submission = submit_s[submitted] if submitted < len(submit_s) else math.inf
         completed = len(job_state.just_finished)
+        noted = job_state.memory(self, _Noted)
         if submission == job_state.now:
-            noted = job_state.memory(self, _Noted)
             rows, due = noted.rows, noted.at == submission
             noted.rows, noted.at = NO_ROWS, math.nan
             return NO_ROWS if completed or not due else rows  # the note was rewritten, or there was none
-        running = NO_ROWS if completed else cluster_state.allocation.jobs
-        if not len(running):
-            return NO_ROWS
-        columns = job_state.columns
-        ends: Array = columns.expected_s.take(running)
-        ends -= columns.done0.take(running)
-        ends += columns.anchor.take(running)
-        if ends.item(ends.argmin()) == submission:
-            noted = job_state.memory(self, _Noted)
-            noted.at, noted.rows = submission, running[ends == submission]
+        if noted.read < len(job_state.starts):
+            noted.learn(job_state)
+        if submission in noted.ends and not completed:
+            self._note(noted, submission, cluster_state.allocation.jobs, job_state)
         return NO_ROWS
+
+    def _note(self, noted: _Noted, submission: float, running: Array, job_state: JobState) -> None:
+        """Notes who ends together with the submission, if nobody ends before."""
+        columns = job_state.columns
+        ends: Array = columns.expected_s.take(running) - columns.done0.take(running)
+        ends += columns.anchor.take(running)
+        if ends.min(initial=math.inf) == submission:
+            noted.at, noted.rows = submission, running[ends == submission]
 
     stable_until = for_ever
