@@ -17,7 +17,7 @@ from blox.workloads.table import Array
 
 _SMALL = 32  # GPUs: smaller changes are followed one by one, larger ones make us look again
 _LARGE = 1024  # GPUs: in a smaller cluster most of it is quicker looked at again in any case
-_LONG = 1024  # entries: a longer diary is not worth its memory
+_LONG = 1 << 15  # entries: a longer diary is not worth its memory
 _NOBODY = np.array(0)  # owners below are nobody; as an array, numpy need not make one at every comparison
 
 
@@ -48,7 +48,7 @@ class Ledger:
         self._large = len(owner) > _LARGE
         self._gpus_of: dict[int, list[int]] = {}  # of jobs that came one at a time; the others are looked up
         self._diary: list[tuple[int, list[int], bool]] = []  # who came or left one at a time, to be entered
-        self._free_list: list[int] | None = None  # free GPU ids, for those who only want the lowest
+        self._free_list: list[int] | None = None  # free GPU ids, for those who want the lowest; see _put_in
         self._looked = False  # whether anything of what follows is known
         self._free_ids: Array | None = None
         self._node_free: Array | None = None
@@ -106,7 +106,7 @@ class Ledger:
         if len(gpus) > _SMALL:
             self._look_again()
             return
-        ids = gpus.tolist()
+        ids = sorted(gpus.tolist())
         if self._free_list is not None:
             _put_in(self._free_list, ids)
         if self._looked:
@@ -139,7 +139,7 @@ class Ledger:
         if len(gpus) > _SMALL:
             self._look_again()
             return
-        ids = gpus.tolist()
+        ids = sorted(gpus.tolist())
         if self._free_list is not None:
             _take_out(self._free_list, ids)
         if self._looked:
@@ -201,9 +201,9 @@ class Ledger:
         if self._free_list is None:
             if count > _SMALL:
                 return self.free_ids_after(released)[:count].copy()
-            self._free_list = self.free_ids.tolist()
-            self._free_ids = None
-        lowest = self._free_list[:count]
+            self._free_list = np.negative(self.free_ids[::-1]).tolist()
+            self._free_ids, self._looked = None, self._node_free is not None
+        lowest = [-gpu for gpu in self._free_list[: -count - 1 : -1]]
         if len(released):
             lowest = sorted(lowest + released.tolist())[:count]
         return np.array(lowest)
@@ -276,7 +276,15 @@ def _merged(ids: Array, more: Array) -> Array:
 
 
 def _put_in(ids: list[int], more: list[int]) -> None:
-    """Adds ascending ids to ascending ids."""
+    """Adds ascending ids to a list of free ones.
+
+    In such a list ids are negative, and so stand in falling order: the lowest, of which most is given and
+    taken, at the end, where others need not move for it.
+    """
+    if len(more) == 1:
+        insort(ids, -more[0])
+        return
+    more = [-gpu for gpu in reversed(more)]
     first = bisect_left(ids, more[0])
     if first == len(ids) or more[-1] < ids[first]:  # all between two neighbours
         ids[first:first] = more
@@ -286,9 +294,13 @@ def _put_in(ids: list[int], more: list[int]) -> None:
 
 
 def _take_out(ids: list[int], some: list[int]) -> None:
-    """Takes some out of ascending ids, given in any order."""
-    if ids[: len(some)] == some:  # the lowest ones, as most placements choose
-        del ids[: len(some)]
+    """Takes ascending ids out of a list of free ones."""
+    if len(some) == 1:
+        del ids[bisect_left(ids, -some[0])]
+        return
+    some = [-gpu for gpu in reversed(some)]
+    if ids[-len(some) :] == some:  # the lowest ones, as most placements choose
+        del ids[-len(some) :]
         return
     for gpu in some:
         del ids[bisect_left(ids, gpu)]

@@ -17,7 +17,7 @@ from blox.columns import FEW, by_cell
 from blox.job_state import JobState
 from blox.workloads.table import Array
 
-_LEAST = 512  # jobs in a new heap; of many who run, one in eight
+_LEAST = 4096  # jobs in a new heap; of more who run, one in eight
 
 
 class Ends:
@@ -123,12 +123,13 @@ class Ends:
     def _look_ahead(self, running: Array, ends: Array) -> None:
         """Fills the heap with the next who end."""
         count = max(_LEAST, len(ends) // 8)
-        self._horizon, self._most = math.inf, 4 * count
+        self._horizon = math.inf
         if count < len(ends):
             soonest = ends.argpartition(count)[:count]
             running, ends = running.take(soonest), ends.take(soonest)
             self._horizon = ends.max().item()
         self._soon = sorted(zip(ends.tolist(), running.tolist()))
+        self._most = 4 * len(self._soon) + FEW
 
     def _top(self, job_state: JobState) -> float:
         """The end of the first in the heap who does run; inf: there is none."""

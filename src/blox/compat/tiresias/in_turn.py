@@ -35,9 +35,8 @@ class InTurn:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         line = job_state.memory(self, _Waiting)
-        active = job_state.active
-        if len(active) and int(active[-1]) >= line.seen:
-            fresh = active[active.searchsorted(line.seen) :]
+        fresh = job_state.just_admitted if line.seen else job_state.active
+        if len(fresh) and fresh.item(-1) >= line.seen:
             line.rows += fresh.tolist()
             line.gpus += job_state.columns.gpus.take(fresh).tolist()
             line.seen = line.rows[-1] + 1
