@@ -44,6 +44,7 @@ class JobState:
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
         self.starts: list[Array] = []  # who has started, time after time; a policy remembers how far it read
+        self.rests: list[Array] = []  # the same of those who were admitted, have stopped or have finished
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
@@ -111,6 +112,7 @@ class JobState:
         c.held_since[at] = self.now
         self.active_count += len(accepted)
         self._came.append(accepted)
+        self.rests.append(accepted)
         self._mixed = self._mixed or accepted.item(0) < self._last
         self._last = max(self._last, accepted.item(-1))
         self.just_admitted = accepted
@@ -141,6 +143,7 @@ class JobState:
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
+        self.rests.append(rows)
         if len(rows) <= FEW:
             one = self.cells
             ends = repeat(end) if type(end) is float else each(end)
@@ -176,6 +179,7 @@ class JobState:
             c.finish_s[rows] = end
         self.active_count -= len(rows)
         self._left.append(rows)
+        self.rests.append(rows)
 
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
@@ -287,7 +291,7 @@ class JobState:
         twin._active = twin._room = self.active.copy()
         twin._came, twin._left = [], []
         twin.waiting = self.waiting.copy()
-        twin.starts = self.starts.copy()
+        twin.starts, twin.rests = self.starts.copy(), self.rests.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
         twin._asked = []

@@ -145,10 +145,20 @@ class Everybody(Schedule):
 
 
 class Deferred(Everybody):
-    """The same in an order that is worked out only if somebody asks for it; mostly everybody fits."""
+    """The same in an order that is worked out only if somebody asks for it; mostly everybody fits.
 
-    def __init__(self, job_state: JobState, find_keys: Callable[[JobState], tuple[Array, ...]]) -> None:
-        self._job_state, self._find_keys = job_state, find_keys
+    `contested`, where there is one, is given the job state, the number of GPUs that are free and the most
+    jobs to look at: it finds, in order, the jobs among whom it is decided who starts and who makes room, as
+    `placement/few_waiting.py` does from the keys of all; None: there are more.
+    """
+
+    def __init__(
+        self,
+        job_state: JobState,
+        find_keys: Callable[[JobState], tuple[Array, ...]],
+        contested: Callable[[JobState, int, int], list[int] | None] | None = None,
+    ) -> None:
+        self._job_state, self._find_keys, self.contested = job_state, find_keys, contested
         self._keys: tuple[Array, ...] | None = None
 
     @property

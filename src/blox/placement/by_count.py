@@ -10,7 +10,7 @@ import numpy as np
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
 from blox.placement.configured import configured
-from blox.placement.few_waiting import FEW, displaced_by_few
+from blox.placement.few_waiting import FEW, displaced_by_few, has_one_key
 from blox.placement.pinned import place_pinned
 from blox.placement.requests import Requests, first_come, front_of_line
 from blox.plan import NO_ROWS, Allocation, Draft
@@ -143,14 +143,13 @@ def _first_in_line(
 
 def _few_wait(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> bool:
     """Whether few of many jobs wait, and the order may displace others for them."""
-    waiting = len(schedule.jobs) - cluster_state.allocation.size
     return (
-        0 < waiting < FEW < len(schedule.jobs)
+        0 < job_state.active_count - cluster_state.allocation.size < FEW < job_state.active_count
         and schedule.preempt
         and not schedule.strict
-        and schedule.lists_all(job_state)
         and schedule.gpus is None
-        and len(schedule.keys) == 1
+        and schedule.lists_all(job_state)
+        and has_one_key(schedule)
     )
 
 

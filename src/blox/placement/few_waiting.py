@@ -10,10 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from blox.job_state import JobState
-from blox.schedule import Schedule
+from blox.schedule import Deferred, Schedule
 from blox.workloads.table import Array
 
 FEW = 256  # jobs: a longer line is counted all at once
+
+
+def has_one_key(schedule: Schedule) -> bool:
+    """Whether jobs go by one number each; nothing is worked out where a schedule knows its line by itself."""
+    return (isinstance(schedule, Deferred) and schedule.contested is not None) or len(schedule.keys) == 1
 
 
 def displaced_by_few(
@@ -24,6 +29,32 @@ def displaced_by_few(
     For a schedule of all active jobs by one key in which a job that does not fit is passed over, and in
     which some wait.
     """
+    if isinstance(schedule, Deferred) and schedule.contested is not None:
+        line = schedule.contested(job_state, free, FEW)
+    else:
+        line = _contested(schedule, job_state, free)
+    if line is None:
+        return None
+    gpus, held = job_state.cells.gpus, job_state.cells.held_gpus
+    free += sum([held[row] for row in line])
+    starting: list[int] = []
+    counts: list[int] = []
+    leaving: list[int] = []
+    for row in line:
+        need = gpus[row]
+        if need <= free:
+            free -= need
+            if not held[row]:
+                starting.append(row)
+                counts.append(need)
+        elif held[row]:
+            leaving.append(row)
+    leaving.sort()
+    return starting, counts, leaving if starting else []
+
+
+def _contested(schedule: Schedule, job_state: JobState, free: int) -> list[int] | None:
+    """The part of the line that matters, as rows in order; None: too many."""
     active, columns, key = schedule.jobs, job_state.columns, schedule.keys[0]
     held = columns.held_gpus.take(active)
     waiting = (held == 0).nonzero()[0]
@@ -33,22 +64,7 @@ def displaced_by_few(
         line = _last(key, held, waiting, needed - free)
         if len(line) > FEW:
             return None
-    line = line.take(key.take(line).argsort(kind="stable"))
-    rows, holds = active.take(line), held.take(line).tolist()
-    free += sum(holds)
-    starting: list[int] = []
-    counts: list[int] = []
-    leaving: list[int] = []
-    for row, need, has in zip(rows.tolist(), columns.gpus.take(rows).tolist(), holds):
-        if need <= free:
-            free -= need
-            if not has:
-                starting.append(row)
-                counts.append(need)
-        elif has:
-            leaving.append(row)
-    leaving.sort()
-    return starting, counts, leaving if starting else []
+    return active.take(line.take(key.take(line).argsort(kind="stable"))).tolist()  # type: ignore[no-any-return]
 
 
 def _last(key: Array, held: Array, waiting: Array, shortage: int) -> Array:

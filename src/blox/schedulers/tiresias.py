@@ -79,7 +79,7 @@ class Tiresias:
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
         if memory.history is None:
-            return Deferred(job_state, standings.keys)
+            return Deferred(job_state, standings.keys, standings.contested)
         active = job_state.active
         standings.update(job_state)
         memory.history.update(job_state)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterable
 from heapq import heappop, heappush
+from itertools import chain
 
 import numpy as np
 
-from blox.columns import FINISHED
+from blox.columns import ADMITTED, FINISHED
 from blox.job_state import JobState
+from blox.schedulers.tiresias_line import Line
 from blox.workloads.table import Array
 
 _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place
@@ -37,19 +40,33 @@ class Standings:
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
         self._read = -1  # of job_state.starts; -1: nothing has been looked at
+        self._line: Line | None = None  # of the active jobs; None: nobody has asked for it
+        self._line_read = (0, 0)  # of job_state.starts and job_state.rests
 
     def update(self, job_state: JobState) -> None:
         """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
         if job_state.submitted > len(self.level):
             self._grow(len(job_state.columns.gpus))
         self._take_in(job_state)
+        moved = []
         while self._due and self._due[0][0] <= job_state.now:
+            moved.append(self._due[0][1])
             self._demote(job_state, *heappop(self._due))
+        if self._line is not None:
+            self._follow(moved, job_state)
 
     def keys(self, job_state: JobState) -> tuple[Array]:
         """What sorts the active jobs. Who came and went without anybody asking is passed over."""
         self.update(job_state)
         return (self.place.take(job_state.active),)
+
+    def contested(self, job_state: JobState, free: int, most: int) -> list[int] | None:
+        """The jobs among whom it is decided who starts and who makes room; see `Deferred`."""
+        self.update(job_state)
+        if self._line is None:
+            self._line, self._line_read = Line(), (len(job_state.starts), len(job_state.rests))
+            self._line_up(job_state.active.tolist(), job_state)
+        return self._line.contested(job_state.cells.held_gpus, job_state.cells.gpus, free, most)
 
     def next_demotion(self, job_state: JobState) -> float:
         """When the next running job leaves its queue; inf: never."""
@@ -81,6 +98,8 @@ class Standings:
         self.spent_gpu_s[rows] = c.held0[rows]
         self.spent_s[rows] = c.run0[rows]
         self.promotions[rows] += 1
+        if self._line is not None:
+            self._line_up(rows.tolist(), job_state)
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at those who have started since."""
@@ -110,6 +129,24 @@ class Standings:
             elif since != self._since.item(row):
                 self._since[row] = since
                 self._expect(job_state, row, since)
+
+    def _follow(self, moved: list[int], job_state: JobState) -> None:
+        """Brings the line up to date for those who have come, started, stopped, moved or finished since."""
+        starts, rests = job_state.starts, job_state.rests
+        for rows in chain(starts[self._line_read[0] :], rests[self._line_read[1] :]):
+            moved += rows.tolist()
+        self._line_read = (len(starts), len(rests))
+        self._line_up(dict.fromkeys(moved), job_state)
+
+    def _line_up(self, rows: Iterable[int], job_state: JobState) -> None:
+        """Gives jobs their present place in the line."""
+        assert self._line is not None
+        status, held = job_state.cells.status, job_state.cells.held_gpus
+        for row in rows:
+            if status[row] == ADMITTED:
+                self._line.put(row, self.place.item(row), not held[row])
+            else:
+                self._line.drop(row)
 
     def _catch_up(self, row: int, gpu_seconds: float) -> None:
         """A job that lost its node may have reached a threshold without having been seen to run."""

@@ -1,0 +1,65 @@
+"""Line: jobs in the order of their places, kept sorted as they come, move and leave.
+
+With it, what decides who starts and who makes room is found without looking at everybody.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+
+
+class Line:
+    """Every job has a place of its own, a number; who waits, holds no GPUs."""
+
+    def __init__(self) -> None:
+        self._places: list[int] = []  # ascending
+        self._row_at: dict[int, int] = {}
+        self._place_of: dict[int, int] = {}
+        self._waiting: dict[int, None] = {}  # rows
+
+    def put(self, row: int, place: int, waits: bool) -> None:
+        """A job comes, moves to another place, stops or starts."""
+        known = self._place_of.get(row)
+        if known != place:
+            if known is not None:
+                self._clear(known)
+            insort(self._places, place)
+            self._row_at[place], self._place_of[row] = row, place
+        if waits:
+            self._waiting[row] = None
+        else:
+            self._waiting.pop(row, None)
+
+    def drop(self, row: int) -> None:
+        """A job leaves, if it is there."""
+        place = self._place_of.pop(row, None)
+        if place is not None:
+            self._clear(place)
+            self._waiting.pop(row, None)
+
+    def contested(self, held: Sequence[int], gpus: Sequence[int], free: int, most: int) -> list[int] | None:
+        """The rows, in order, among whom it is decided who starts and who makes room; None: above `most`.
+
+        `held` and `gpus`: what jobs hold and ask for, by row. Who stands before the first who waits goes on
+        running, and so does everybody who is followed by enough others for all who wait.
+        """
+        places, row_at = self._places, self._row_at
+        waiting = sorted([self._place_of[row] for row in self._waiting])
+        start = bisect_left(places, waiting[0])
+        if len(places) - start <= most:
+            return [row_at[place] for place in places[start:]]
+        shortage = sum([gpus[row] for row in self._waiting]) - free
+        last = len(places)
+        while shortage > 0:
+            last -= 1
+            if len(places) - last > most:
+                return None
+            shortage -= held[row_at[places[last]]]
+        before = waiting[: bisect_left(waiting, places[last])] if last < len(places) else waiting
+        line = before + places[last:]
+        return [row_at[place] for place in line] if len(line) <= most else None
+
+    def _clear(self, place: int) -> None:
+        del self._row_at[place]
+        del self._places[bisect_left(self._places, place)]

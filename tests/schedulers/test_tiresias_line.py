@@ -1,0 +1,74 @@
+"""The line that Tiresias keeps decides, event after event, as the keys of all jobs do."""
+
+import numpy as np
+import pytest
+
+from blox import Experiment
+from blox.placement import by_count, few_waiting
+from blox.schedule import Schedule
+from blox.schedulers.tiresias_line import Line
+
+
+@pytest.mark.parametrize("few", [12, 30])
+@pytest.mark.parametrize(
+    "scheduler",
+    [
+        "tiresias:queues=2,threshold=3200",
+        "tiresias:queues=4,threshold=600+3200+20000",
+        "tiresias:queues=3,threshold=600+3200,promote=2",
+    ],
+)
+def test_it_decides_as_the_keys_do(monkeypatch, scheduler, few):
+    """`few`: with so many jobs, or more, a part of the line is looked at only if it is shorter."""
+    original, asked, known = few_waiting.displaced_by_few, [], []
+
+    def both(schedule, job_state, free):
+        found = original(schedule, job_state, free)
+        plain = original(Schedule.ordered(job_state, by=schedule.keys), job_state, free)
+        asked.append(schedule.contested is not None)
+        if found is not None and plain is not None:
+            known.append(bool(found[0]))
+            assert found == plain
+        return found
+
+    monkeypatch.setattr(by_count, "FEW", few)
+    monkeypatch.setattr(few_waiting, "FEW", few)
+    monkeypatch.setattr(by_count, "displaced_by_few", both)
+    Experiment(
+        workload="philly:jobs=1200,offered=1.3,gpus=128,max_gpus=32",
+        cluster="16x8",
+        scheduler=scheduler,
+        placement="count",
+        clock="events",
+    ).run()
+    assert len(asked) > 100 and all(asked)
+    assert known.count(True) > 20
+
+
+def test_only_the_end_of_a_long_line_is_contested():
+    line, held, gpus = Line(), [1] * 100, [1] * 100
+    for row in range(100):
+        line.put(row, 10 * row, waits=row in (20, 40))
+    held[20] = held[40] = 0
+    gpus[40] = 3
+    assert line.contested(held, gpus, 0, 80) == list(range(20, 100)), "from the first who waits on"
+    assert line.contested(held, gpus, 0, 79) == [20, 40, 96, 97, 98, 99], "who makes room for 1 + 3 GPUs"
+    assert line.contested(held, gpus, 3, 79) == [20, 40, 99]
+    assert line.contested(held, gpus, 4, 79) == [20, 40]
+    assert line.contested(held, gpus, 0, 5) is None
+    line.drop(99)
+    line.put(98, 5, waits=False)
+    line.put(20, 200, waits=False)
+    line.drop(20)
+    assert line.contested(held, gpus, 1, 50) == [40, 96, 97]
+    assert line.contested(held, gpus, 0, 100) == [*range(40, 98)]
+
+
+def test_rows_may_come_again():
+    line = Line()
+    line.drop(7)
+    line.put(7, 3, waits=True)
+    line.drop(7)
+    line.put(7, 1, waits=True)
+    line.put(8, 3, waits=False)
+    assert line.contested(np.zeros(9, dtype=int), np.ones(9, dtype=int), 0, 10) == [7, 8]
