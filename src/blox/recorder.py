@@ -15,7 +15,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.job_state import JobState
-from blox.plan import NO_ROWS, Plan
+from blox.plan import Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -37,7 +37,7 @@ ROUND_COLUMNS = (
     "blocked",
 )
 # What is noted in each such round; the rest follows. `submitted`: the jobs that had come by then. `began` and
-# `ceased`: the notes made by then of jobs that began, and ceased, to wait.
+# `ceased`: the length by then of the notes of jobs that began, and ceased, to wait.
 _NOTED = (
     "time_s",
     "held",
@@ -58,7 +58,7 @@ _NOTED = (
 )
 _ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
-_FEW = 64  # jobs that begin to wait at once: more are worth counting by themselves
+_ROW_BYTES = 8
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -71,9 +71,9 @@ class Recorder:
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
         self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
         self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._began: list[Array] = []  # jobs that began to wait
-        self._ceased: list[Array] = []  # jobs that waited no longer
-        self._gone: list[Array] = []  # jobs that have finished
+        self._began = bytearray()  # jobs that began to wait, as _raw()
+        self._ceased = bytearray()  # jobs that waited no longer
+        self._gone = bytearray()  # jobs that have finished
         self._finished = 0  # jobs that have finished since the last round that was noted
         self._submitted = self._held = 0  # when a round was last noted
         self._handed_out = 0  # GPUs given out in the round that is running
@@ -85,21 +85,21 @@ class Recorder:
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
-        self._gone.append(rows)
+        self._gone += _raw(rows)
         self._finished += len(rows)
         if was_running is None:
             self._ends.append((at, rows))
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._ceased.append(rows[~was_running])
+            self._ceased += _raw(rows[~was_running])
 
     def admitted(self, rows: Array) -> None:
-        self._began.append(rows)
+        self._began += _raw(rows)
 
     def evicted(self, rows: Array, now: float) -> None:
         """Jobs lost their node."""
         self._ends.append((now, rows))
-        self._began.append(rows)
+        self._began += _raw(rows)
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
@@ -114,7 +114,7 @@ class Recorder:
             self._expire()
         if suspended:
             self._ends.append((now, suspend))
-            self._began.append(suspend)
+            self._began += _raw(suspend)
         if started:
             if moved:
                 self._ends.append((now, move.jobs))
@@ -122,7 +122,7 @@ class Recorder:
             if launched:
                 jobs = launch.jobs
                 self._starts.append((now, jobs, launch.counts, launch.gpus))
-                self._ceased.append(jobs)
+                self._ceased += _raw(jobs)
             handed_out = launch.used + move.used
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
@@ -233,7 +233,7 @@ class Recorder:
 
     def _demand(self, noted: dict[str, Array]) -> Array:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
-        gone = np.concatenate([NO_ROWS, *self._gone])
+        gone = _rows(self._gone)
         submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
         finished = noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
@@ -253,32 +253,20 @@ class Recorder:
             passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
         return {"queued": queued, "fitting": fitting, "passed_over": passed_over}
 
-    def _by_gpus(self, log: list[Array], noted: Array) -> dict[int, Array]:
-        """GPUs asked for -> how many jobs that ask for so many there were in the log by each round.
+    def _by_gpus(self, notes: bytearray, noted: Array) -> dict[int, Array]:
+        """GPUs asked for -> how many jobs that ask for so many there were in the notes by each round.
 
-        `noted`: how long the log was in each round. Many jobs at once are counted by GPUs first.
+        `noted`: how long the notes were in each round.
         """
-        sizes = np.fromiter(map(len, log), dtype=np.int64, count=len(log))
+        jobs = noted.astype(np.int64) // _ROW_BYTES
         kinds = self._gpus[: self._submitted]
         if len(kinds) and (kinds == kinds[0]).all():
-            return {int(kinds[0]): _sums(sizes)[noted.astype(np.int64)]}
-        rounds = np.searchsorted(noted, np.arange(len(log)), side="right")  # from which on it is counted
-        few = sizes <= _FEW
-        small = log if few.all() else [rows for rows, short in zip(log, few.tolist()) if short]
-        rows = np.concatenate([NO_ROWS, *small])
-        parts: list[tuple[Array, Array, Array]] = [
-            (np.repeat(rounds[few], sizes[few]), self._gpus.take(rows), np.ones(len(rows)))
-        ]
-        for entry in (~few).nonzero()[0].tolist():
-            jobs = np.bincount(self._gpus.take(log[entry]))
-            sorts = jobs.nonzero()[0]
-            parts.append((np.full(len(sorts), rounds[entry]), sorts, jobs.take(sorts)))
-        at, gpus, count = (np.concatenate(columns) for columns in zip(*parts))
-        found: dict[int, Array] = {}
+            return {int(kinds[0]): jobs}
+        rounds = np.repeat(np.arange(len(jobs)), np.diff(jobs, prepend=0))  # in which each was noted
+        gpus = self._gpus.take(_rows(notes)[: len(rounds)])
+        found = {}
         for asked in np.bincount(gpus).nonzero()[0].tolist():
-            these = (gpus == asked).nonzero()[0]
-            found[asked] = np.bincount(at.take(these), count.take(these), minlength=len(noted))
-            found[asked] = found[asked][: len(noted)].cumsum()
+            found[asked] = np.bincount(rounds[gpus == asked], minlength=len(jobs)).cumsum()
         return found
 
     def _expire(self) -> None:
@@ -286,6 +274,14 @@ class Recorder:
         self._handed_out = 0
         last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
         self._rows += _ROW.pack(self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0)
+
+
+def _raw(rows: Array) -> bytes:
+    return rows.tobytes() if rows.dtype == np.int64 else rows.astype(np.int64).tobytes()
+
+
+def _rows(notes: bytearray) -> Array:
+    return np.frombuffer(notes, dtype=np.int64)
 
 
 def _sums(numbers: Array) -> Array:
