@@ -144,8 +144,8 @@ class TiresiasCompat:
             "fjf": InTurn("misfits") if counted else Fifo(strict=False),
             "lpjf": InTurn("next") if counted else EveryOther(),
             "sjf": Sjf(preempt=True),
-            "shortest": Shortest("time"),
-            "shortest-gpu": Shortest("gpu-time"),
+            "shortest": Shortest("time", counted),
+            "shortest-gpu": Shortest("gpu-time", counted),
         }
         return in_line[name]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.cluster_state import ClusterState
 from blox.columns import FINISHED
+from blox.compat.tiresias.counted import Decided
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.job_state import JobState
 from blox.plan import NO_ROWS
@@ -31,6 +32,7 @@ class Line:
     expected: dict[int, float] = field(default_factory=dict)
     mark: int = 0  # of the next event of the policy's own
     now: float = -1.0
+    unsorted: float | None = None  # when the line was last left as it was, though the original sorts it
 
     def update(self, job_state: JobState) -> Array:
         """Drops who has finished and appends who has come; returns the latter."""
@@ -45,30 +47,61 @@ class Line:
         return fresh
 
 
-def executed_s(job_state: JobState, rows: Array) -> Array:
-    """Seconds that each job has run."""
+def executed_s(job_state: JobState, rows: Array, now: float | None = None) -> Array:
+    """Seconds that each job has run, by now or by a time since when nobody has started or stopped."""
     c = job_state.columns
     running = c.held_gpus.take(rows) > 0
-    ran: Array = c.run0.take(rows) + running * (job_state.now - c.held_since.take(rows))
+    now = job_state.now if now is None else now
+    ran: Array = c.run0.take(rows) + running * (now - c.held_since.take(rows))
     return ran
 
 
 @dataclass(frozen=True)
 class Shortest:
-    """The jobs with the least left go first: run time, or run time x GPUs."""
+    """The jobs with the least left go first: run time, or run time x GPUs.
+
+    `counted`: GPUs are merely counted. While everybody fits, the order then decides nothing, and the line is
+    not sorted. The last such sort is made up for: it leaves its trace where two are equal at the next one.
+    Those before leave none, since whoever is equal at both goes down at one speed, and was equal all along.
+    """
 
     by: Literal["time", "gpu-time"] = "time"
+    counted: bool = False
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        line = job_state.memory(self, Line)
+        line, newcomers = job_state.memory(self, Line), job_state.just_admitted
+        if self.counted and _all_fit(newcomers, cluster_state, job_state):
+            line.unsorted = job_state.now
+            first = newcomers
+            if len(newcomers) > 1:
+                first = newcomers.take(self._left(newcomers, job_state, None).argsort(kind="stable"))
+            return Decided(job_state, first.tolist(), [])
         line.update(job_state)
-        left = job_state.columns.expected_s.take(line.rows) - executed_s(job_state, line.rows)
-        if self.by == "gpu-time":
-            left *= job_state.columns.gpus.take(line.rows)
-        line.rows = line.rows.take(left.argsort(kind="stable"))
+        if line.unsorted is not None:
+            there = line.rows[: len(line.rows) - len(newcomers)]
+            there = there.take(self._left(there, job_state, line.unsorted).argsort(kind="stable"))
+            line.rows = np.concatenate((there, newcomers))
+            line.unsorted = None
+        line.rows = line.rows.take(self._left(line.rows, job_state, None).argsort(kind="stable"))
         return Schedule(line.rows)
 
     stable_until = for_ever
+
+    def _left(self, rows: Array, job_state: JobState, now: float | None) -> Array:
+        """What each job has left, by `now`; None: the present."""
+        columns = job_state.columns
+        left: Array = columns.expected_s.take(rows) - executed_s(job_state, rows, now)
+        if self.by == "gpu-time":
+            left *= columns.gpus.take(rows)
+        return left
+
+
+def _all_fit(newcomers: Array, cluster_state: ClusterState, job_state: JobState) -> bool:
+    """Whether everybody else runs, and there is room for those who have just come."""
+    if job_state.active_count - len(newcomers) != cluster_state.allocation.size:
+        return False
+    asked: int = sum(job_state.columns.gpus.take(newcomers).tolist())
+    return asked <= cluster_state.free_gpus
 
 
 @dataclass(frozen=True)
