@@ -80,9 +80,11 @@ class ClusterState:
         ids = self._ledger.free_ids if draft is None else draft.free_ids
         return ids[self.node_up[self.gpu_node[ids]]] if self._some_down else ids
 
-    def lowest_free(self, count: int, draft: Draft) -> Array:
-        """The lowest ids of GPUs that are wholly free once a draft has removed its jobs, so many of them."""
-        return self.free_ids(draft)[:count] if self._some_down else draft.lowest_free(count)
+    def lowest_free(self, count: int, draft: Draft | None = None) -> Array:
+        """The lowest ids of GPUs that are wholly free; with a draft, once it has removed its jobs."""
+        if self._some_down:
+            return self.free_ids(draft)[:count]
+        return self._ledger.lowest_free(count, NO_ROWS) if draft is None else draft.lowest_free(count)
 
     def is_free(self) -> Array:
         """Which GPUs nobody holds, on nodes that are up."""

@@ -8,6 +8,7 @@ somebody asks; in a large cluster it is kept up to date from then on, as long as
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from operator import neg
 
 import numpy as np
 
@@ -203,7 +204,7 @@ class Ledger:
                 return self.free_ids_after(released)[:count].copy()
             self._free_list = np.negative(self.free_ids[::-1]).tolist()
             self._free_ids, self._looked = None, self._node_free is not None
-        lowest = [-gpu for gpu in self._free_list[: -count - 1 : -1]]
+        lowest = [*map(neg, self._free_list[: -count - 1 : -1])]
         if len(released):
             lowest = sorted(lowest + released.tolist())[:count]
         return np.array(lowest)
@@ -284,7 +285,7 @@ def _put_in(ids: list[int], more: list[int]) -> None:
     if len(more) == 1:
         insort(ids, -more[0])
         return
-    more = [-gpu for gpu in reversed(more)]
+    more = [*map(neg, reversed(more))]
     first = bisect_left(ids, more[0])
     if first == len(ids) or more[-1] < ids[first]:  # all between two neighbours
         ids[first:first] = more
@@ -298,7 +299,7 @@ def _take_out(ids: list[int], some: list[int]) -> None:
     if len(some) == 1:
         del ids[bisect_left(ids, -some[0])]
         return
-    some = [-gpu for gpu in reversed(some)]
+    some = [*map(neg, reversed(some))]
     if ids[-len(some) :] == some:  # the lowest ones, as most placements choose
         del ids[-len(some) :]
         return

@@ -43,6 +43,7 @@ class BloxManager:
         self.clock: Clock = clock or Rounds()
         self.event_driven = isinstance(self.clock, Events)
         self.termination: TerminationPolicy = termination or Completed()
+        self._ends_none = type(self.termination) is Completed  # so that it need not be asked
         self.recorder = recorder or (
             Recorder(self.clock.end_of_round) if isinstance(self.clock, Rounds) else Recorder()
         )
@@ -80,6 +81,8 @@ class BloxManager:
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
             self._retire(rows, at, cluster_state, job_state, running=None)
+        if self._ends_none:
+            return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.backend.suspend(ended, job_state)

@@ -186,6 +186,18 @@ class Allocation:
         twin.plan = Plan(twin, NOTHING, NO_ROWS, NOTHING, NOTHING, NO_ROWS, self)
         return twin
 
+    def with_more(self, jobs: Array, counts: Array, gpus: Array, bound: int) -> Allocation:
+        """The same allocation and these jobs, on GPUs that are free; it is settled."""
+        if self._grants:
+            draft = Draft(self, bound)
+            draft.add(jobs, counts, gpus)
+            return draft.outcome(settled=True)
+        launch = _grants_of(jobs, counts, gpus)
+        wanted = Allocation.__new__(Allocation)
+        wanted.size, wanted.used, wanted.settled = self.size + launch.size, self.used + launch.used, True
+        wanted.plan = Plan(wanted, launch, NO_ROWS, NOTHING, NOTHING, NO_ROWS, self)
+        return wanted
+
     def without(self, rows: Array, bound: int) -> Allocation:
         """The same allocation once these rows have given up what they hold; it takes over the ledger."""
         if self._grants:
@@ -200,8 +212,8 @@ class Allocation:
             gpus = ledger.held_by(rows, bound)
             freed = len(gpus)
             ledger.release(rows, gpus)
-        left = _of_size(self.size - len(rows), self.used - freed)
-        left.ledger = ledger
+        left = Allocation.__new__(Allocation)
+        left.size, left.used, left.ledger = self.size - len(rows), self.used - freed, ledger
         if self.blocked:
             left.blocked = True
         return left
@@ -254,17 +266,18 @@ class Allocation:
         self._counts = np.bincount(place, minlength=len(jobs))
 
 
-def _of_size(size: int, used: int) -> Allocation:
-    """An allocation of so many jobs and GPUs, of which nothing is listed."""
-    found = Allocation.__new__(Allocation)
-    found.size, found.used = size, used
-    return found
-
-
 def _listed(jobs: Array | None, counts: Array | None, gpus: Array | None, size: int, used: int) -> Allocation:
-    found = _of_size(size, used)
-    found._jobs, found._counts, found._gpus = jobs, counts, gpus
+    """An allocation of so many jobs and GPUs, of which some columns may not be listed."""
+    found = Allocation.__new__(Allocation)
+    found._jobs, found._counts, found._gpus, found.size, found.used = jobs, counts, gpus, size, used
     return found
+
+
+def _grants_of(jobs: Array, counts: Array, gpus: Array) -> Allocation:
+    """What jobs get that start or move."""
+    if gpus.base is not None:
+        gpus = gpus.copy()  # not all that were free
+    return _listed(jobs, counts, gpus, len(jobs), len(gpus))
 
 
 NOTHING = Allocation()
@@ -316,7 +329,8 @@ class Draft:
 
     def outcome(self, *, blocked: bool = False, settled: bool = False) -> Allocation:
         """The new allocation, which knows how it differs from the one it came from."""
-        wanted = _of_size(self._size, self._used)
+        wanted = Allocation.__new__(Allocation)
+        wanted.size, wanted.used = self._size, self._used
         wanted.blocked, wanted.settled = blocked, settled
         wanted.plan = Plan(
             wanted, self._launched, self._removed, self._moved, NOTHING, self._freed, self._base
@@ -339,9 +353,7 @@ class Draft:
     def _put(self, jobs: Array, counts: Array, gpus: Array) -> Allocation:
         self._size += len(jobs)
         self._used += len(gpus)
-        if gpus.base is not None:
-            gpus = gpus.copy()  # not all that were free
-        return _listed(jobs, counts, gpus, len(jobs), len(gpus))
+        return _grants_of(jobs, counts, gpus)
 
 
 @dataclass(eq=False, slots=True)

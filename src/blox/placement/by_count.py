@@ -98,14 +98,13 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
     if not len(rows):
         return cluster_state.allocation.unchanged(blocked=False)
     need = job_state.columns.gpus.take(rows)
-    draft = Draft(cluster_state.allocation, job_state.submitted)
     count = need.item() if len(rows) == 1 else int(need.sum())
-    draft.add(rows, need, _choose(count, draft, cluster_state, assign))
-    return draft.outcome(settled=True)
+    gpus = _choose(count, None, cluster_state, assign)
+    return cluster_state.allocation.with_more(rows, need, gpus, job_state.submitted)
 
 
-def _choose(count: int, draft: Draft, cluster_state: ClusterState, assign: Assign) -> Array:
-    """So many GPU ids, of those that are free once the draft has removed its jobs."""
+def _choose(count: int, draft: Draft | None, cluster_state: ClusterState, assign: Assign) -> Array:
+    """So many GPU ids, of those that are free; with a draft, once it has removed its jobs."""
     if assign is None:
         return cluster_state.lowest_free(count, draft)
     return assign(cluster_state.free_ids(draft), count)

@@ -61,16 +61,27 @@ class Counted:
         allocation = cluster_state.allocation
         if not starts and not stops:
             return allocation
+        if not stops:
+            jobs, counts, total = _asked(starts, job_state)
+            return allocation.with_more(jobs, counts, cluster_state.lowest_free(total), job_state.submitted)
         draft = Draft(allocation, job_state.submitted)
-        if stops:
-            draft.remove(job_state.one(stops[0]) if len(stops) == 1 else np.array(stops))
+        draft.remove(job_state.one(stops[0]) if len(stops) == 1 else np.array(stops))
         if starts:
-            jobs = job_state.one(starts[0]) if len(starts) == 1 else np.array(starts)
-            counts = job_state.columns.gpus.take(jobs)
-            draft.add(jobs, counts, cluster_state.lowest_free(sum(counts.tolist()), draft))
+            jobs, counts, total = _asked(starts, job_state)
+            draft.add(jobs, counts, cluster_state.lowest_free(total, draft))
         return draft.outcome(settled=True)
 
     stable_until = for_ever
+
+
+def _asked(rows: list[int], job_state: JobState) -> tuple[Array, Array, int]:
+    """The rows as an array, the GPUs that each asks for, and their sum."""
+    if len(rows) == 1:
+        row = rows[0]
+        return job_state.one(row), job_state.columns.gpus[row : row + 1], job_state.cells.gpus[row]
+    jobs = np.array(rows)
+    counts = job_state.columns.gpus.take(jobs)
+    return jobs, counts, sum(counts.tolist())
 
 
 def _walk(
