@@ -53,8 +53,6 @@ class JobState:
         self._active: Array = _NO_ROWS  # when somebody last asked,
         self._came: list[Array] = []  # who has been admitted since,
         self._left: list[Array] = []  # and who has finished
-        self._last = -1  # the highest row of those who ever came
-        self._mixed = False  # somebody has come with a row below that of another
         self._room: Array = _NO_ROWS  # `_active` is its beginning, and what comes behind is free
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
@@ -113,8 +111,6 @@ class JobState:
         self.active_count += len(accepted)
         self._came.append(accepted)
         self.rests.append(accepted)
-        self._mixed = self._mixed or accepted.item(0) < self._last
-        self._last = max(self._last, accepted.item(-1))
         self.just_admitted = accepted
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
@@ -299,16 +295,19 @@ class JobState:
 
     def _let_in(self) -> None:
         """Lists those who have been admitted since the last time."""
-        came = self._came[0] if len(self._came) == 1 else np.concatenate(self._came)
-        before, count = len(self._active), len(self._active) + len(came)
+        came, active = self._came, self._active
+        new = came[0] if len(came) == 1 else np.concatenate(came)
+        in_order = len(came) == 1 or bool((new[1:] > new[:-1]).all())
+        before, count = len(active), len(active) + len(new)
+        if before and active.item(-1) > new.item(0):
+            in_order = False
         if count > len(self._room):
-            self._room = np.concatenate((self._active, came, _SPARE))
+            self._room = np.concatenate((active, new, _SPARE))
         else:
-            self._room[before:count] = came
+            self._room[before:count] = new
         self._active, self._came = self._room[:count], []
-        if self._mixed:
+        if not in_order:
             self._active = self._room = np.sort(self._active)
-            self._mixed = False
 
     def _let_out(self) -> None:
         """Lists those no more who have finished since the last time."""

@@ -221,10 +221,12 @@ class Allocation:
     def take_over(self) -> Allocation:
         """Enters how this differs from its base into the base's ledger, and keeps that. Its past is over."""
         plan = self.plan
-        assert plan is not None and plan.base is not None and plan.base.ledger is not None
+        assert plan is not None and plan.base is not None
         ledger, plan.base.ledger = plan.base.ledger, None
-        launch, move = plan.launch, plan.move
-        leaving = np.concatenate((plan.suspend, move.jobs)) if move.size else plan.suspend
+        assert ledger is not None
+        launch, move, leaving = plan.launch, plan.move, plan.suspend
+        if move.size:
+            leaving = np.concatenate((leaving, move.jobs))
         if len(leaving):
             ledger.release(leaving, plan.freed)
         if launch.size:

@@ -16,27 +16,31 @@ class Line:
         self._places: list[int] = []  # ascending
         self._row_at: dict[int, int] = {}
         self._place_of: dict[int, int] = {}
-        self._waiting: dict[int, None] = {}  # rows
+        self._waiting: list[int] = []  # the places of those who wait, ascending
 
     def put(self, row: int, place: int, waits: bool) -> None:
         """A job comes, moves to another place, stops or starts."""
-        known = self._place_of.get(row)
-        if known != place:
-            if known is not None:
-                self._clear(known)
+        if self._place_of.get(row) != place:
+            self.drop(row)
             insort(self._places, place)
             self._row_at[place], self._place_of[row] = row, place
-        if waits:
-            self._waiting[row] = None
-        else:
-            self._waiting.pop(row, None)
+        at = bisect_left(self._waiting, place)
+        known = at < len(self._waiting) and self._waiting[at] == place
+        if waits and not known:
+            self._waiting.insert(at, place)
+        elif known and not waits:
+            del self._waiting[at]
 
     def drop(self, row: int) -> None:
         """A job leaves, if it is there."""
         place = self._place_of.pop(row, None)
-        if place is not None:
-            self._clear(place)
-            self._waiting.pop(row, None)
+        if place is None:
+            return
+        del self._row_at[place]
+        for places in (self._places, self._waiting):
+            at = bisect_left(places, place)
+            if at < len(places) and places[at] == place:
+                del places[at]
 
     def contested(self, held: Sequence[int], gpus: Sequence[int], free: int, most: int) -> list[int] | None:
         """The rows, in order, among whom it is decided who starts and who makes room; None: above `most`.
@@ -44,12 +48,11 @@ class Line:
         `held` and `gpus`: what jobs hold and ask for, by row. Who stands before the first who waits goes on
         running, and so does everybody who is followed by enough others for all who wait.
         """
-        places, row_at = self._places, self._row_at
-        waiting = sorted([self._place_of[row] for row in self._waiting])
+        places, waiting, row_at = self._places, self._waiting, self._row_at
         start = bisect_left(places, waiting[0])
         if len(places) - start <= most:
             return [row_at[place] for place in places[start:]]
-        shortage = sum([gpus[row] for row in self._waiting]) - free
+        shortage = sum([gpus[row_at[place]] for place in waiting]) - free
         last = len(places)
         while shortage > 0:
             last -= 1
@@ -59,7 +62,3 @@ class Line:
         before = waiting[: bisect_left(waiting, places[last])] if last < len(places) else waiting
         line = before + places[last:]
         return [row_at[place] for place in line] if len(line) <= most else None
-
-    def _clear(self, place: int) -> None:
-        del self._row_at[place]
-        del self._places[bisect_left(self._places, place)]

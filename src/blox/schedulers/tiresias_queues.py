@@ -42,18 +42,15 @@ class Standings:
         self._read = -1  # of job_state.starts; -1: nothing has been looked at
         self._line: Line | None = None  # of the active jobs; None: nobody has asked for it
         self._line_read = (0, 0)  # of job_state.starts and job_state.rests
+        self._moved: list[int] = []  # rows that have another place than in the line
 
     def update(self, job_state: JobState) -> None:
         """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
         if job_state.submitted > len(self.level):
             self._grow(len(job_state.columns.gpus))
         self._take_in(job_state)
-        moved = []
         while self._due and self._due[0][0] <= job_state.now:
-            moved.append(self._due[0][1])
             self._demote(job_state, *heappop(self._due))
-        if self._line is not None:
-            self._follow(moved, job_state)
 
     def keys(self, job_state: JobState) -> tuple[Array]:
         """What sorts the active jobs. Who came and went without anybody asking is passed over."""
@@ -66,6 +63,8 @@ class Standings:
         if self._line is None:
             self._line, self._line_read = Line(), (len(job_state.starts), len(job_state.rests))
             self._line_up(job_state.active.tolist(), job_state)
+        else:
+            self._follow(job_state)
         return self._line.contested(job_state.cells.held_gpus, job_state.cells.gpus, free, most)
 
     def next_demotion(self, job_state: JobState) -> float:
@@ -98,8 +97,7 @@ class Standings:
         self.spent_gpu_s[rows] = c.held0[rows]
         self.spent_s[rows] = c.run0[rows]
         self.promotions[rows] += 1
-        if self._line is not None:
-            self._line_up(rows.tolist(), job_state)
+        self._moved += rows.tolist()
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at those who have started since."""
@@ -113,30 +111,30 @@ class Standings:
 
     def _look_at(self, rows: Array, job_state: JobState) -> None:
         """Who started first has its place, and a time to be demoted; who stopped again had its service."""
-        c = job_state.columns
         if len(rows) > 1:
-            rows = rows[np.lexsort((rows, c.first_start_s.take(rows)))]
+            rows = rows[np.lexsort((rows, job_state.columns.first_start_s.take(rows)))]
+        one = job_state.cells
         for row in rows.tolist():
-            first_start_s = c.first_start_s.item(row)
-            if first_start_s != first_start_s or c.status.item(row) == FINISHED:
+            first_start_s = one.first_start_s[row]
+            if first_start_s != first_start_s or one.status[row] == FINISHED:
                 continue
             if self.place.item(row) & _UNSTARTED:
                 self.place[row] = self.level.item(row) * _QUEUE + self._started
                 self._started += 1
-            since = c.held_since.item(row)
-            if not c.held_gpus.item(row):
-                self._catch_up(row, c.held0.item(row))
+            since = one.held_since[row]
+            if not one.held_gpus[row]:
+                self._catch_up(row, one.held0[row])
             elif since != self._since.item(row):
                 self._since[row] = since
                 self._expect(job_state, row, since)
 
-    def _follow(self, moved: list[int], job_state: JobState) -> None:
+    def _follow(self, job_state: JobState) -> None:
         """Brings the line up to date for those who have come, started, stopped, moved or finished since."""
-        starts, rests = job_state.starts, job_state.rests
+        starts, rests, touched = job_state.starts, job_state.rests, self._moved
         for rows in chain(starts[self._line_read[0] :], rests[self._line_read[1] :]):
-            moved += rows.tolist()
-        self._line_read = (len(starts), len(rests))
-        self._line_up(dict.fromkeys(moved), job_state)
+            touched += rows.tolist()
+        self._line_read, self._moved = (len(starts), len(rests)), []
+        self._line_up(dict.fromkeys(touched), job_state)
 
     def _line_up(self, rows: Iterable[int], job_state: JobState) -> None:
         """Gives jobs their present place in the line."""
@@ -158,23 +156,25 @@ class Standings:
     def _expect(self, job_state: JobState, row: int, since: float) -> None:
         level = self.level.item(row)
         if level < len(self.thresholds):
-            c = job_state.columns
-            left = self.thresholds[level] - (c.held0.item(row) - self.spent_gpu_s.item(row))
-            heappush(self._due, (since + left / c.held_gpus.item(row), row, since))
+            one = job_state.cells
+            left = self.thresholds[level] - (one.held0[row] - self.spent_gpu_s.item(row))
+            heappush(self._due, (since + left / one.held_gpus[row], row, since))
 
     def _holds(self, job_state: JobState, due: float, row: int, since: float) -> bool:
         """Whether a job runs, or ran, the stint until it was due."""
-        c = job_state.columns
-        if c.status.item(row) == FINISHED or self._since.item(row) != since:
+        one = job_state.cells
+        if one.status[row] == FINISHED or self._since.item(row) != since:
             return False
-        return bool(c.held_gpus.item(row)) or c.held_since.item(row) >= due
+        return bool(one.held_gpus[row]) or one.held_since[row] >= due
 
     def _demote(self, job_state: JobState, due: float, row: int, since: float) -> None:
         if not self._holds(job_state, due, row, since):
             return
         self.level[row] += 1
         self.place[row] += _QUEUE
-        if job_state.columns.held_gpus.item(row):
+        if self._line is not None:
+            self._moved.append(row)
+        if job_state.cells.held_gpus[row]:
             self._expect(job_state, row, since)
 
     def _grow(self, size: int) -> None:
