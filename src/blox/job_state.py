@@ -181,6 +181,14 @@ class JobState:
         """A row as an array. Do not change it."""
         return self._rows[row : row + 1]
 
+    def asked_by(self, rows: Array) -> tuple[Array, int]:
+        """The GPUs that each of these jobs asks for, and all of them together. Do not change it."""
+        if len(rows) == 1:
+            row = rows.item()
+            return self.columns.gpus[row : row + 1], self.cells.gpus[row]
+        gpus = self.columns.gpus.take(rows)
+        return gpus, int(gpus.sum())
+
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""
         if len(self._ones) < count:

@@ -58,7 +58,7 @@ _NOTED = (
 )
 _ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
-_ROW_BYTES = 8
+_INT64 = np.dtype(np.int64)
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -258,7 +258,7 @@ class Recorder:
 
         `noted`: how long the notes were in each round.
         """
-        jobs = noted.astype(np.int64) // _ROW_BYTES
+        jobs = noted.astype(np.int64) // _INT64.itemsize
         kinds = self._gpus[: self._submitted]
         if len(kinds) and (kinds == kinds[0]).all():
             return {int(kinds[0]): jobs}
@@ -277,11 +277,11 @@ class Recorder:
 
 
 def _raw(rows: Array) -> bytes:
-    return rows.tobytes() if rows.dtype == np.int64 else rows.astype(np.int64).tobytes()
+    return rows.tobytes() if rows.dtype is _INT64 else rows.astype(_INT64).tobytes()
 
 
 def _rows(notes: bytearray) -> Array:
-    return np.frombuffer(notes, dtype=np.int64)
+    return np.frombuffer(notes, dtype=_INT64)
 
 
 def _sums(numbers: Array) -> Array:

@@ -97,8 +97,7 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
     """The present allocation and these jobs, on free GPUs."""
     if not len(rows):
         return cluster_state.allocation.unchanged(blocked=False)
-    need = job_state.columns.gpus.take(rows)
-    count = need.item() if len(rows) == 1 else int(need.sum())
+    need, count = job_state.asked_by(rows)
     gpus = _choose(count, None, cluster_state, assign)
     return cluster_state.allocation.with_more(rows, need, gpus, job_state.submitted)
 

@@ -61,27 +61,21 @@ class Counted:
         allocation = cluster_state.allocation
         if not starts and not stops:
             return allocation
+        jobs = _as_array(starts, job_state)
+        counts, total = job_state.asked_by(jobs)
         if not stops:
-            jobs, counts, total = _asked(starts, job_state)
             return allocation.with_more(jobs, counts, cluster_state.lowest_free(total), job_state.submitted)
         draft = Draft(allocation, job_state.submitted)
-        draft.remove(job_state.one(stops[0]) if len(stops) == 1 else np.array(stops))
+        draft.remove(_as_array(stops, job_state))
         if starts:
-            jobs, counts, total = _asked(starts, job_state)
             draft.add(jobs, counts, cluster_state.lowest_free(total, draft))
         return draft.outcome(settled=True)
 
     stable_until = for_ever
 
 
-def _asked(rows: list[int], job_state: JobState) -> tuple[Array, Array, int]:
-    """The rows as an array, the GPUs that each asks for, and their sum."""
-    if len(rows) == 1:
-        row = rows[0]
-        return job_state.one(row), job_state.columns.gpus[row : row + 1], job_state.cells.gpus[row]
-    jobs = np.array(rows)
-    counts = job_state.columns.gpus.take(jobs)
-    return jobs, counts, sum(counts.tolist())
+def _as_array(rows: list[int], job_state: JobState) -> Array:
+    return job_state.one(rows[0]) if len(rows) == 1 else np.array(rows, dtype=np.int64)
 
 
 def _walk(
