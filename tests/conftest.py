@@ -32,6 +32,28 @@ def project() -> Path:
     return ROOT
 
 
+@pytest.fixture(scope="session")
+def staged():
+    """A function that gives a job state with so many jobs of one GPU and one second, not yet submitted."""
+    import numpy as np
+
+    from blox.job_state import JobState
+    from blox.workloads.table import JobTable
+
+    def stage(count: int) -> JobState:
+        found = JobState()
+        columns = {
+            "job_id": [str(row) for row in range(count)],
+            "submit_s": np.zeros(count),
+            "gpus": np.ones(count, dtype=np.int64),
+            "duration_s": np.ones(count),
+        }
+        found.stage(JobTable.build(columns, source="test"), np.ones(count))
+        return found
+
+    return stage
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a command answered."""

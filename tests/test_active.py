@@ -5,29 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blox.columns import FINISHED
-from blox.job_state import JobState
-from blox.workloads.table import JobTable
 
 JOBS = 60
 
 
-def state() -> JobState:
-    found = JobState()
-    columns = {
-        "job_id": [str(row) for row in range(JOBS)],
-        "submit_s": np.zeros(JOBS),
-        "gpus": np.ones(JOBS, dtype=np.int64),
-        "duration_s": np.ones(JOBS),
-    }
-    found.stage(JobTable.build(columns, source="test"), np.ones(JOBS))
-    return found
-
-
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.booleans()), max_size=20), st.randoms())
-def test_the_active_are_who_came_and_has_not_finished(steps, random):
+def test_the_active_are_who_came_and_has_not_finished(staged, steps, random):
     """Each step: how many come, in any order, how many finish, and whether somebody asks."""
-    job_state, plain, left = state(), [], list(range(JOBS))
+    job_state, plain, left = staged(JOBS), [], list(range(JOBS))
     job_state.submit(JOBS)
     for come, go, asks in steps:
         new = sorted(random.sample(left, min(come, len(left))))
@@ -46,8 +32,8 @@ def test_the_active_are_who_came_and_has_not_finished(steps, random):
     assert job_state.fork().active.tolist() == plain
 
 
-def test_an_array_that_was_given_out_stays_as_it_was():
-    job_state = state()
+def test_an_array_that_was_given_out_stays_as_it_was(staged):
+    job_state = staged(JOBS)
     job_state.submit(JOBS)
     job_state.add_new_jobs(np.array([3, 5, 8]))
     before = job_state.active
@@ -58,8 +44,8 @@ def test_an_array_that_was_given_out_stays_as_it_was():
     assert before.tolist() == [3, 5, 8]
 
 
-def test_cells_and_columns_are_the_same_numbers():
-    job_state = state()
+def test_cells_and_columns_are_the_same_numbers(staged):
+    job_state = staged(JOBS)
     job_state.submit(JOBS)
     job_state.add_new_jobs(np.array([4]))
     job_state.start(np.array([4]), np.array([2]), 0.5, 3.0)

@@ -7,31 +7,17 @@ import numpy as np
 import pytest
 
 from blox.backends.ends import Ends
-from blox.job_state import JobState
 from blox.plan import Allocation
-from blox.workloads.table import JobTable
 
 JOBS = 400
 
 
-def state():
-    found = JobState()
-    columns = {
-        "job_id": [str(row) for row in range(JOBS)],
-        "submit_s": np.zeros(JOBS),
-        "gpus": np.ones(JOBS, dtype=np.int64),
-        "duration_s": np.ones(JOBS),
-    }
-    found.stage(JobTable.build(columns, source="test"), np.ones(JOBS))
-    return found
-
-
 @pytest.mark.parametrize("most", [1, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_agrees_with_looking_at_everybody(seed, most):
+def test_it_agrees_with_looking_at_everybody(staged, seed, most):
     """`most`: how many start or stop at a time; few make a heap, many do not."""
     rng = np.random.default_rng(seed)
-    job_state, ends, running = state(), Ends(), {}
+    job_state, ends, running = staged(JOBS), Ends(), {}
     ends.grow(JOBS)
     held, over = job_state.columns.held_gpus, 0
 
