@@ -187,7 +187,7 @@ class JobState:
             row = rows.item()
             return self.columns.gpus[row : row + 1], self.cells.gpus[row]
         gpus = self.columns.gpus.take(rows)
-        return gpus, int(gpus.sum())
+        return gpus, sum(gpus.tolist()) if len(rows) <= FEW else int(gpus.sum())
 
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""
