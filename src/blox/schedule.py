@@ -169,7 +169,7 @@ class Deferred(Everybody):
 
     @keys.setter
     def keys(self, keys: tuple[Array, ...]) -> None:
-        self._keys = keys
+        self._keys, self.contested = keys, None  # another order, of which nothing else is known
 
 
 def stable_order(*keys: Array) -> Array:

@@ -72,3 +72,22 @@ def test_rows_may_come_again():
     line.put(7, 1, waits=True)
     line.put(8, 3, waits=False)
     assert line.contested(np.zeros(9, dtype=int), np.ones(9, dtype=int), 0, 10) == [7, 8]
+
+
+@pytest.mark.parametrize("jobs", [250, 300])
+def test_a_promotion_around_it_counts_however_many_there_are(tmp_path, jobs):
+    """By hand: all GPUs are held for 5,000 s; who comes at 10 s and waits for 100 s goes before them all."""
+    lines = [
+        "job_id,submit_s,gpus,duration_s",
+        *(f"a{number},0,1,5000" for number in range(jobs)),
+        "x,10,4,50",
+    ]
+    (tmp_path / "jobs.csv").write_text("\n".join(lines) + "\n")
+    found = Experiment(
+        workload=str(tmp_path / "jobs.csv"),
+        cluster=f"1x{jobs}",
+        scheduler="promote:policy=tiresias:threshold=1000000,after_s=100",
+        placement="count",
+        clock="events",
+    ).run()
+    assert found.jobs["first_start_s"][-1] == 110

@@ -97,7 +97,8 @@ class Standings:
         self.spent_gpu_s[rows] = c.held0[rows]
         self.spent_s[rows] = c.run0[rows]
         self.promotions[rows] += 1
-        self._moved += rows.tolist()
+        if self._line is not None:
+            self._moved += rows.tolist()
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at those who have started since."""
