@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.backends.feed import JobFeed
 from blox.cluster_spec import cluster_from_spec
 from blox.cluster_state import ClusterState
@@ -189,3 +190,49 @@ def test_a_partner_who_is_taken_away_leaves_the_gpu_to_the_other():
     known = rates()
     ends = 500.0 + (6000.0 - 500.0 * known["r beside a"]) / known["r alone"]
     assert backend.next_event(cluster, jobs) == pytest.approx(ends, rel=1e-12)
+
+
+@pytest.mark.parametrize("nodes", [2, 300])
+@pytest.mark.parametrize("leaves", [0, 1])
+def test_what_a_partner_keeps_is_not_free(nodes, leaves):
+    """Two share the GPUs 0 and 1, a third is on 4; one of the two leaves after everything was asked for."""
+    cluster = ClusterState(cluster_from_spec(f"{nodes}x4"))
+    rows = lambda *numbers: np.array(numbers, dtype=np.int64)  # noqa: E731
+    cluster.carry_out(
+        SharedAllocation(
+            rows(0, 1, 2), rows(2, 2, 1), rows(0, 1, 0, 1, 4), used=3, share_group=rows(1, 0, -1)
+        )
+    )
+    before = (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
+    cluster.release(rows(leaves), 3)
+    assert before == (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
+    assert before[:2] == ([2, 3, 5], [2, 3])
+    assert cluster.free_gpus == 4 * nodes - 3 == len(cluster.free_ids())
+
+
+def test_a_shared_gpu_counts_once_in_every_round(tmp_path):
+    """Two jobs of two GPUs share the only two there are."""
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,2,1000\nb,0,2,2000\n")
+    (tmp_path / "pair.py").write_text(
+        """from dataclasses import dataclass
+import numpy as np
+from blox import Schedule
+
+@dataclass(frozen=True)
+class Pair:
+    \"\"\"Everybody on the same two GPUs.\"\"\"
+
+    def schedule(self, job_state, cluster_state):
+        jobs = job_state.active.copy()
+        partner = 1 - jobs if len(jobs) == 2 else None
+        return Schedule(jobs, pinned={row: (0, 1) for row in jobs.tolist()}, share_group=partner)
+"""
+    )
+    found = Experiment(
+        workload=str(tmp_path / "jobs.csv"),
+        cluster="1x2",
+        scheduler=f"{tmp_path / 'pair.py'}:Pair",
+        placement="consolidated",
+    ).run()
+    assert found.rounds["gpus_used"].max() == 2
+    assert found.rounds["free_gpus"].min() == 0

@@ -82,7 +82,7 @@ class Ledger:
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
         known = self._gpus_of.get(row)
-        return (self.owner == row).nonzero()[0] if known is None else np.array(known)
+        return (self.owner == row).nonzero()[0] if known is None else np.array(known, dtype=np.int64)
 
     def held_by(self, rows: Array, bound: int) -> Array:
         """The GPU ids that these rows hold, ascending; every row is below `bound`."""
@@ -105,7 +105,7 @@ class Ledger:
         for row in rows.tolist() if self._gpus_of else ():
             self._gpus_of.pop(row, None)
         if len(gpus) > _SMALL:
-            self._look_again()
+            self.look_again()
             return
         ids = sorted(gpus.tolist())
         if self._free_list is not None:
@@ -121,6 +121,8 @@ class Ledger:
         self._diary.append((row, gpus, False))
         if len(self._diary) > _LONG:
             self._enter()
+        if not gpus:  # somebody who shares with it holds them
+            return 0
         if self._free_list is not None:
             _put_in(self._free_list, gpus)
         if self._looked:
@@ -138,7 +140,7 @@ class Ledger:
         self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         self._roster.join(rows)
         if len(gpus) > _SMALL:
-            self._look_again()
+            self.look_again()
             return
         ids = sorted(gpus.tolist())
         if self._free_list is not None:
@@ -173,8 +175,8 @@ class Ledger:
                 owner[gpu] = row
         self._diary.clear()
 
-    def _look_again(self) -> None:
-        """Too much has changed to follow."""
+    def look_again(self) -> None:
+        """More has changed than can be followed, or the owners were changed from outside."""
         self._free_list = self._free_ids = self._node_free = self._by_free = None
         self._looked = False
 
@@ -207,7 +209,7 @@ class Ledger:
         lowest = [*map(neg, self._free_list[: -count - 1 : -1])]
         if len(released):
             lowest = sorted(lowest + released.tolist())[:count]
-        return np.array(lowest)
+        return np.array(lowest, dtype=np.int64)
 
     def free_ids_after(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""

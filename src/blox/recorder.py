@@ -103,7 +103,7 @@ class Recorder:
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
-        launch, move, suspend, wanted = plan.launch, plan.move, plan.suspend, plan.wanted
+        launch, move, suspend, present = plan.launch, plan.move, plan.suspend, cluster_state.allocation
         launched, suspended, moved = launch.size, len(suspend), move.size
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
         started = launched or moved
@@ -126,23 +126,23 @@ class Recorder:
             handed_out = launch.used + move.used
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
-            if wanted.share_group is not None:
+            if present.share_group is not None:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus, wanted.used
+        total, used = cluster_state.total_gpus, present.used
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         self._rows += _ROW.pack(
             now,
             held,
-            wanted.size,
+            present.size,
             total,
             used,
             largest,
             fragmentation,
-            wanted.blocked,
+            present.blocked,
             submitted,
             len(self._began),
             len(self._ceased),

@@ -34,6 +34,7 @@ class SharedAllocation(Allocation):
         of_gpus = np.repeat(stays, self.counts)
         ledger.release(rows, np.setdiff1d(self.gpus[~of_gpus], left.gpus))
         ledger.owner[left.gpus] = np.repeat(left.jobs, left.counts)
+        ledger.look_again()
         partner = self.share_group[stays]
         grants: dict[str, Any] = {
             **left.grants(),
