@@ -154,6 +154,13 @@ FAULTS = {
         "is granted 3 GPUs, and can use 2 to 2",
         "between min_gpus and max_gpus",
     ),
+    "grants unsigned numbers": (
+        SCHEDULE
+        + "        return replace(Schedule.ordered(job_state), gpus=job_state.gpus.astype(np.uint64))\n",
+        "answer",
+        "gpus are uint64",
+        ".astype(np.int64)",
+    ),
     "grants nothing": (
         SCHEDULE + "        return replace(Schedule.ordered(job_state), gpus=job_state.gpus * 0)\n",
         "gangs",

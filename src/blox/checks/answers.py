@@ -167,6 +167,12 @@ def _whole_numbers(values: Any, name: str, fix: str) -> Array:
     ):
         what = "a mask" if isinstance(values, np.ndarray) and values.dtype == bool else _kind_of(values)
         raise Broken(f"{name} are {what}, not an array of whole numbers", fix=fix, rule="answer")
+    if values.dtype == np.uint64:
+        raise Broken(
+            f"{name} are uint64, which numpy does not mix with other whole numbers",
+            fix="convert them: .astype(np.int64)",
+            rule="answer",
+        )
     return values
 
 
