@@ -95,7 +95,7 @@ class Ledger:
         return marked.take(self.owner).nonzero()[0]
 
     def release(self, rows: Array, gpus: Array) -> None:
-        """These rows give these GPUs, all that they hold, back."""
+        """These rows give back all that they hold, which are these GPUs."""
         if len(rows) <= FEW:
             for row in rows.tolist():
                 self.release_one(row)
@@ -104,14 +104,7 @@ class Ledger:
         self._roster.leave(rows)
         for row in rows.tolist() if self._gpus_of else ():
             self._gpus_of.pop(row, None)
-        if len(gpus) > _SMALL:
-            self.look_again()
-            return
-        ids = sorted(gpus.tolist())
-        if self._free_list is not None:
-            _put_in(self._free_list, ids)
-        if self._looked:
-            self._follow(ids, 1)
+        self._follow_all(gpus, 1)
 
     def release_one(self, row: int) -> int:
         """A row gives back all that it holds. Returns how many GPUs that is."""
@@ -139,14 +132,7 @@ class Ledger:
             return
         self.owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
         self._roster.join(rows)
-        if len(gpus) > _SMALL:
-            self.look_again()
-            return
-        ids = sorted(gpus.tolist())
-        if self._free_list is not None:
-            _take_out(self._free_list, ids)
-        if self._looked:
-            self._follow(ids, -1)
+        self._follow_all(gpus, -1)
 
     def occupy_one(self, row: int, gpus: list[int]) -> None:
         """A row takes free GPUs."""
@@ -179,6 +165,17 @@ class Ledger:
         """More has changed than can be followed, or the owners were changed from outside."""
         self._free_list = self._free_ids = self._node_free = self._by_free = None
         self._looked = False
+
+    def _follow_all(self, gpus: Array, by: int) -> None:
+        """GPUs of many jobs have become free (1) or are taken (-1)."""
+        if len(gpus) > _SMALL:
+            self.look_again()
+            return
+        ids = sorted(gpus.tolist())
+        if self._free_list is not None:
+            (_put_in if by > 0 else _take_out)(self._free_list, ids)
+        if self._looked:
+            self._follow(ids, by)
 
     def _follow(self, gpus: list[int], by: int) -> None:
         """These GPUs have become free (1) or are taken (-1)."""
