@@ -22,7 +22,7 @@ from board import REFERENCE, Board, calibration
 
 from blox import Experiment
 from blox.performance.throughputs import throughputs
-from blox.schedulers.gavel.policies import policy
+from blox.schedulers.gavel.policies.by_name import policy
 from blox.schedulers.gavel.problem import Pairs, Problem
 
 # CPU seconds of one allocation of the original (CVXPY and ECOS), process warm, by policy and jobs. Where two

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from board import REFERENCE, SHARED, Board, calibration
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits
 from blox.performance.goodput_fit import Observations, fit

@@ -20,8 +20,8 @@ from blox import Allocation, ClusterState, Experiment, JobState, Schedule
 from blox.admission_control.threshold import Threshold
 from blox.composition import Composition
 from blox.performance.overheads import Overheads
-from blox.placement.by_node import place_by_node
 from blox.placement.scattered import Scattered
+from blox.placement.walk.by_node import place_by_node
 from blox.schedulers.promote import Promote
 
 POLICIES = ("Fifo", "Srtf", "Las")

@@ -19,7 +19,7 @@ import numpy as np
 from board import REFERENCE, Board, calibration
 
 from blox import Experiment
-from blox.schedulers import themis
+from blox.schedulers.themis import policy as themis
 
 LIMIT_MS = 50.0
 ROUNDS = 60

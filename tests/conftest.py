@@ -37,7 +37,7 @@ def staged():
     """A function that gives a job state with so many jobs of one GPU and one second, not yet submitted."""
     import numpy as np
 
-    from blox.job_state import JobState
+    from blox.state.jobs import JobState
     from blox.workloads.table import JobTable
 
     def stage(count: int) -> JobState:

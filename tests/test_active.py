@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blox.columns import FINISHED
+from blox.state.columns import FINISHED
 
 JOBS = 60
 
@@ -49,12 +49,16 @@ def test_cells_and_columns_are_the_same_numbers(staged):
     job_state.submit(JOBS)
     job_state.add_new_jobs(np.array([4]))
     job_state.start(np.array([4]), np.array([2]), 0.5, 3.0)
-    assert (job_state.cells.held_gpus[4], job_state.cells.rate[4], job_state.cells.anchor[4]) == (2, 0.5, 3.0)
+    assert (job_state.scalars.held_gpus[4], job_state.scalars.rate[4], job_state.scalars.anchor[4]) == (
+        2,
+        0.5,
+        3.0,
+    )
     assert job_state.columns.held_gpus[4] == 2
     job_state.columns.held_gpus[4] = 7
-    assert job_state.cells.held_gpus[4] == 7
+    assert job_state.scalars.held_gpus[4] == 7
     job_state.finish(np.array([4]), 9.0)
     assert job_state.columns.status[4] == FINISHED
     twin = job_state.fork()
-    twin.cells.gpus[4] = 5
+    twin.scalars.gpus[4] = 5
     assert job_state.columns.gpus[4] == 1, "a fork has columns of its own"

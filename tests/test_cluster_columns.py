@@ -2,9 +2,9 @@
 
 import pytest
 
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
 
 
 def test_cores_memory_and_storage_stand_in_columns():

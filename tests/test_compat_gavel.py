@@ -9,7 +9,7 @@ from blox import Experiment
 from blox.compat.gavel.as_original import as_the_original
 from blox.compat.gavel.chosen import ChosenDuration, ChosenFinishTime, ChosenMaxMin
 from blox.errors import BloxError
-from blox.schedulers.gavel.policies import policy
+from blox.schedulers.gavel.policies.by_name import policy
 from blox.schedulers.gavel.problem import Problem
 
 ALONE = {"fast": {"v100": 1.0, "k80": 0.25}, "slow": {"v100": 0.5, "k80": 0.5}}  # steps/s

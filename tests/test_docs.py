@@ -14,7 +14,7 @@ import blox
 from blox.compat.blox import BloxCompat
 from blox.options import SimulationOptions
 from blox.registry import PACKAGES
-from blox.result_files import read_jobs
+from blox.results.files import read_jobs
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

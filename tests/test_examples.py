@@ -77,7 +77,7 @@ def test_the_sweep_runs(tmp_path):
 
 
 def test_the_cluster_is_read():
-    from blox.cluster_spec import cluster_from_spec
+    from blox.state.cluster_spec import cluster_from_spec
 
     cluster = cluster_from_spec(str(EXAMPLES / "cluster.toml"))
     assert cluster.total_gpus == 2 * 8 * 4 + 12 * 2

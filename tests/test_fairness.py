@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.fairness import average_present, jain_index
+from blox.results.fairness import average_present, jain_index
 
 
 def run(tmp_path, rows, header="job_id,submit_s,gpus,duration_s", **settings):

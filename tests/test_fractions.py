@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.fractions import TimeShares
-from blox.job_state import JobState
-from blox.placement.pinned import place_pinned
-from blox.schedule import Schedule
+from blox.placement.walk.pinned import place_pinned
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.fractions import TimeShares
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
 
 ROUND_S = 360.0

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from blox.ledger import Ledger
-from blox.roster import Roster
+from blox.state.ledger import Ledger
+from blox.state.roster import Roster
 
 QUESTIONS = ("owner", "jobs", "free", "lowest", "nodes", "largest", "held")
 

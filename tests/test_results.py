@@ -5,8 +5,8 @@ import os
 import pytest
 
 from blox import Experiment
-from blox.result_files import FILES
-from blox.results import Result
+from blox.results.files import FILES
+from blox.results.result import Result
 
 
 @pytest.fixture(scope="module")

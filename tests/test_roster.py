@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blox.roster import Roster
+from blox.state.roster import Roster
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)

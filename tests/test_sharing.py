@@ -7,15 +7,15 @@ import pytest
 
 from blox import Experiment
 from blox.backends.feed import JobFeed
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.job_speeds import job_speeds
-from blox.placement.pinned import place_pinned
-from blox.plan import Plan
-from blox.schedule import Schedule
-from blox.sharing import SharedAllocation
+from blox.placement.walk.pinned import place_pinned
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Plan
+from blox.state.schedule import Schedule
+from blox.state.sharing import SharedAllocation
 from blox.workloads.table import JobTable
 
 A3C, RESNET = "A3C", "ResNet-18 (batch size 16)"

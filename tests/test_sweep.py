@@ -11,8 +11,8 @@ import tomllib
 import pytest
 
 from blox import BloxError, Experiment
-from blox.parallel import Task, run_all
-from blox.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
+from blox.experiment.parallel import Task, run_all
+from blox.experiment.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
 from blox.toml_text import to_toml
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
@@ -231,7 +231,7 @@ def test_a_run_that_fails_stops_nothing_else(tmp_path, command):
 
 
 def test_all_specs_are_checked_before_the_first_run(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
     answer = command("sweep", *SMALL, "--cluster", "4by4", "--out", tmp_path / "s", "--processes", 1)
     assert answer.code == 2
     assert "'4by4' does not describe nodes" in answer.err

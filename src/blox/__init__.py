@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 from blox.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from blox.cluster_state import ClusterState
     from blox.errors import BloxError
-    from blox.experiment import Experiment
-    from blox.job_state import JobState
+    from blox.experiment.settings import Experiment
     from blox.manager import BloxManager
-    from blox.plan import Allocation, Plan
     from blox.registry import register
-    from blox.results import Result
-    from blox.schedule import Schedule
+    from blox.results.result import Result
+    from blox.state.cluster import ClusterState
+    from blox.state.jobs import JobState
+    from blox.state.plan import Allocation, Plan
+    from blox.state.schedule import Schedule
 
 __all__ = [
     "Allocation",
@@ -42,15 +42,15 @@ __all__ = [
 
 # Names are fetched when they are first used, so that `blox --help` need not wait for numpy.
 _HOMES = {
-    "Allocation": "plan",
+    "Allocation": "state.plan",
     "BloxError": "errors",
     "BloxManager": "manager",
-    "ClusterState": "cluster_state",
-    "Experiment": "experiment",
-    "JobState": "job_state",
-    "Plan": "plan",
-    "Result": "results",
-    "Schedule": "schedule",
+    "ClusterState": "state.cluster",
+    "Experiment": "experiment.settings",
+    "JobState": "state.jobs",
+    "Plan": "state.plan",
+    "Result": "results.result",
+    "Schedule": "state.schedule",
     "register": "registry",
 }
 

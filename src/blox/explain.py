@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
-from blox.metrics import seen_s
 from blox.recorder import CAUSES, wait_cause
-from blox.results import Result
+from blox.results.metrics import seen_s
+from blox.results.result import Result
 from blox.workloads.table import Array
 
 ARRIVAL, RUNNING = "arrival", "running"
@@ -215,7 +215,7 @@ def totals_of(history: list[Interval]) -> dict[str, float]:
 
 def places(gpus: tuple[int, ...], experiment: Mapping[str, Any]) -> str:
     """GPUs by node: `node-3: 12-15`; by number alone where the cluster's file is not there any more."""
-    from blox.cluster_spec import cluster_from_spec
+    from blox.state.cluster_spec import cluster_from_spec
 
     try:
         nodes = cluster_from_spec(str(experiment.get("cluster", ""))).nodes

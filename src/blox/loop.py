@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.manager import BloxManager
-from blox.plan import Plan
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, for_ever
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Plan
 
 
 def run(

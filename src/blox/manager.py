@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 
 from blox.clock import Clock, Events, Rounds
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState, one_or_all
-from blox.plan import NO_ROWS, Plan
 from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState, scalar_index
+from blox.state.plan import NO_ROWS, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
@@ -157,7 +157,7 @@ class BloxManager:
         if len(suspend):
             self.backend.suspend(suspend, job_state)
             job_state.stop(suspend, now)
-            job_state.columns.preemptions[one_or_all(suspend)] += 1
+            job_state.columns.preemptions[scalar_index(suspend)] += 1
         if move.size:
             self.backend.suspend(move.jobs, job_state)
             job_state.stop(move.jobs, now)

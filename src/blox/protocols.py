@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Allocation
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

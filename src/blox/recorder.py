@@ -13,9 +13,9 @@ from struct import Struct
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Plan
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (

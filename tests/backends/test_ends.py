@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from blox.backends.ends import Ends
-from blox.plan import Allocation
+from blox.state.plan import Allocation
 
 JOBS = 400
 

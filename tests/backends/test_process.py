@@ -21,13 +21,13 @@ from blox.backends import job_process
 from blox.backends.children import Children
 from blox.backends.feed import JobFeed
 from blox.backends.process import Processes
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.experiment import Experiment
-from blox.job_state import JobState
-from blox.plan import Allocation
-from blox.results import Result
+from blox.experiment.settings import Experiment
+from blox.results.result import Result
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import JobTable
 
 SPEEDUP = 60.0
@@ -250,7 +250,7 @@ def test_no_process_outlives_the_scheduler(tmp_path: Path, ending: signal.Signal
     """Running and suspended children alike end with it, however it ends."""
     trace = write_trace(tmp_path, [(0, 1, 36000)] * 4)
     settings = f"workload={trace!r}, cluster='1x2', scheduler='las', round_s=15.0, backend='process'"
-    program = f"from blox.experiment import Experiment; Experiment({settings}, speedup=60.0).run()"
+    program = f"from blox.experiment.settings import Experiment; Experiment({settings}, speedup=60.0).run()"
     scheduler = subprocess.Popen(
         [sys.executable, "-c", program],
         stderr=subprocess.DEVNULL,

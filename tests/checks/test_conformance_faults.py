@@ -175,7 +175,7 @@ FAULTS = {
         "job_state.memory",
     ),
     "writes one number": (
-        SCHEDULE + "        job_state.cells.held_gpus[0] = 7\n        return Schedule.ordered(job_state)\n",
+        SCHEDULE + "        job_state.scalars.held_gpus[0] = 7\n        return Schedule.ordered(job_state)\n",
         "pure",
         "changes the state in place",
         "job_state.memory",

@@ -9,12 +9,12 @@ from blox import registry
 from blox.checks import guard, is_foreign
 from blox.checks.broken import Broken
 from blox.checks.scenarios import scenarios
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.placement.count import Count
 from blox.schedulers.las import Las
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
 
 GOOD = "@dataclass(frozen=True)\nclass Mine:\n    '''Jobs as they come.'''\n"
 SCHEDULE = GOOD + "    def schedule(self, job_state, cluster_state):\n"
@@ -146,7 +146,7 @@ def test_a_false_history_is_not_believed(policy_file):
         "        row = schedule.jobs[schedule.order][:1]\n"
         "        need = job_state.columns.gpus[row]\n"
         "        wanted = Allocation(row, need, np.arange(int(need.sum())))\n"
-        "        from blox.plan import Plan\n"
+        "        from blox.state.plan import Plan\n"
         "        nothing = Allocation()\n"
         "        wanted.plan = Plan(wanted, nothing, row[:0], nothing, nothing, row[:0], now)\n"
         "        return wanted\n"

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from blox.cli.grids import grid_from
-from blox.results import Result
+from blox.results.result import Result
 
 SMALL = ["--workload", "gavel:multi=true,load=12", "--cluster", "4x4", "--jobs", 40]
 
@@ -69,7 +69,7 @@ def test_lists_in_a_file_and_the_file_it_writes(command, tmp_path):
 
 
 def test_a_mistake_in_the_last_one_is_told_before_the_first_runs(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
     answer = command("compare", *SMALL, "--scheduler", "fifo,lass", "--out", tmp_path / "c", "--processes", 1)
     assert answer.code == 2
     assert "did you mean 'las'?" in answer.err

@@ -65,7 +65,7 @@ def test_an_interruption_is_one_line_and_130(command, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("blox.prepared.Prepared.run", interrupted)
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", interrupted)
     answer = command("run")
     assert (answer.code, answer.out, answer.err) == (130, "", "interrupted\n")
 
@@ -96,13 +96,13 @@ def test_no_permission_is_told_without_a_trace(command, monkeypatch, tmp_path):
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied", "/nowhere")
 
-    monkeypatch.setattr("blox.results.Result.save", refused)
+    monkeypatch.setattr("blox.results.result.Result.save", refused)
     answer = command("run", "--jobs", 5, "--out", tmp_path / "x")
     assert answer.code == 2
     assert answer.err.startswith("error: /nowhere: Permission denied")
 
 
 def test_a_fault_of_our_own_keeps_its_trace(command, monkeypatch):
-    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         command("run")

@@ -100,7 +100,7 @@ def test_earlier_results_are_replaced_and_anything_else_is_refused_at_once(comma
     assert json.loads((tmp_path / "x" / "summary.json").read_text())["jobs"] == 6
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "me.jpg").write_text("dear")
-    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
     answer = command("run", "--jobs", 5, "--out", tmp_path / "photos")
     assert answer.code == 2
     assert "holds 'me.jpg', which is not from an earlier run" in answer.err
@@ -112,7 +112,7 @@ def test_a_changed_trace_is_refused_before_anything_runs(command, tmp_path, trac
     experiment = tmp_path / "x" / "experiment.toml"
     trace.write_text(trace.read_text().replace("900", "901"))
     with monkeypatch.context() as patch:
-        patch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
+        patch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
         answer = command("run", experiment)
     assert answer.code == 2
     assert "the file behind workload" in answer.err and "trace.csv" in answer.err
@@ -169,7 +169,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(command, tmp_path
         pytest.skip("absent: /proc")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
-    monkeypatch.setattr("blox.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
     answer = command(name, "--workload", "constant", "--jobs", 3, "--out", place)
     assert answer.code == 2
     assert f"{place}: cannot be" in answer.err and ".blox-" not in answer.err
@@ -195,6 +195,6 @@ def test_how_long_real_processes_take_is_told_before(command, trace, monkeypatch
     def stop(*_):
         raise blox.BloxError("stopped here", where="test", fix="none")
 
-    monkeypatch.setattr("blox.prepared.Prepared.run", stop)
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", stop)
     answer = command("run", "--workload", trace, "--cluster", "2x4", "--backend", "process", *words)
     assert answer.err.startswith(f"note: this takes {note}")

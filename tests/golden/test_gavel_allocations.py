@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blox.schedulers.gavel.policies import original, policy
+from blox.schedulers.gavel.policies.by_name import original, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
 
 SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from blox import Experiment
-from blox.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_all
 
 SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "pollux"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.placement.synergy_model import Choice
-from blox.placement.synergy_program import best_points, linear_bound
+from blox.placement.synergy.model import Choice
+from blox.placement.synergy.program import best_points, linear_bound
 from blox.profiles.synergy import best_case, model_wants, surfaces
 
 SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from blox.schedulers.ftf_forms import shockwave_rho, smallest_max_rho, synergy_rho
-from blox.schedulers.gavel.finish_time_fairness import FinishTimeFairness
+from blox.schedulers.gavel.policies.finish_time_fairness import FinishTimeFairness
 from blox.schedulers.gavel.problem import Problem
-from blox.schedulers.themis_auction import auction, bid_by_machine
-from blox.schedulers.themis_rho import AppJob, cluster_time_s, ideal_time_s, rho, shared_time_s, worst_off
+from blox.schedulers.themis.auction import auction, bid_by_machine
+from blox.schedulers.themis.rho import AppJob, cluster_time_s, ideal_time_s, rho, shared_time_s, worst_off
 
 SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FILE = SHARED / "goldens" / "themis.json"

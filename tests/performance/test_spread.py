@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from blox import BloxError, Experiment
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
 from blox.performance.training import slowdown, step_s
-from blox.plan import Allocation
 from blox.registry import build
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.population import MODELS
 from blox.workloads.table import JobTable
 

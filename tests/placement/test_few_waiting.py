@@ -5,10 +5,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from blox.job_state import JobState
-from blox.placement import few_waiting
-from blox.placement.few_waiting import displaced_by_few
-from blox.schedule import Schedule
+from blox.placement.walk import few_waiting
+from blox.placement.walk.few_waiting import displaced_by_few
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
 
 
@@ -55,7 +55,7 @@ def whole_line(state, key, capacity):
 def test_it_decides_as_the_whole_line(seed, few, kinds):
     state, key, capacity = crowd(seed, kinds)
     free = capacity - int(state.columns.held_gpus[:700].sum())
-    with patch.object(few_waiting, "FEW", few):
+    with patch.object(few_waiting, "SHORT_LINE", few):
         found = displaced_by_few(Schedule.ordered(state, by=key), state, free)
     assert found is None or found == whole_line(state, key, capacity)
     assert found is not None or few < 700, "nobody is too many"

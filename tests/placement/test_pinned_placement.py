@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Plan
 from blox.registry import build
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Plan
+from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
 
 

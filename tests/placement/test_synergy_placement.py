@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from blox import Experiment
 from blox.errors import BloxError
-from blox.placement.synergy import Synergy
+from blox.placement.synergy.policy import Synergy
 
 MODELS = ("alexnet", "res50", "gnmt", "m5", "shufflenet", "unheard-of")
 MODES = ("proportional", "greedy", "tune", "opt")

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from blox.placement.synergy_model import Choice
-from blox.placement.synergy_program import best_points, linear_bound
+from blox.placement.synergy.model import Choice
+from blox.placement.synergy.program import best_points, linear_bound
 from blox.profiles.synergy import surfaces
 
 pytest.importorskip("highspy")

@@ -9,13 +9,13 @@ import pytest
 
 from blox import BloxError, Schedule
 from blox.checks import check
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.placement.fragments import Fragments
 from blox.placement.profile import Profile
 from blox.placement.tiresias import Tiresias
-from blox.plan import Allocation
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import JobTable
 
 FIRST_GPUS = {0: (0,), 1: (4,), 2: (8,)}  # row -> GPUs: one on each of the nodes 0, 1 and 2

@@ -1,6 +1,6 @@
 """The walk down a schedule exactly as its contract words it, slowly: what placement is compared with."""
 
-from blox.cluster_state import ClusterState
+from blox.state.cluster import ClusterState
 
 
 def walk(schedule, cluster_state: ClusterState, job_state, choose, of_row=False):

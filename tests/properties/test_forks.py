@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from worlds import worlds
 
 from blox.checks.probe import _fingerprint as fingerprint
-from blox.plan import Plan
+from blox.state.plan import Plan
 
 SETTINGS = settings(
     derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]

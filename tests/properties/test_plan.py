@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_walk import rounds
 
-from blox.placement.by_count import place_by_count
 from blox.placement.consolidated import Consolidated
 from blox.placement.random import Random
-from blox.plan import Allocation, Plan
+from blox.placement.walk.by_count import place_by_count
+from blox.state.plan import Allocation, Plan
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=250)
 

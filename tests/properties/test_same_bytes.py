@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from worlds import worlds
 
-from blox.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_all
 
 SETTINGS = settings(
     derandomize=True,

@@ -9,10 +9,10 @@ from test_skipping import SETTINGS, same
 from test_walk import rounds
 from worlds import worlds
 
-from blox.placement.by_node import place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.node_pool import NodePool
+from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.node_pool import NodePool
 
 SELECTIVE = ("tiresias", "tiresias:rest=spread", "profile", "profile:tolerance=0.4,gbps=10", "fragments")
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from worlds import World, jobs_for, worlds
 
 from blox import Experiment, Schedule
-from blox.cluster_spec import ClusterSpec, Node
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
 from blox.schedulers.gittins import GittinsIndex
 from blox.schedulers.las import Las
-from blox.schedulers.tiresias import Tiresias
+from blox.schedulers.tiresias.policy import Tiresias
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec, Node
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import JobTable
 
 SPECS = (

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from reference_walk import first_free, per_node, walk
 from worlds import CLUSTERS
 
-from blox.cluster_spec import ClusterSpec, Node
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.placement import by_count, few_waiting
-from blox.placement.by_count import place_by_count
-from blox.placement.by_node import place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
-from blox.placement.node_pool import NodePool
-from blox.plan import Allocation, Plan
-from blox.schedule import Schedule
+from blox.placement.walk import by_count, few_waiting
+from blox.placement.walk.by_count import place_by_count
+from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.node_pool import NodePool
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec, Node
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation, Plan
+from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
 
 SETTINGS = settings(
@@ -96,7 +96,7 @@ def test_counting_chooses_the_same_jobs_as_walking(case):
 def test_a_part_of_the_line_is_enough_where_few_wait(case, few):
     """The same when so few are few that small rounds bring every branch into play."""
     states = case.schedule, case.cluster_state, case.job_state
-    with patch.object(by_count, "FEW", few), patch.object(few_waiting, "FEW", few):
+    with patch.object(by_count, "SHORT_LINE", few), patch.object(few_waiting, "SHORT_LINE", few):
         found = place_by_count(*states)
     assert chosen(found) == sorted(walk(*states, first_free))
     assert found.as_dict() == place_by_count(*states).as_dict()

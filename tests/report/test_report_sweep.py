@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blox.report.sweep_page import _claim
-from blox.results import Result
+from blox.results.result import Result
 
 
 def lines(**means: list[float]) -> dict[str, dict[float, list[Result]]]:

@@ -1,4 +1,4 @@
-"""Runs of a toy scheduler: the shape of `blox.results.Result`, made in milliseconds."""
+"""Runs of a toy scheduler: the shape of `blox.results.result.Result`, made in milliseconds."""
 
 from __future__ import annotations
 

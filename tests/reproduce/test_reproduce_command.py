@@ -52,7 +52,7 @@ def test_what_has_finished_is_not_run_again_and_gives_the_same_bytes(command, ti
     def never(*_):
         raise AssertionError("run again")
 
-    monkeypatch.setattr("blox.prepared.Prepared.run", never)
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", never)
     answer = command("reproduce", "fig10", "--out", str(tmp_path), "--processes", "1")
     assert answer.code == 0, answer.err
     assert {name: (tmp_path / "fig10" / name).read_bytes() for name in FILES} == before

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.reproduce import Case, Done, Setting, fig4, fig10, fig11, figures
-from blox.results import Result
+from blox.results.result import Result
 
 
 @pytest.mark.parametrize(

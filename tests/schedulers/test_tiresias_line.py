@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.placement import by_count, few_waiting
-from blox.schedule import Schedule
-from blox.schedulers.tiresias_line import Line
+from blox.placement.walk import by_count, few_waiting
+from blox.schedulers.tiresias.line import Line
+from blox.state.schedule import Schedule
 
 
 @pytest.mark.parametrize("few", [12, 30])
@@ -31,8 +31,8 @@ def test_it_decides_as_the_keys_do(monkeypatch, scheduler, few):
             assert found == plain
         return found
 
-    monkeypatch.setattr(by_count, "FEW", few)
-    monkeypatch.setattr(few_waiting, "FEW", few)
+    monkeypatch.setattr(by_count, "SHORT_LINE", few)
+    monkeypatch.setattr(few_waiting, "SHORT_LINE", few)
     monkeypatch.setattr(by_count, "displaced_by_few", both)
     Experiment(
         workload="philly:jobs=1200,offered=1.3,gpus=128,max_gpus=32",

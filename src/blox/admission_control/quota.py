@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.protocols import for_ever
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 

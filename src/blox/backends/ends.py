@@ -12,9 +12,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.columns import FEW, by_cell
-from blox.job_state import JobState
+from blox.state.cluster import ClusterState
+from blox.state.columns import SCALAR_MAX, scalar_view
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 _LEAST = 4096  # jobs in a new heap; of more who run, one in eight
@@ -25,7 +25,7 @@ class Ends:
 
     def __init__(self) -> None:
         self.of: Array = np.empty(0)
-        self._of_one = by_cell(self.of)
+        self._of_one = scalar_view(self.of)
         self.earliest = math.inf  # nobody who runs ends before
         self._somebody_left = False  # so that the earliest must be looked for
         self._soon: list[tuple[float, int]] = []  # heap of (end, row)
@@ -36,11 +36,11 @@ class Ends:
     def grow(self, count: int) -> None:
         """So many more jobs are known, which have no end yet."""
         self.of = np.concatenate((self.of, np.full(count, np.inf)))
-        self._of_one = by_cell(self.of)
+        self._of_one = scalar_view(self.of)
 
     def put(self, rows: Array, ends: Array) -> None:
         """Jobs start, or will end at another time than was thought; in that case call `left` too."""
-        if len(rows) <= FEW:
+        if len(rows) <= SCALAR_MAX:
             for row, end in zip(rows.tolist(), ends.tolist()):
                 self.put_one(row, end)
             return
@@ -60,7 +60,7 @@ class Ends:
     def left(self, count: int) -> None:
         """So many jobs have stopped: one of the others may be the next to end."""
         self._somebody_left = True
-        if count > FEW:
+        if count > SCALAR_MAX:
             self._horizon, self._calm = -math.inf, False
 
     def next(self, cluster_state: ClusterState, job_state: JobState) -> float:
@@ -129,11 +129,11 @@ class Ends:
             running, ends = running.take(soonest), ends.take(soonest)
             self._horizon = ends.max().item()
         self._soon = sorted(zip(ends.tolist(), running.tolist()))
-        self._most = 4 * len(self._soon) + FEW
+        self._most = 4 * len(self._soon) + SCALAR_MAX
 
     def _top(self, job_state: JobState) -> float:
         """The end of the first in the heap who does run; inf: there is none."""
-        soon, of, held = self._soon, self._of_one, job_state.cells.held_gpus
+        soon, of, held = self._soon, self._of_one, job_state.scalars.held_gpus
         while soon:
             end, row = soon[0]
             if of[row] == end and held[row]:

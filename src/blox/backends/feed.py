@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from blox.errors import BloxError
-from blox.job_state import JobState
+from blox.state.jobs import JobState
 from blox.workloads.table import LONGEST_S, Array, JobTable
 
 Belief = Callable[[JobTable], Array]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from blox.backends.simulation import Simulation
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Allocation
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 

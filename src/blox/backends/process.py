@@ -18,10 +18,10 @@ import numpy as np
 from blox.backends.children import Child, Children
 from blox.backends.feed import JobFeed
 from blox.backends.job_process import FINISHED
-from blox.cluster_state import ClusterState
-from blox.columns import FINISHED as JOB_FINISHED
-from blox.job_state import JobState
-from blox.plan import NO_ROWS, Allocation
+from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED as JOB_FINISHED
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
 _LATE_S = 0.1  # real; who wakes or acts so much later than asked is on time

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from blox.backends.simulation import NO_TIMES, Simulation
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import NO_ROWS, Allocation
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
-from blox.cluster_state import ClusterState
-from blox.columns import FEW, by_cell
-from blox.job_state import JobState, each
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
-from blox.plan import NO_ROWS, Allocation
+from blox.state.cluster import ClusterState
+from blox.state.columns import SCALAR_MAX, scalar_view
+from blox.state.jobs import JobState, each
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
 NO_TIMES: Array = np.empty(0)
@@ -46,7 +46,7 @@ class Simulation:
         self._options = options or SimulationOptions()
         self._round_s = round_s
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
-        self._work_of = by_cell(self._work_s)  # the same, one at a time
+        self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
         self._begin()
 
@@ -78,8 +78,8 @@ class Simulation:
         rows = grants.jobs
         rate = self._performance.rate(grants, cluster_state, job_state)
         begin = job_state.now + self._overheads.delay(rows, job_state)
-        if len(rows) <= FEW:
-            work_s, done0, ends = self._work_of, job_state.cells.done0, self._ends
+        if len(rows) <= SCALAR_MAX:
+            work_s, done0, ends = self._work_of, job_state.scalars.done0, self._ends
             speeds = repeat(rate) if type(rate) is float else each(rate)
             starts = repeat(begin) if type(begin) is float else each(begin)
             for row, speed, start in zip(rows.tolist(), speeds, starts):
@@ -114,7 +114,7 @@ class Simulation:
         else:
             work = jobs.columns["duration_s"]
         self._work_s = np.concatenate((self._work_s, work))
-        self._work_of = by_cell(self._work_s)
+        self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from blox.checks.broken import Broken
 from blox.checks.kinds import KINDS, Kind
-from blox.cluster_state import WHOLE, ClusterState
-from blox.job_state import JobState
-from blox.plan import Allocation
-from blox.schedule import Schedule
+from blox.state.cluster import WHOLE, ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")

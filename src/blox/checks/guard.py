@@ -17,11 +17,11 @@ from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
 from blox.checks.seal import REMEDY, seal
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import Allocation, Plan
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation, Plan
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from blox.checks.broken import Broken
 from blox.checks.guard import Guard, guard
 from blox.checks.seal import REMEDY
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Allocation
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 
 _GRANTS = ("share_milli", "cpu", "memory_gb", "config", "share_group")
 _SCHEDULE = ("jobs", "gpus", "gpu_type", *_GRANTS)

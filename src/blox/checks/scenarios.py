@@ -12,14 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from blox import metrics
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.simulation import Simulation
 from blox.clock import Rounds
-from blox.cluster_spec import ClusterSpec, Node
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.performance.duration import Duration
@@ -27,11 +23,15 @@ from blox.performance.overheads import Overheads
 from blox.performance.table import Table
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
-from blox.plan import NO_ROWS
-from blox.schedule import Schedule
+from blox.results import metrics
 from blox.schedulers.fifo import Fifo
 from blox.schedulers.las import Las
 from blox.schedulers.srtf import Srtf
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec, Node
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
 

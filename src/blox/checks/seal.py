@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from blox.checks.broken import Broken
-from blox.cluster_state import ClusterState
-from blox.columns import Cells
-from blox.job_state import JobState
+from blox.state.cluster import ClusterState
+from blox.state.columns import ScalarColumns
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 REMEDY = (
@@ -42,8 +42,8 @@ class SealedJobState(JobState):
         raise _assigned("job_state.active")
 
     @property
-    def cells(self) -> Cells:  # type: ignore[override]
-        return Cells(self.columns)  # of columns that are locked by now
+    def cells(self) -> ScalarColumns:  # type: ignore[override]
+        return ScalarColumns(self.columns)  # of columns that are locked by now
 
     def column(self, name: str) -> Array:
         return _locked(super().column(name))

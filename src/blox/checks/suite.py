@@ -17,7 +17,7 @@ from blox.checks.probe import probe
 from blox.checks.report import Finding, Report
 from blox.checks.scenarios import Outcome, Scenario, scenarios
 from blox.errors import BloxError
-from blox.job_state import JobState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 _ROWS = {

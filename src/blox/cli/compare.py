@@ -44,10 +44,10 @@ def compare(
     several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
     from blox.cli.grids import check_place, check_targets, failures, grid_from, names_of, run_tasks
     from blox.cli.show import show_runs, written
-    from blox.parallel import Task
-    from blox.result_files import write_text
-    from blox.results import Result
-    from blox.sweep import check_all, slug
+    from blox.experiment.parallel import Task
+    from blox.experiment.sweep import check_all, slug
+    from blox.results.files import write_text
+    from blox.results.result import Result
     from blox.toml_text import to_toml
 
     if out is not None:

@@ -10,10 +10,10 @@ from typing import Any
 import typer
 
 from blox.errors import BloxError
-from blox.experiment import Experiment, read_toml
-from blox.parts import DECIDED_BY_PRESET
-from blox.prepared import Prepared
-from blox.provenance import check_unchanged, setting_of
+from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.prepared import Prepared
+from blox.experiment.settings import Experiment, read_toml
+from blox.results.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
 
 

@@ -36,7 +36,7 @@ def explain(
     from rich.console import Console
 
     from blox.explain import Explanation
-    from blox.results import Result
+    from blox.results.result import Result
 
     explanation = Explanation(Result.load(directory))
     console = Console(highlight=False)

@@ -13,11 +13,11 @@ from blox.cli.experiments import check_files
 from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
 from blox.errors import BloxError
-from blox.experiment import Experiment, read_toml
-from blox.parallel import Outcome, Task, cores, run_all
-from blox.result_files import check_target
-from blox.results import Result, label_of
-from blox.sweep import Grid, slug, values_of
+from blox.experiment.parallel import Outcome, Task, cores, run_all
+from blox.experiment.settings import Experiment, read_toml
+from blox.experiment.sweep import Grid, slug, values_of
+from blox.results.files import check_target
+from blox.results.result import Result, label_of
 
 
 def grid_from(

@@ -6,7 +6,7 @@ import math
 
 import typer
 
-from blox.prepared import Prepared
+from blox.experiment.prepared import Prepared
 
 LONG_S = 600.0  # real seconds above which a larger speed-up is named
 

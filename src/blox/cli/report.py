@@ -27,7 +27,7 @@ def report(
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
-    from blox.results import Result
+    from blox.results.result import Result
 
     results = [Result.load(directory) for directory in dirs]
     # Pictures come first: a missing library or a wrong format is told before anything is written.

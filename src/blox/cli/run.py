@@ -46,7 +46,7 @@ def run(
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.result_files import check_target
+    from blox.results.files import check_target
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from blox.parallel import Outcome
-    from blox.sweep import Grid
+    from blox.experiment.parallel import Outcome
+    from blox.experiment.sweep import Grid
 
 MOST_ROWS = 60  # of the table on the terminal; sweep.csv has them all
 
@@ -66,9 +66,9 @@ def sweep(
     single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
     from blox.cli.grids import check_place, check_targets, failures, grid_from, run_tasks
     from blox.cli.interrupt import Interrupted
-    from blox.parallel import Task
-    from blox.result_files import write_text
-    from blox.sweep import check_all, finished_outcome, run_name, sweep_csv
+    from blox.experiment.parallel import Task
+    from blox.experiment.sweep import check_all, finished_outcome, run_name, sweep_csv
+    from blox.results.files import write_text
     from blox.toml_text import to_toml
 
     check_place(out, "runs", "sweep.toml", "sweep.csv", "report.html")
@@ -99,7 +99,7 @@ def sweep(
 
 def _note_load(grid: Grid) -> None:
     """Says so if the swept load takes the place of one that a workload names itself."""
-    from blox.sweep import own_load
+    from blox.experiment.sweep import own_load
 
     for workload in grid.axes.get("workload", [grid.base.workload]) if "load" in grid.axes else []:
         if (load := own_load(workload)) is not None:
@@ -111,7 +111,7 @@ def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *,
     from rich.console import Console
 
     from blox.report.sweep_page import write_sweep_report
-    from blox.result_files import write_text
+    from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return
@@ -127,8 +127,8 @@ def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *,
 
 def _name(experiment: object, grid: Grid) -> str:
     """A run in the progress display: the settings that vary."""
-    from blox.experiment import Experiment
-    from blox.sweep import setting_of
+    from blox.experiment.settings import Experiment
+    from blox.experiment.sweep import setting_of
 
     assert isinstance(experiment, Experiment)
     texts = [(name, setting_of(experiment, name)) for name in grid.varying()]
@@ -144,9 +144,9 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from blox.experiment.sweep import setting_of
     from blox.report import measures
     from blox.report.table import Label
-    from blox.sweep import setting_of
 
     rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
     results = [result for _, result in rows]

@@ -213,7 +213,7 @@ def _gpu_counts(found: Description) -> Table:
 
 def _gpus_of(cluster: str) -> int:
     """GPUs of a cluster given as a number or as a cluster spec."""
-    from blox.cluster_spec import cluster_from_spec
+    from blox.state.cluster_spec import cluster_from_spec
 
     if cluster.strip().isdecimal():
         if int(cluster) < 1:

@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.shared import SharedSimulation
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.performance.job_speeds import REFERENCE, job_speeds
-from blox.plan import Allocation
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 

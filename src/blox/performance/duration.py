@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import Allocation
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 

@@ -14,15 +14,15 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.elastic import ElasticSimulation, Stages
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError, suggestion
-from blox.job_state import JobState
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, best_batch, split_batch
-from blox.plan import Allocation
 from blox.profiles.batch_sizes import check_batch_sizes
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 STAGES = 10  # equal parts of a job's progress in which the noise of its gradients is constant

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from blox.cluster_spec import ClusterSpec
 from blox.errors import BloxError
+from blox.state.cluster_spec import ClusterSpec
 
 _OWN = Path(__file__).parent.parent / "profiles"
 _BITS_PER_PARAMETER = 32

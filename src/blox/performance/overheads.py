@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.registry import parse_options
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 # Seconds to launch and to restart, by model. Our own round estimates from model size (state to save and

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from blox.backends.graded import GradedSimulation
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import Allocation
 from blox.profiles.synergy import best_case, model_wants, surfaces
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 NO_GRANT = -1.0

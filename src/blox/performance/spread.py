@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.model_profiles import profiles_from
 from blox.performance.training import network_gbps, step_s
-from blox.plan import Allocation
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import Allocation
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 COLUMNS = ("model", "gpu_type", "gpus", "consolidated", "rate")

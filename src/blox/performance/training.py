@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from blox.cluster_spec import ClusterSpec
 from blox.errors import BloxError
 from blox.performance.model_profiles import Generation, ModelProfile
+from blox.state.cluster_spec import ClusterSpec
 from blox.workloads.table import Array
 
 Number = TypeVar("Number", float, Array)

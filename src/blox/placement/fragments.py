@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.placement.by_node import place_by_node
-from blox.placement.node_pool import NodePool, Share
-from blox.plan import Allocation
+from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.node_pool import NodePool, Share
 from blox.protocols import for_ever
 from blox.registry import register
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 
 
 @register.placement("fragments")

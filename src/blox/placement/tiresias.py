@@ -3,17 +3,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.performance.model_profiles import profiles_from
-from blox.placement.by_node import NodeRule, place_by_node
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.plan import Allocation
+from blox.placement.walk.by_node import NodeRule, place_by_node
 from blox.protocols import for_ever
 from blox.registry import register
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 
 TOGETHER = Consolidated("wait")
 

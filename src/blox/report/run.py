@@ -1,4 +1,4 @@
-"""Run: what the report reads of a result. `blox.results.Result` is one; so is any object of this shape."""
+"""Run: what the report reads of a result. `Result` is one; so is any object of this shape."""
 
 from __future__ import annotations
 

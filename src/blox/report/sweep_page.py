@@ -8,12 +8,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from blox.parallel import Outcome
+from blox.experiment.parallel import Outcome
+from blox.experiment.sweep import Grid, setting_of
 from blox.report import colours, figures, measures, units
 from blox.report.page import document, embedded, section
-from blox.result_files import write_text
-from blox.results import Result
-from blox.sweep import Grid, setting_of
+from blox.results.files import write_text
+from blox.results.result import Result
 
 SHOWN = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation")
 _NUMBERS = ("load", "round_s", "jobs", "speedup", "max_rounds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from blox.reproduce.figure import Done
-from blox.results import Result
+from blox.results.result import Result
 
 Curves = Mapping[str, Mapping[float, float]]  # line -> x -> value
 

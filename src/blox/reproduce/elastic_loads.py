@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.curves import Curves
 from blox.reproduce.figure import Case
-from blox.results import Result
+from blox.results.result import Result
 
 FIFO, TIRESIAS, OPTIMUS, POLLUX, LAS = "FIFO", "Tiresias", "Optimus", "Pollux", "LAS"
 SCHEDULERS = {FIFO: "fifo", TIRESIAS: "tiresias", OPTIMUS: "optimus", POLLUX: "pollux", LAS: "las"}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.curves import Curves, curves, excess
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict

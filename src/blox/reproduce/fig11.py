@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.curves import curves, excess
 from blox.reproduce.fig10 import SCHEDULER, V100

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
-from blox.results import Result
+from blox.results.result import Result
 from blox.workloads.table import Array
 
 # The original's own defaults: three queues, demoted at 3250 and 7200 GPU-seconds; GPUs are counted.

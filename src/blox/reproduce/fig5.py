@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.fig4 import compare
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
-from blox.results import Result
+from blox.results.result import Result
 from blox.workloads.spec import workload_from_spec
 from blox.workloads.table import Array
 

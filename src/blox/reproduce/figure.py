@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from blox.errors import BloxError, suggestion
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.report.chart import Chart
-from blox.results import Result
+from blox.results.result import Result
 
 Scale = Literal["quick", "full"]
 SCALES: tuple[Scale, ...] = ("quick", "full")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_spec import cluster_from_spec
 from blox.report.chart import Chart, Line
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
 from blox.reproduce.gavel_runs import (
@@ -20,8 +19,9 @@ from blox.reproduce.gavel_runs import (
     Comparison,
     cases,
 )
-from blox.results import Result
+from blox.results.result import Result
 from blox.schedulers.gavel.problem import COST_PER_HOUR
+from blox.state.cluster_spec import cluster_from_spec
 
 CLAIMED_JCT, CLAIMED_MAKESPAN = 3.5, 1.4
 UNITS = {JCT: "h", MAKESPAN: "h", COST: "$"}

@@ -19,12 +19,12 @@ from html import escape
 from pathlib import Path
 
 from blox.errors import BloxError
-from blox.parallel import Outcome, Task, cores, run_all
+from blox.experiment.parallel import Outcome, Task, cores, run_all
+from blox.experiment.sweep import check_all, finished_outcome, run_name
 from blox.report.chart import interactive, save_chart
 from blox.report.page import document, embedded, section
 from blox.reproduce.figure import Case, Done, Figure, Finding, Setting, figure_called
-from blox.result_files import write_text
-from blox.sweep import check_all, finished_outcome, run_name
+from blox.results.files import write_text
 from blox.version import VERSION
 
 FILES = ("numbers.csv", "finding.json", "figure.png", "figure.svg", "report.html")

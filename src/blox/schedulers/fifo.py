@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.protocols import for_ever
 from blox.registry import register
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 
 
 @register.scheduling("fifo")

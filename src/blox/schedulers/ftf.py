@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
 from blox.registry import register
-from blox.schedule import Schedule
 from blox.schedulers.ftf_forms import smallest_max_rho, synergy_rho
-from blox.schedulers.themis_apps import AppHistory, Apps
+from blox.schedulers.themis.apps import AppHistory, Apps
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 NO_TIMES: Array = np.empty(0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.columns import FINISHED
-from blox.job_state import JobState
 from blox.schedulers.gittins import GittinsIndex
+from blox.state.columns import FINISHED
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 MOST = 1000  # samples; of a longer history, as many evenly spaced quantiles

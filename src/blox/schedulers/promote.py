@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.columns import FINISHED
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
 from blox.protocols import SchedulingPolicy, stable_until
 from blox.registry import build, register
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
-from blox.experiment import Experiment
-from blox.job_state import JobState
+from blox.experiment.settings import Experiment
 from blox.performance.throughputs import throughputs
-from blox.placement.pinned import place_pinned
-from blox.schedule import Schedule
+from blox.placement.walk.pinned import place_pinned
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.learnt import Learnt, references
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
 
 MODELS = ["A3C", "CycleGAN", "LM (batch size 20)", "Recommendation (batch size 2048)"]

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blox.errors import BloxError
-from blox.schedulers.gavel.interior import centre
-from blox.schedulers.gavel.policies import original, policy
+from blox.schedulers.gavel.policies.by_name import original, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
-from blox.schedulers.gavel.program import program
-from blox.schedulers.gavel.vertex import Vertex
+from blox.schedulers.gavel.solver.interior import centre
+from blox.schedulers.gavel.solver.program import program
+from blox.schedulers.gavel.solver.vertex import Vertex
 
 TWO = ("k80", "v100")
 

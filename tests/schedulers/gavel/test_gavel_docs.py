@@ -4,7 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from blox.schedulers.gavel.policies import POLICIES
+from blox.schedulers.gavel.policies.by_name import POLICIES
 from blox.schedulers.gavel.scheduler import Gavel
 
 PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"

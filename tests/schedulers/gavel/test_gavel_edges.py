@@ -8,7 +8,7 @@ from gavel_problems import TYPES, check, problem
 
 from blox.errors import BloxError
 from blox.performance.throughputs import throughputs
-from blox.schedulers.gavel.policies import POLICIES, policy
+from blox.schedulers.gavel.policies.by_name import POLICIES, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
 
 OVERCOMMITS = ("proportional",)  # a yardstick, not a schedule

@@ -7,9 +7,9 @@ import pytest
 
 from blox.checks import check
 from blox.errors import BloxError
-from blox.experiment import Experiment
+from blox.experiment.settings import Experiment
 from blox.registry import build
-from blox.schedulers.gavel.policies import POLICIES
+from blox.schedulers.gavel.policies.by_name import POLICIES
 
 HEAD = "job_id,submit_s,gpus,duration_s,model"
 THREE = "v100=1x4,p100=1x4,k80=1x4"

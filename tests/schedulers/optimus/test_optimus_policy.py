@@ -5,14 +5,14 @@ import pytest
 
 from blox import Experiment
 from blox.checks import check
-from blox.cluster_spec import cluster_from_spec
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.performance.elastic import EPOCHS, LOSS
 from blox.registry import build
 from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
 from blox.schedulers.optimus.speed import Synchronous
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
 from blox.workloads.table import JobTable
 
 VARIANTS = (

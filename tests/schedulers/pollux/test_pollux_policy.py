@@ -10,10 +10,10 @@ from blox import Experiment, Schedule
 from blox.checks import check
 from blox.clock import Events
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.registry import build
 from blox.schedulers.pollux import Pollux
 from blox.schedulers.pollux.policy import restarts
+from blox.state.jobs import JobState
 
 ELASTIC = Experiment(
     workload="elastic:jobs=12,load=30,max_gpus=16", cluster="4x4", performance="goodput", round_s=60.0,

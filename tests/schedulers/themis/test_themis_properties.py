@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from blox import Experiment
 from blox.checks import check
-from blox.schedulers.themis_auction import auction, bid_by_machine
-from blox.schedulers.themis_rho import AppJob, rho
-from blox.schedulers.themis_wants import Want
+from blox.schedulers.themis.auction import auction, bid_by_machine
+from blox.schedulers.themis.rho import AppJob, rho
+from blox.schedulers.themis.wants import Want
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=150)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blox.compat.gavel.chosen import ChosenDuration, ChosenFinishTime, ChosenMaxMin
 from blox.compat.gavel.chosen_packed import PackedDuration, PackedFinishTime, PackedMaxMin
-from blox.schedulers.gavel.policies import Policy, original
+from blox.schedulers.gavel.policies.by_name import Policy, original
 
 
 def as_the_original(name: str, seed: int) -> Policy:

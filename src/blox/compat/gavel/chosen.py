@@ -10,7 +10,7 @@ import numpy as np
 from blox.compat.gavel.blocks import Blocks
 from blox.compat.gavel.conic import solve
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.policies import Policy
+from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Problem
 from blox.workloads.table import Array
 

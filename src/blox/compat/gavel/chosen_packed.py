@@ -11,9 +11,9 @@ from blox.compat.gavel.chosen import bisected, isolated_so_far
 from blox.compat.gavel.conic import Found, solve
 from blox.compat.gavel.pairs import Shares
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.policies import Policy
+from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Problem
-from blox.schedulers.gavel.program import sharing
+from blox.schedulers.gavel.solver.program import sharing
 from blox.workloads.table import Array
 
 

@@ -16,7 +16,7 @@ from blox.compat.gavel.blocks import Blocks, BlockSystem
 from blox.compat.gavel.cones import NUDGE
 from blox.compat.gavel.pairs import Shares
 from blox.compat.gavel.pairs_kkt import ShareSystem
-from blox.schedulers.gavel.one_thread import one_thread
+from blox.schedulers.gavel.solver.one_thread import one_thread
 from blox.workloads.table import Array
 
 TOLERANCE = 1e-8

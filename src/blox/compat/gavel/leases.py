@@ -7,11 +7,11 @@ from itertools import islice
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.gavel.record import Record
-from blox.job_state import JobState
-from blox.plan import Allocation, Plan
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation, Plan
+from blox.state.schedule import Schedule
 
 Members = tuple[int, ...]
 Gpus = tuple[int, ...]

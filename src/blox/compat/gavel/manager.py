@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.gavel.steps import Rounds
-from blox.job_state import JobState
 from blox.manager import BloxManager
-from blox.plan import Plan
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.compat.gavel.blocks import ROUNDS_OF_SCALING, root
 from blox.compat.gavel.cones import Cones
-from blox.schedulers.gavel.solvers import solver
+from blox.schedulers.gavel.solver.solvers import solver
 from blox.workloads.table import Array
 
 

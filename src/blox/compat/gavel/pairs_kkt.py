@@ -10,7 +10,7 @@ import numpy as np
 
 from blox.compat.gavel.cones import NUDGE
 from blox.compat.gavel.pairs import ShareRows
-from blox.schedulers.gavel.solvers import solver
+from blox.schedulers.gavel.solver.solvers import solver
 from blox.workloads.table import Array
 
 

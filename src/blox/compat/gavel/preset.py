@@ -17,7 +17,7 @@ from blox.composition import Composition
 from blox.errors import BloxError
 from blox.performance.throughputs import throughputs
 from blox.registry import register
-from blox.schedulers.gavel.policies import original
+from blox.schedulers.gavel.policies.by_name import original
 from blox.termination.completed import Completed
 
 CLUSTER = "v100=36x1,p100=36x1,k80=36x1"

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.simulation import NO_TIMES, Simulation
-from blox.cluster_state import ClusterState
 from blox.compat.gavel.record import Record, Round
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.plan import NO_ROWS, Allocation
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array, JobTable
 
 MOST_FAILURES = 5

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.gavel.combinations import Combinations
 from blox.compat.gavel.record import Record
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.schedule import Schedule
-from blox.schedulers.gavel.policies import Policy
+from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Pairs, Problem
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 FASTEST_FIRST = ("v100", "p100", "k80")

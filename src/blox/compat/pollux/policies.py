@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.pollux.ticks import OWN_BATCH, Trainings
-from blox.job_state import JobState
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits
-from blox.placement.pinned import pins
-from blox.schedule import Schedule
+from blox.placement.walk.pinned import pins
 from blox.schedulers.optimus.allocation import allocate_replicas
 from blox.schedulers.optimus.placement import Nodes, place_replicas
 from blox.schedulers.optimus.policy import Memory as OptimusMemory
 from blox.schedulers.optimus.policy import Optimus
 from blox.schedulers.pollux.beliefs import Believed
 from blox.schedulers.pollux.policy import Memory, Pollux
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 MOST = 64  # replicas: no more were measured

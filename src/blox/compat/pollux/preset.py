@@ -8,17 +8,17 @@ from typing import ClassVar, Literal
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.clock import Rounds
-from blox.cluster_state import ClusterState
 from blox.compat.pollux.policies import ToldOptimus, ToldPollux, TwoQueues
 from blox.compat.pollux.ticks import Measured, Trainings
 from blox.composition import Composition
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.options import SimulationOptions
 from blox.placement.first_free import FirstFree
-from blox.plan import NO_ROWS
 from blox.protocols import SchedulingPolicy
 from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 

@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.simulation import NO_TIMES, Simulation
-from blox.cluster_state import ClusterState
 from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
-from blox.job_state import JobState
 from blox.performance.goodput_interference import interfering
-from blox.placement.pinned import held_by_node
-from blox.plan import NO_ROWS, Allocation
+from blox.placement.walk.pinned import held_by_node
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.pollux_profiles import applications_beside
 from blox.workloads.table import Array, JobTable
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.sensitivity import cores_per_gpu, node_shape
 from blox.profiles.synergy import Demand, best_case, model_wants
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 
 
 @dataclass

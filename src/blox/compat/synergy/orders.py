@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.synergy.demands import Demands
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 Name = Literal["FIFO", "SRTF", "LAS", "FTF"]

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.synergy.repack import fitting
-from blox.job_state import JobState
 from blox.performance.sensitivity import node_shape
-from blox.placement.synergy_model import Choice
-from blox.placement.synergy_program import best_points
-from blox.plan import Allocation
+from blox.placement.synergy.model import Choice
+from blox.placement.synergy.program import best_points
 from blox.profiles.synergy import surfaces
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 
 
 @dataclass

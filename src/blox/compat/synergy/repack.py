@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.synergy.demands import Demands
 from blox.compat.synergy.servers import Placed, Servers, Share
-from blox.job_state import JobState
 from blox.performance.sensitivity import node_shape
-from blox.plan import NO_ROWS, Allocation, Plan
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS, Allocation, Plan
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 _APART = 16  # places between two looks: an order that begins like the last one is walked from there on

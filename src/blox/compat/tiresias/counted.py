@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.tiresias.lane import Job
-from blox.job_state import JobState
-from blox.placement.requests import first_come
-from blox.plan import Allocation, Draft
+from blox.placement.walk.requests import first_come
 from blox.protocols import for_ever
-from blox.schedule import Everybody, Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation, Draft
+from blox.state.schedule import Everybody, Schedule
 from blox.workloads.table import Array
 
 _MANY = 512  # jobs: a longer line is quicker counted all at once

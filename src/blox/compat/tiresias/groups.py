@@ -4,16 +4,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from blox.cluster_state import ClusterState
-from blox.columns import FINISHED
 from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.lane import NEVER, Job
 from blox.compat.tiresias.mlfq import counts
 from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import rounded
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 INTERVAL_S = 600

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.columns import FINISHED
-from blox.job_state import JobState
-from blox.plan import Allocation
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 CPU_ALONE, CPU_PER_GPU = 2, 6  # cores: a worker; a worker and a parameter server

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import Decided
-from blox.job_state import JobState
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 
 
 @dataclass

@@ -7,15 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.compat.tiresias.counted import decided
 from blox.compat.tiresias.lane import NEVER
 from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import index_table
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.schedule import Schedule
 from blox.schedulers.gittins import GittinsIndex, read_samples
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

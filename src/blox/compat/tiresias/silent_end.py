@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blox.job_state import JobState
 from blox.manager import BloxManager
+from blox.state.jobs import JobState
 
 
 class SilentEnd(BloxManager):

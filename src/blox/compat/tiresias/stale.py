@@ -3,10 +3,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
 from blox.protocols import for_ever
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 
@@ -21,7 +21,7 @@ class _Noted:
 
     def learn(self, job_state: JobState) -> None:
         """Takes in who has started since the last time."""
-        one, starts = job_state.cells, job_state.starts
+        one, starts = job_state.scalars, job_state.starts
         for rows in starts[self.read :]:
             for row in rows.tolist():
                 self.ends.add(one.expected_s[row] - one.done0[row] + one.anchor[row])
@@ -38,7 +38,7 @@ class StaleCompletion:
     """
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
-        submitted, submit_s = job_state.submitted, job_state.cells.submit_s
+        submitted, submit_s = job_state.submitted, job_state.scalars.submit_s
         submission = submit_s[submitted] if submitted < len(submit_s) else math.inf
         completed = len(job_state.just_finished)
         noted = job_state.memory(self, _Noted)

@@ -11,14 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.columns import FINISHED
 from blox.compat.tiresias.counted import Decided
 from blox.compat.tiresias.tables import expected_table, index_table
-from blox.job_state import JobState
-from blox.plan import NO_ROWS
 from blox.protocols import for_ever
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

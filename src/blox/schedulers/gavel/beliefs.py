@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.job_speeds import job_speeds
 from blox.schedulers.gavel.problem import Pairs
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 

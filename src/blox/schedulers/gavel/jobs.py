@@ -6,11 +6,11 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.fractions import gpus_by_type
-from blox.job_state import JobState
 from blox.schedulers.gavel.problem import Pairs, Problem
+from blox.state.cluster import ClusterState
+from blox.state.fractions import gpus_by_type
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 LEAST_LEFT_S = 1.0  # a job that runs is not done, whatever was believed

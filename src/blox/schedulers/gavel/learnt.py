@@ -16,13 +16,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.job_speeds import REFERENCE, job_speeds
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.beliefs import Oracle
 from blox.schedulers.gavel.estimator import Estimator, complete
 from blox.schedulers.gavel.problem import Pairs
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from blox.fractions import TimeShares
-from blox.job_state import JobState
 from blox.schedulers.gavel.usage import Usage
+from blox.state.fractions import TimeShares
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 

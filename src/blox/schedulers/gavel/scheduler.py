@@ -6,25 +6,25 @@ from typing import Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.fractions import TimeShares, gpus_by_type
-from blox.job_state import JobState
 from blox.performance.job_speeds import job_speeds
 from blox.registry import register
-from blox.schedule import Schedule
 from blox.schedulers.gavel.allocation import Allocation
-from blox.schedulers.gavel.allox import AlloX
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
-from blox.schedulers.gavel.fifo import Fifo
 from blox.schedulers.gavel.jobs import Belief, problem_of, speeds_now
 from blox.schedulers.gavel.learnt import Learnt
 from blox.schedulers.gavel.memory import Memory
 from blox.schedulers.gavel.named import check_known, numbers, words
-from blox.schedulers.gavel.policies import Policy, policy
+from blox.schedulers.gavel.policies.allox import AlloX
+from blox.schedulers.gavel.policies.by_name import Policy, policy
+from blox.schedulers.gavel.policies.fifo import Fifo
+from blox.schedulers.gavel.policies.queue import FifoAware, ShortestJobFirst
+from blox.schedulers.gavel.policies.water_filling import WaterFilling
 from blox.schedulers.gavel.problem import COST_PER_HOUR, Problem
-from blox.schedulers.gavel.queue import FifoAware, ShortestJobFirst
-from blox.schedulers.gavel.water_filling import WaterFilling
+from blox.state.cluster import ClusterState
+from blox.state.fractions import TimeShares, gpus_by_type
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 NOTHING = 1e-4  # smaller fractions are a solver's dust

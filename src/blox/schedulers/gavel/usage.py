@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
-from blox.leases import Pins
-from blox.schedule import Schedule
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.leases import Pins
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

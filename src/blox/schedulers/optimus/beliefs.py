@@ -14,13 +14,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from blox.job_state import JobState
 from blox.performance.elastic import batch_asked_for, limits_of_job
 from blox.performance.goodput import ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, split_batch
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
 from blox.schedulers.optimus.speed import Synchronous, fit_replicas, fit_synchronous
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 

@@ -8,17 +8,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
-from blox.placement.pinned import held_by_node, pins
+from blox.placement.walk.pinned import held_by_node, pins
 from blox.profiles.elastic import elastic_profiles
 from blox.registry import register
-from blox.schedule import Schedule
 from blox.schedulers.optimus.allocation import allocate_replicas
 from blox.schedulers.optimus.beliefs import Learnt, most_replicas, remaining_s, step_table
 from blox.schedulers.optimus.placement import Nodes, place_replicas
 from blox.schedulers.optimus.servers import divide_with_servers, place_with_servers
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

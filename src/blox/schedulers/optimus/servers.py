@@ -7,14 +7,14 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.elastic import batch_asked_for, limits_of_job
 from blox.profiles.elastic import elastic_profiles
 from blox.schedulers.optimus.allocation import ServerJob, Speed, allocate
 from blox.schedulers.optimus.beliefs import Learnt, most_replicas, remaining_s, sampled, step_table
 from blox.schedulers.optimus.placement import Nodes, Tasks, place, place_replicas
 from blox.schedulers.optimus.speed import Synchronous
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 CORES_PER_GPU = 4.0  # of a cluster that says nothing of cores

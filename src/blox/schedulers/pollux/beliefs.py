@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
-from blox.job_state import JobState
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits
 from blox.performance.goodput_fit import Observations, fit
 from blox.profiles.elastic import elastic_profiles
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 _NEUTRAL = np.ones(7)  # stands for a model that nobody looks at

@@ -8,19 +8,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from blox.cluster_state import ClusterState
 from blox.errors import BloxError
-from blox.job_state import JobState
 from blox.performance.goodput_batch import best_batch, capped
-from blox.placement.gpu_types import allowed_nodes
-from blox.placement.pinned import held_by_node, pins
+from blox.placement.walk.gpu_types import allowed_nodes
+from blox.placement.walk.pinned import held_by_node, pins
 from blox.profiles.elastic import elastic_profiles
 from blox.registry import register
-from blox.schedule import Schedule
 from blox.schedulers.pollux.beliefs import Believed, Learnt, believed
 from blox.schedulers.pollux.fitness import Round, restart_factor
 from blox.schedulers.pollux.search import search
 from blox.schedulers.pollux.speedup import speedup_table
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 

@@ -1,0 +1,207 @@
+"""Runs experiments in parallel processes: each on its own, saved as soon as it has finished.
+
+What a run gives depends on its experiment alone, so the number of processes changes nothing but the time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, Protocol
+
+from blox.errors import BloxError
+from blox.experiment.settings import Experiment
+from blox.foreign import user_fault
+from blox.results.result import Result, label_of
+
+_EVERY_S = 0.1  # how often a run reports its progress
+
+
+@dataclass(frozen=True)
+class Task:
+    """An experiment, and the directory that its results go to, if any."""
+
+    experiment: Experiment
+    directory: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a task ended: with figures, or with `error`; `trace` is set where blox itself is at fault."""
+
+    task: Task
+    result: Result | None = None  # without its tables: those are in the directory
+    error: BloxError | None = None
+    trace: str = ""
+
+
+class Watcher(Protocol):
+    """Is told how things go; tasks are numbered as they were given."""
+
+    def going_on(self, run: int, done: int, total: int) -> None: ...
+
+    def over(self, run: int) -> None: ...
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_all(tasks: Sequence[Task], processes: int, watcher: Watcher | None = None) -> list[Outcome]:
+    """Runs every task and returns how each ended, in the order given. A run that fails stops no other.
+
+    When interrupted, it kills what is going on and raises; what has finished is in its directories.
+    """
+    if min(processes, len(tasks)) <= 1:
+        return [_alone(number, task, watcher) for number, task in enumerate(tasks)]
+    outcomes: dict[int, Outcome] = {}
+    waiting = list(enumerate(tasks))[::-1]
+    workers = [_Worker() for _ in range(min(processes, len(tasks)))]
+    try:
+        for worker in workers:
+            worker.give(*waiting.pop())
+        while len(outcomes) < len(tasks):
+            busy = {worker.pipe: worker for worker in workers if worker.number is not None}
+            for pipe in wait(list(busy)):
+                worker = busy[pipe]  # type: ignore[index]
+                message = worker.receive()
+                if isinstance(message, Outcome):
+                    number = worker.take_off()
+                    outcomes[number] = message
+                    if watcher is not None:
+                        watcher.over(number)
+                    if waiting:
+                        worker.give(*waiting.pop())
+                elif watcher is not None and worker.number is not None:
+                    watcher.going_on(worker.number, *message)
+    finally:
+        for worker in workers:
+            worker.stop()
+        for worker in workers:
+            worker.join()
+    return [outcomes[number] for number in range(len(tasks))]
+
+
+def _alone(number: int, task: Task, watcher: Watcher | None) -> Outcome:
+    def report(done: int, total: int) -> None:
+        if watcher is not None:
+            watcher.going_on(number, done, total)
+
+    outcome = _carry_out(task, report)
+    if watcher is not None:
+        watcher.over(number)
+    return outcome
+
+
+def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
+    """Runs one task to its end; what goes wrong is part of the answer."""
+    report(0, 0)
+    try:
+        result = task.experiment.run(_at_most_every(_EVERY_S, report))
+        if task.directory is not None:
+            result.save(task.directory)
+    except BloxError as error:
+        return Outcome(task, error=error)
+    except Exception as error:
+        if (fault := user_fault(error)) is not None:
+            return Outcome(task, error=fault)
+        what = f"{type(error).__name__}: {error}"
+        where = f"run {label_of(task.experiment.to_table())}"
+        return Outcome(task, error=BloxError(what, where=where), trace=traceback.format_exc())
+    return Outcome(task, Result(result.label, result.experiment, result.summary, {}, {}, {}, result.timing))
+
+
+def _at_most_every(seconds: float, report: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    last = 0.0
+
+    def report_now_and_then(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= seconds:
+            last = now
+            report(done, total)
+
+    return report_now_and_then
+
+
+@dataclass
+class _Worker:
+    """A process that takes one task at a time; replaced when it dies."""
+
+    number: int | None = None  # of the task it has
+    task: Task | None = None
+    pipe: Connection = field(init=False)
+    process: BaseProcess = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start()
+
+    def give(self, number: int, task: Task) -> None:
+        self.number, self.task = number, task
+        self.pipe.send(task)
+
+    def receive(self) -> Any:
+        """An Outcome, or (jobs done, jobs to do). A process that died has failed its task."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            assert self.task is not None
+            task = self.task
+            self.process.join()
+            code = self.process.exitcode or 0
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+            self.pipe.close()
+            self._start()
+            error = BloxError(
+                f"its process {how}",
+                where=f"run {label_of(task.experiment.to_table())}",
+                fix="probably too little memory: use fewer --processes or fewer jobs",
+            )
+            return Outcome(task, error=error)
+
+    def take_off(self) -> int:
+        number, self.number, self.task = self.number, None, None
+        assert number is not None
+        return number
+
+    def stop(self) -> None:
+        """Asks an idle process to leave, and kills a busy one."""
+        if self.number is not None:
+            self.process.terminate()
+        with contextlib.suppress(OSError):
+            self.pipe.close()
+
+    def join(self) -> None:
+        self.process.join(10)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    def _start(self) -> None:
+        # A fresh interpreter: forking one that has threads (a progress bar) can hang.
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+
+def _work(pipe: Connection) -> None:
+    """The life of a worker process: tasks in, progress and outcomes out, until nobody listens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that no draft is left behind
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            task = pipe.recv()
+            pipe.send(_carry_out(task, lambda done, total: pipe.send((done, total))))

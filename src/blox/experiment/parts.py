@@ -1,0 +1,151 @@
+"""What the settings of an experiment name, built and checked: policies, models, clock and cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+from blox import registry
+from blox.clock import Clock, Events, Rounds
+from blox.composition import Composition
+from blox.errors import BloxError, suggestion
+from blox.performance.overheads import overheads_from_spec
+from blox.state.cluster_spec import cluster_from_spec
+from blox.workloads.table import Workload
+
+if TYPE_CHECKING:
+    from blox.experiment.settings import Experiment
+
+DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
+BACKENDS = ("simulation", "process")
+
+
+def compose(experiment: Experiment, workload: Workload) -> Composition:
+    """The parts of a run, or those of its preset."""
+    if experiment.compat:
+        preset = registry.build("compat", experiment.compat)
+        if experiment.clock != "rounds":
+            raise BloxError(
+                f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
+                where="clock",
+                fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
+            )
+        for name in DECIDED_BY_PRESET:
+            if _differs(experiment, name):
+                raise BloxError(
+                    f"{name}={getattr(experiment, name)!r} together with compat={experiment.compat!r}",
+                    where=name,
+                    fix="leave it out: the preset decides it (`blox compat` shows its options)",
+                )
+        composition: Composition = preset.compose(experiment.round_s)
+        return composition
+    scheduler = _part("scheduling", experiment.scheduler, "schedule")
+    placement = _part("placement", experiment.placement, "place")
+    return Composition(
+        admission=_part("admission", experiment.admission, "accept"),
+        scheduler=scheduler,
+        placement=placement,
+        termination=_part("termination", experiment.termination, "terminate"),
+        performance=_part("performance", _performance(experiment, workload, placement, scheduler), "rate"),
+        overheads=overheads_from_spec(experiment.overheads),
+    )
+
+
+def _performance(experiment: Experiment, *parts: object) -> str | Any:
+    """The performance model that the experiment names; for `auto`, that of the first part that asks.
+
+    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
+    speeds go by GPU type if the cluster has several types, and by durations if it has one.
+    """
+    if experiment.performance != "auto":
+        return experiment.performance
+    if experiment.backend == "process":
+        return "duration"
+    for part in parts:
+        if own := getattr(part, "default_performance", ""):
+            return str(own)
+    several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
+    return "throughputs" if several else "duration"
+
+
+def cluster_of(experiment: Experiment, parts: Composition) -> str:
+    """The cluster that the experiment names, or else its preset's own."""
+    if not _differs(experiment, "cluster"):
+        return parts.cluster or parts.default_cluster or experiment.cluster
+    if parts.cluster and parts.cluster != experiment.cluster:
+        raise BloxError(
+            f"cluster={experiment.cluster!r} together with compat={experiment.compat!r}",
+            where="cluster",
+            fix=f"name it once: the preset's options say {parts.cluster}",
+        )
+    return experiment.cluster
+
+
+def _part(kind: str, spec: str | Any, verb: str) -> Any:
+    part = registry.build(kind, spec) if isinstance(spec, str) else spec
+    if not callable(getattr(part, verb, None)):
+        raise BloxError(
+            f"{type(part).__name__} has no method {verb}()",
+            where=f"{kind} {spec!r}",
+            fix=f"give it {verb}(); see docs/writing-a-policy.md",
+        )
+    return _guarded(kind, part)
+
+
+def _guarded(kind: str, part: Any) -> Any:
+    """A policy from outside the package is watched, so that its mistakes are told in words."""
+    if kind == "performance" or type(part).__module__.startswith("blox."):
+        return part
+    from blox.checks import guard
+
+    return guard(kind, part)
+
+
+def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
+    """The clock that the experiment names; `quantum_s`, if not given, is the scheduler's `wakes_every_s`."""
+    name, _, options = experiment.clock.partition(":")
+    if name == "rounds" and not options:
+        return Rounds(experiment.round_s)
+    if name == "events":
+        where = f"clock {experiment.clock!r}"
+        given = registry.parse_options(options, where=where)
+        if not given and (own := getattr(scheduler, "wakes_every_s", None)) is not None:
+            return Events(float(own))
+        clock: Clock = registry.instantiate(Events, given, where=where)
+        return clock
+    raise BloxError(
+        f"no clock is called {experiment.clock!r}", where="clock", fix=suggestion(name, ("rounds", "events"))
+    )
+
+
+def check_numbers(experiment: Experiment) -> None:
+    """Refuses settings that no run can have, alone or together."""
+    if experiment.backend not in BACKENDS:
+        raise BloxError(
+            f"no backend is called {experiment.backend!r}",
+            where="backend",
+            fix=suggestion(experiment.backend, BACKENDS),
+        )
+    if experiment.backend == "process":
+        for name in ("compat", "overheads", "performance"):
+            if _differs(experiment, name):
+                raise BloxError(
+                    f"{name}={getattr(experiment, name)!r} with the process backend",
+                    where=name,
+                    fix="leave it out: real processes take the time that they take",
+                )
+    if not 0 < experiment.speedup < math.inf:
+        raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
+    for name in ("jobs", "max_rounds"):
+        value = getattr(experiment, name)
+        if value is not None and value < 1:
+            raise BloxError(f"{name} is {value}", where=name, fix=f"{name} must be 1 or more")
+    if experiment.seed < 0:
+        raise BloxError(f"seed is {experiment.seed}", where="seed", fix="a seed is a whole number, 0 or more")
+
+
+def _differs(experiment: Experiment, name: str) -> bool:
+    """Whether a setting is not its default."""
+    fields = {field.name: field for field in dataclasses.fields(experiment)}
+    return bool(getattr(experiment, name) != fields[name].default)

@@ -1,0 +1,299 @@
+"""Prepared: an experiment whose parts are built, ready to run. `run()` gives its Result."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import hashlib
+import math
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blox import registry
+from blox.backends.feed import RESIZE, JobFeed, check_fits
+from blox.backends.simulation import Simulation
+from blox.beliefs import belief_from_spec
+from blox.errors import BloxError
+from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.loop import run as run_loop
+from blox.manager import BloxManager
+from blox.protocols import Backend
+from blox.recorder import Recorder
+from blox.results import metrics
+from blox.results.provenance import provenance
+from blox.results.result import LazyTable, Result, label_of
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
+from blox.state.jobs import JobState
+from blox.workloads.spec import workload_from_spec, workload_rng
+from blox.workloads.table import JobTable
+
+if TYPE_CHECKING:
+    from blox.experiment.settings import Experiment
+
+DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
+PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
+Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
+
+
+class Prepared:
+    """An experiment whose parts are built and whose inputs are known to fit together."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.window = parse_window(experiment.window)
+        self.workload = workload_from_spec(experiment.workload)
+        self.composition = compose(experiment, self.workload)
+        self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
+        self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
+        belief_from_spec(experiment.belief, 0)
+        check_numbers(experiment)
+        self.most_jobs = self._most_jobs()
+        self._digest = hashlib.sha256()  # of the jobs that a run has drawn
+        if self.composition.options.unlimited_gpus:
+            self.cluster = self._room_for_everybody()
+        self._check_workload()
+
+    def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
+        """The backend, fed with the jobs of the workload, or with these."""
+        experiment, parts = self.experiment, self.composition
+        if job_batches is None:
+            self._digest = hashlib.sha256()
+            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self._digest)
+        if parts.options.whole_seconds:
+            job_batches = map(_in_whole_seconds, job_batches)
+        belief = belief_from_spec(
+            experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
+        )
+        largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
+        feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
+        if experiment.backend == "process":
+            from blox.backends.process import Processes
+
+            return Processes(feed, speedup=experiment.speedup)
+        # A performance model whose rates change while a job runs brings the simulation that does so.
+        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
+        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+
+    def states(self) -> tuple[ClusterState, JobState]:
+        """An empty cluster and an empty table of jobs."""
+        cluster_state = ClusterState(self.cluster)
+        cluster_state.one_pool = bool(getattr(self.composition.placement, "ignores_nodes", False))
+        return cluster_state, JobState(self.experiment.seed)
+
+    def manager(self, backend: Backend) -> BloxManager:
+        """The manager of a run on this backend, with the experiment's clock, window and end."""
+        return self.composition.manager(
+            backend,
+            self.clock,
+            termination=self.composition.termination,
+            window=self.window,
+            max_rounds=self.experiment.max_rounds,
+            most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
+        )
+
+    def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
+        """Runs the loop to its end and gathers the results."""
+        backend = self.backend()
+        cluster_state, job_state = self.states()
+        manager = self.manager(backend)
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            with _rare_collections():
+                run_loop(
+                    manager,
+                    cluster_state,
+                    job_state,
+                    admission=self.composition.admission,
+                    scheduler=self.composition.scheduler,
+                    placement=self.composition.placement,
+                    skip=skip,
+                    on_round=_reporter(progress, self.window, self._expected_jobs()) if progress else None,
+                )
+        finally:
+            backend.close()
+        timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+        timing["jobs_per_s"] = job_state.submitted / max(timing["wall_s"], 1e-9)
+        timing["rounds_executed"] = manager.rounds
+        return self.result(manager, job_state, timing)
+
+    def result(
+        self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
+    ) -> Result:
+        """The figures of a run that has ended, whoever wrote its loop."""
+        options = self.composition.options
+        end_s = float(manager.now)
+        if (
+            not job_state.active_count
+            and not len(job_state.waiting)
+            and job_state.submitted
+            and not manager.truncated
+        ):
+            end_s = float(np.nanmax(job_state.columns.finish_s[: job_state.submitted]))
+        recorder: Recorder = manager.recorder
+        recorder.close(end_s)
+        jobs = metrics.job_columns(
+            job_state,
+            end_s=end_s,
+            window=self.window,
+            responsiveness_lag_s=self.experiment.round_s if options.responsiveness_late else 0.0,
+            truncated=manager.truncated,
+            moves_are_preemptions=options.moves_are_preemptions,
+            total_gpus=self.cluster.total_gpus,
+            apps=getattr(self.composition.scheduler, "app_column", "group"),
+        )
+        told = getattr(self.composition.scheduler, "job_columns", None)
+        if told is not None:  # what the policy has counted itself
+            jobs.update(told(job_state))
+        rounds = recorder.rounds()
+        summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        for part in (self.composition.scheduler, self.composition.placement):
+            reported = getattr(part, "figures", None)
+            if reported is not None:  # what a policy says of its own work
+                summary.update(reported(job_state))
+        if self.resizes and not self.experiment.compat:
+            least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
+            resizable = int((least < most)[: job_state.submitted].sum())
+            if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
+                summary["resizable_jobs"] = resizable
+        table = self.experiment.to_table()
+        if self.composition.cluster or self.composition.default_cluster:
+            table["cluster"] = self.cluster.text
+        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
+        if table.get("performance") == "auto":
+            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
+        unknown = getattr(self.composition.performance, "unknown_models", None)
+        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
+            table["provenance"]["unknown_models"] = names
+        stints = LazyTable(partial(recorder.stints, end_s))
+        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+
+    def _most_jobs(self) -> int | None:
+        if self.experiment.jobs is not None or self.window is not None:
+            return self.experiment.jobs
+        endless = not hasattr(self.workload, "table") and getattr(self.workload, "jobs", None) is None
+        return DEFAULT_JOBS if endless else None
+
+    def _room_for_everybody(self) -> ClusterSpec:
+        """One node with as many GPUs as all jobs of the trace ask for together."""
+        table: JobTable | None = getattr(self.workload, "table", None)
+        if table is None:
+            raise BloxError(
+                "a cluster that has room for every job cannot be made for a generator",
+                where=f"workload {self.experiment.workload!r}",
+                fix="give a trace, or write the generator's jobs to a file first (blox workload)",
+            )
+        return cluster_from_spec(f"1x{max(1, int(table.columns['gpus'].sum()))}")
+
+    def _expected_jobs(self) -> int:
+        """How many jobs a run without a window has; 0 if not known."""
+        if self.most_jobs is not None:
+            return self.most_jobs
+        table = getattr(self.workload, "table", None)
+        return len(table) if table is not None else int(getattr(self.workload, "jobs", None) or 0)
+
+    def _could_be_resized(self) -> bool:
+        """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
+        needed = getattr(self.workload, "needed_gpus", None)
+        return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
+
+    def _check_workload(self) -> None:
+        """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
+        table: JobTable | None = getattr(self.workload, "table", None)
+        known = len(table) if table is not None else getattr(self.workload, "jobs", None)
+        most = min((n for n in (known, self.most_jobs) if n is not None), default=None)
+        if table is not None:
+            if not len(table):
+                raise BloxError(
+                    "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
+                )
+            if not self.composition.options.oversized_wait:
+                check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
+            if check_jobs := getattr(self.composition.performance, "check_jobs", None):
+                check_jobs(table)
+        largest = getattr(self.workload, "largest_gpus", None)
+        if self.resizes:
+            largest = getattr(self.workload, "needed_gpus", largest)
+        if table is None and largest is not None and largest > self.cluster.total_gpus:
+            raise BloxError(
+                f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",
+                where=f"workload {self.experiment.workload!r}",
+                fix=f"use a larger cluster, {RESIZE if self._could_be_resized() else ''}"
+                f"or add max_gpus={self.cluster.total_gpus} to the workload",
+            )
+        if self.window is not None and most is not None and self.window[1] >= most:
+            raise BloxError(
+                f"the window ends with job {self.window[1]}, and the workload has {most}: 0 to {most - 1}",
+                where=f"window {self.experiment.window!r}",
+                fix="use an earlier window or a longer workload",
+            )
+
+
+def parse_window(text: str) -> tuple[int, int] | None:
+    """`3000-4000` as a pair; None for an empty text."""
+    if not text:
+        return None
+    match = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
+    if match is not None and int(match[1]) > int(match[2]):
+        raise BloxError(
+            f"the window {text!r} runs backwards", where="window", fix=f"write {match[2]}-{match[1]}"
+        )
+    if match is None:
+        raise BloxError(
+            f"{text!r} is not a window",
+            where="window",
+            fix="write FIRST-LAST, e.g. 3000-4000 (both included, from 0)",
+        )
+    return int(match[1]), int(match[2])
+
+
+def _in_whole_seconds(jobs: JobTable) -> JobTable:
+    """The same jobs, their times cut down to whole seconds."""
+    whole = {name: np.floor(jobs.columns[name]) for name in ("submit_s", "duration_s")}
+    return dataclasses.replace(jobs, columns={**jobs.columns, **whole})
+
+
+def _hashed(batches: Iterator[JobTable], digest: Any) -> Iterator[JobTable]:
+    """Passes batches on and takes their fingerprint, so that a result says which jobs it is about."""
+    for jobs in batches:
+        for name in ("submit_s", "gpus", "duration_s"):
+            digest.update(jobs.columns[name].tobytes())
+        yield jobs
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Python looks for cycles of objects rarely while a run makes many small ones, and hardly a cycle."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def _reporter(
+    progress: Progress, window: tuple[int, int] | None, expected: int
+) -> Callable[[BloxManager, JobState], None]:
+    """Calls `progress` a few times per second, not every round."""
+    last_call = 0.0
+
+    def report(manager: BloxManager, job_state: JobState) -> None:
+        nonlocal last_call
+        moment = time.monotonic()
+        if moment - last_call < 0.2 and not manager.terminate:
+            return
+        last_call = moment
+        first, last = window or (0, max(expected, job_state.submitted) - 1)
+        finish = job_state.columns.finish_s[first : min(last + 1, job_state.submitted)]
+        progress(int((finish == finish).sum()), last - first + 1)
+
+    return report

@@ -1,0 +1,144 @@
+"""Experiment: everything that a run depends on, as a dataclass, a TOML file or command-line options.
+
+The three give the same bytes. Here are the settings alone: what they are made into stands in `prepared.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blox import registry
+from blox.errors import BloxError, suggestion
+from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.prepared import Prepared, Progress
+from blox.results.result import Result
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
+
+    `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
+    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `compat`: a preset
+    that decides admission, scheduling, placement and how time is credited. A policy may also be given as an
+    object. One of ours, or of a file, stands for its spec; one of a class of your program is used as it is,
+    and results of such a run are not saved, for nothing could run them again.
+    """
+
+    workload: str = "philly"
+    cluster: str = "32x4"
+    admission: str | Any = "accept-all"
+    scheduler: str | Any = "fifo"
+    placement: str | Any = "first-free"
+    termination: str | Any = "completed"
+    performance: str | Any = "auto"
+    overheads: str = "none"
+    belief: str = "oracle"
+    round_s: float = 300.0
+    clock: str = "rounds"
+    window: str = ""
+    jobs: int | None = None
+    seed: int = 0
+    max_rounds: int | None = None
+    compat: str = ""
+    backend: str = "simulation"
+    speedup: float = 60.0
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
+        for field in dataclasses.fields(self):
+            value = _typed(field.name, getattr(self, field.name), str(field.type), "Experiment")
+            object.__setattr__(self, field.name, value)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Experiment:
+        """An experiment from a TOML file; unknown or ill-typed settings are answered with the valid ones."""
+        return cls.from_table(read_toml(Path(path)), where=str(path))
+
+    @classmethod
+    def from_table(cls, table: dict[str, Any], *, where: str) -> Experiment:
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        values: dict[str, Any] = {}
+        for key, value in table.items():
+            if key == "provenance":
+                continue
+            name = {"round": "round_s"}.get(key, key)
+            if name in values:
+                raise BloxError("round and round_s are both given", where=where, fix="give one of them")
+            if name not in fields:
+                fix = suggestion(key, (*fields, "round"))
+                if isinstance(value, dict):
+                    fix = f"settings stand at the top level, not under [{key}]"
+                raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
+            values[name] = _typed(name, value, str(fields[name].type), where)
+        return cls(**values)
+
+    def to_table(self) -> dict[str, Any]:
+        """The settings as TOML keeps them, less those that a compat preset decides."""
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {
+            key: value
+            for key, value in settings.items()
+            if value is not None and not (self.compat and key in DECIDED_BY_PRESET)
+        }
+
+    def prepare(self) -> Prepared:
+        """Builds and checks every part. Raises BloxError before anything runs."""
+        return Prepared(self)
+
+    def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
+        """Runs it. `skip=False` executes every round, for checking that skipping changes nothing."""
+        return self.prepare().run(progress, skip=skip)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as a table; what is wrong with it is told with its line."""
+    try:
+        return tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise BloxError(
+            "no such file", where=str(path), fix="give the path of an experiment in TOML"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BloxError(f"cannot be read: {error}", where=str(path), fix="give a TOML file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BloxError(
+            f"not TOML: {error}", where=str(path), fix='settings look like scheduler = "las"'
+        ) from None
+
+
+def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
+    """The value as the setting keeps it. A policy object stands for its spec."""
+    if value is None and "None" in wanted:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if wanted.startswith("float") and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if wanted == "str | Any" and not isinstance(
+        value, (str, list, tuple, dict, type, int, float, type(None))
+    ):
+        named = hasattr(type(value), "blox_kind") or hasattr(type(value), "blox_spec")
+        return registry.spec_of(value) if named else value
+    if wanted.startswith("str") and isinstance(value, Path):
+        return str(value)
+    kinds = {"str": (str, "a text in quotes"), "float": (float, "a number"), "int": (int, "a whole number")}
+    kind, words = kinds[wanted.partition(" ")[0]]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        if name == "window":
+            words = 'written as "FIRST-LAST", e.g. "3000-4000"'
+        elif isinstance(value, type):
+            words += f", or a policy: {value.__name__}()"
+        elif isinstance(value, (list, tuple)):
+            words += "; several are for blox compare and blox sweep"
+        elif isinstance(value, dict):
+            words += "; settings stand at the top level, not in a table"
+        raise BloxError(f"{name} is {value!r}", where=where, fix=f"{name} must be {words}")
+    return value

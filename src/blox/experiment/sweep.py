@@ -1,0 +1,300 @@
+"""Grid: many experiments at once, as every combination of lists of settings. The engine of compare and sweep.
+
+A grid is also a TOML file: a setting with a list of values instead of one, at the top or under `[sweep]`;
+`load` there means the `load` of the workload spec.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from blox.errors import BloxError, suggestion
+from blox.experiment.parallel import Outcome, Task
+from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.settings import Experiment
+from blox.results.files import FILES
+from blox.results.provenance import provenance
+from blox.results.result import Result, label_of
+from blox.toml_text import to_toml
+from blox.workloads.spec import workload_from_spec
+
+_POLICIES = ("admission", "scheduler", "placement")
+_FIELDS = {field.name: str(field.type).partition(" ")[0] for field in dataclasses.fields(Experiment)}
+AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload", "label")))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings that are the same everywhere, and lists of those that are not.
+
+    `axes`: setting -> values; `load` sets the `load` option of the workload. A compat preset decides the
+    policies by itself, so presets stand beside the combinations of policies, not across them.
+    """
+
+    base: Experiment = field(default_factory=Experiment)
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], *, where: str) -> Grid:
+        """A grid from TOML: lists are axes, wherever they stand."""
+        single: dict[str, Any] = {}
+        axes: dict[str, Sequence[Any]] = {}
+        swept = table.get("sweep", {})
+        if not isinstance(swept, Mapping):
+            raise BloxError(
+                f"sweep is {swept!r}", where=where, fix="write a table: [sweep], then load = [4, 8]"
+            )
+        top = [(key, value, "") for key, value in table.items() if key not in ("sweep", "provenance")]
+        for key, value, place in [*top, *((key, value, "[sweep] ") for key, value in swept.items())]:
+            name = {"round": "round_s"}.get(key, key)
+            if isinstance(value, Mapping) and name not in _FIELDS:
+                raise BloxError(
+                    f"settings stand at the top level or under [sweep], not under [{key}]",
+                    where=where, fix=f"remove the line [{key}]",
+                )  # fmt: skip
+            if name not in (*_FIELDS, "load"):
+                raise BloxError(
+                    f"no setting is called {key!r}", where=f"{where}{', ' * bool(place)}{place.strip()}",
+                    fix=suggestion(key, (*_FIELDS, "load", "round")),
+                )  # fmt: skip
+            if name in axes or name in single:
+                both = " (round is round_s)" if name == "round_s" else ""
+                raise BloxError(
+                    f"{key} is given twice{both}",
+                    where=where,
+                    fix="give it once, at the top or under [sweep]",
+                )
+            if isinstance(value, list) or place or name == "load":
+                axes[name] = _checked(name, value if isinstance(value, list) else [value], where)
+            else:
+                single[name] = value
+        return cls(Experiment.from_table(single, where=where), axes)
+
+    def with_axes(self, axes: Mapping[str, Sequence[Any]]) -> Grid:
+        """This grid with other lists in place of its own; a list of one value is still a list."""
+        return Grid(self.base, {**self.axes, **axes})
+
+    def to_table(self) -> dict[str, Any]:
+        """The grid as TOML keeps it: `from_table` gives it back."""
+        settings = {name: value for name, value in self.base.to_table().items() if name not in self.axes}
+        return {**settings, "sweep": {name: list(self.axes[name]) for name in AXES if name in self.axes}}
+
+    def experiments(self) -> list[Experiment]:
+        """Every combination, each once, in an order that depends on the grid alone."""
+        steps: list[list[dict[str, Any]]] = []
+        for name in AXES:
+            if name == "admission":
+                steps.append(self._policies())
+            elif name in self.axes and name not in (*_POLICIES, "compat"):
+                steps.append([{name: value} for value in self.axes[name]])
+        found: dict[Experiment, None] = {}
+        for combination in itertools.product(*steps):
+            changes = {name: value for step in combination for name, value in step.items()}
+            load = changes.pop("load", None)
+            if changes.get("compat"):
+                # The preset decides these: a list of them is for the other runs.
+                changes = {name: value for name, value in changes.items() if name not in DECIDED_BY_PRESET}
+            experiment = replace(self.base, **changes)
+            if load is not None:
+                experiment = replace(experiment, workload=with_load(experiment.workload, load))
+            found[experiment] = None
+        return list(found)
+
+    def varying(self) -> list[str]:
+        """The settings in which the experiments differ, in order; a swept load stands for the workload."""
+        experiments = self.experiments()
+        differing = [name for name in _FIELDS if len({getattr(each, name) for each in experiments}) > 1]
+        if "load" in self.axes and "workload" in differing:
+            at = differing.index("workload")
+            differing[at : at + 1] = (
+                ["workload", "load"] if len(self.axes.get("workload", ())) > 1 else ["load"]
+            )
+        return differing
+
+    def _policies(self) -> list[dict[str, Any]]:
+        presets = self.axes.get("compat") or ([self.base.compat] if self.base.compat else [])
+        own = [name for name in _POLICIES if name in self.axes]
+        found: list[dict[str, Any]] = []
+        if own or not presets:
+            values = [self.axes[name] for name in own]
+            found = [{"compat": "", **dict(zip(own, chosen))} for chosen in itertools.product(*values)]
+        return found + [{"compat": preset} for preset in presets if preset]
+
+
+def with_load(workload: str, load: float) -> str:
+    """A workload spec with another `load`: `philly:load=4` for `philly`."""
+    name, _, options = workload.strip().partition(":")
+    python = name.endswith(".py")
+    if python:
+        class_name, _, options = options.partition(":")
+        name = f"{name}:{class_name}"
+    pieces = [piece.strip() for piece in options.split(",") if piece.strip()]
+    is_trace = not all(re.match(r"[A-Za-z_][\w-]*\s*=", piece) for piece in pieces)
+    if is_trace or (not python and re.search(r"[./?]", name)):
+        raise BloxError(
+            f"the load of {workload!r} cannot be changed: its arrivals are written in the trace",
+            where="load",
+            fix="give a generator, such as philly or gavel",
+        )
+    kept = [piece for piece in pieces if piece.partition("=")[0].strip() != "load"]
+    return f"{name}:{','.join([f'load={_short(load)}', *kept])}"
+
+
+def own_load(workload: str) -> str | None:
+    """The `load` that a workload spec gives itself, as it is written; None where it gives none."""
+    match = re.search(r"[:,]\s*load\s*=\s*([^,]*)", workload)
+    return match[1].strip() if match else None
+
+
+def values_of(name: str, texts: Iterable[str]) -> list[Any]:
+    """The values of a setting from the command line: joined with commas, `0-4` for a range of whole numbers.
+
+    A comma followed by `key=` belongs to the spec before it: `las,quota:gpus=4,jobs=2` are two specs.
+    """
+    kind = "float" if name == "load" else _FIELDS[name]
+    found: list[Any] = []
+    for text in texts:
+        pieces = re.split(r",(?!\s*[A-Za-z_][\w.-]*=)", text) if kind == "str" else text.split(",")
+        for piece in (piece.strip() for piece in pieces):
+            if not piece:
+                raise BloxError(
+                    f"an empty value in {text!r}", where=f"--{_option(name)}", fix="write one, or a,b,c"
+                )
+            found += [piece] if kind == "str" else _numbers(name, piece, kind)
+    _each_once(found, f"--{_option(name)}")
+    return found
+
+
+def check_all(experiments: Sequence[Experiment]) -> None:
+    """Builds every part of every run, so that a mistake in the last one is told before the first starts.
+
+    Each trace is read once per cluster and window, each combination of policies is built once.
+    """
+    jobs_on_cluster = ("workload", "cluster", "window", "jobs")
+    default = Experiment()
+    light = {"workload": "constant", "window": "", "jobs": 1}
+    for names, stand_in in ((jobs_on_cluster, {}), ([n for n in _FIELDS if n not in jobs_on_cluster], light)):
+        seen = set()
+        for experiment in experiments:
+            values = {name: getattr(experiment, name) for name in names}
+            key = tuple(values.values())
+            if key not in seen:
+                seen.add(key)
+                replace(default, **{**stand_in, **values}).prepare()
+
+
+def run_name(experiment: Experiment) -> str:
+    """A directory name for a run that depends on its settings alone: `las-philly-load=8-s1-3fa94c21`."""
+    settings = experiment.to_table()
+    digest = hashlib.sha256(to_toml(settings).encode()).hexdigest()[:8]
+    words = [experiment.compat or experiment.scheduler, Path(experiment.workload).name]
+    return f"{slug('-'.join(words))[:60]}-s{experiment.seed}-{digest}"
+
+
+def slug(text: str) -> str:
+    """A text as part of a path."""
+    return re.sub(r"[^A-Za-z0-9=+._]+", "-", text).strip("-.") or "run"
+
+
+def is_finished(directory: Path, experiment: Experiment) -> bool:
+    """Whether a directory holds the results of exactly this experiment, version and input files."""
+    if not all((directory / name).is_file() for name in FILES):
+        return False
+    try:
+        kept = tomllib.loads((directory / "experiment.toml").read_text())
+    except (OSError, ValueError):
+        return False
+    recorded = kept.pop("provenance", {})
+    settings = experiment.to_table()
+    now = provenance(settings, workload_from_spec(experiment.workload))
+    return kept == settings and all(recorded.get(key) == value for key, value in now.items())
+
+
+def finished_outcome(task: Task) -> Outcome | None:
+    """The outcome of a task whose results are there already; None if it must be run."""
+    directory = task.directory
+    if directory is None or not is_finished(directory, task.experiment):
+        return None
+    try:
+        experiment = tomllib.loads((directory / "experiment.toml").read_text())
+        summary, timing = (
+            json.loads((directory / f"{name}.json").read_text()) for name in ("summary", "timing")
+        )
+    except (OSError, ValueError):
+        return None
+    return Outcome(task, Result(label_of(experiment), experiment, summary, {}, {}, {}, timing))
+
+
+def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
+    """One row per finished run: its directory, the settings that vary, all figures of its summary."""
+    varying = grid.varying()
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    rows = [(outcome.task, outcome.result) for outcome in outcomes if outcome.result is not None]
+    figures = list(dict.fromkeys(key for _, result in rows for key in result.summary))
+    writer.writerow(["run", *varying, *figures])
+    for task, result in rows:
+        name = task.directory.name if task.directory else ""
+        settings = [setting_of(task.experiment, key) for key in varying]
+        values = [result.summary.get(key) for key in figures]
+        writer.writerow([name, *settings, *("" if value is None else value for value in values)])
+    return file.getvalue()
+
+
+def setting_of(experiment: Experiment, name: str) -> Any:
+    """The value of an axis in an experiment; nothing where a compat preset decides it."""
+    if name == "load":
+        return _short(float(getattr(workload_from_spec(experiment.workload), "load", "nan")))
+    return "" if experiment.compat and name in DECIDED_BY_PRESET else getattr(experiment, name)
+
+
+def _checked(name: str, values: Sequence[Any], where: str) -> list[Any]:
+    """The values of an axis with the type of their setting."""
+    if not values:
+        raise BloxError(f"{name} is an empty list", where=where, fix="give at least one value")
+    if name == "load":
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise BloxError(f"load is {value!r}", where=where, fix="give numbers, jobs per hour")
+        _each_once(values, f"{where}, {name}")
+        return [float(value) for value in values]
+    _each_once(values, f"{where}, {name}")
+    return [getattr(Experiment.from_table({name: value}, where=where), name) for value in values]
+
+
+def _each_once(values: Sequence[Any], where: str) -> None:
+    twice = [value for position, value in enumerate(values) if value in values[:position]]
+    if twice:
+        raise BloxError(f"{twice[0]} is given twice", where=where, fix="give every value once")
+
+
+def _numbers(name: str, text: str, kind: str) -> list[Any]:
+    match = re.fullmatch(r"(\d+)-(\d+)", text)
+    if match and int(match[1]) <= int(match[2]):
+        return [(float if kind == "float" else int)(n) for n in range(int(match[1]), int(match[2]) + 1)]
+    try:
+        return [float(text) if kind == "float" else int(text)]
+    except ValueError:
+        words = "numbers" if kind == "float" else "whole numbers"
+        raise BloxError(
+            f"{text!r} is not a number or a range", where=f"--{_option(name)}", fix=f"{words}: 0,1,2 or 0-4"
+        ) from None
+
+
+def _short(number: float) -> str:
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def _option(name: str) -> str:
+    return {"round_s": "round"}.get(name, name).replace("_", "-")

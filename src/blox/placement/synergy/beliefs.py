@@ -1,0 +1,84 @@
+"""How many cores and how much memory models are believed to want: from profiles, or from what was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from blox.profiles.synergy import surfaces
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.workloads.table import Array
+
+ENOUGH = 0.9  # of the best speed seen: less is not worth the cores that are saved (paper, section 3.1)
+Wants = dict[int, tuple[float, float]]
+
+
+@dataclass
+class Learnt:
+    """Speeds seen by model and cores per GPU, and how many each is to be given next.
+
+    As in the optimistic profiler, a model is first given plenty, then half as many cores each time, as long
+    as it stays within a tenth of the best speed seen; then the least number that was enough. One that has
+    not been seen to level off, since others wanted cores as well, goes on asking for plenty.
+    """
+
+    seen: dict[str, dict[float, float]] = field(default_factory=dict)  # model -> cores per GPU -> speed
+
+    def observe(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Takes in how fast the jobs that run are: their rate is what they report of themselves."""
+        allocation, columns = cluster_state.allocation, job_state.columns
+        if allocation.cpu is None:
+            return
+        rates = columns.rate.take(allocation.jobs).tolist()
+        models = columns.model.take(allocation.jobs).tolist()
+        gpus = columns.held_gpus.take(allocation.jobs).tolist()
+        for model, cpu, count, rate in zip(models, allocation.cpu.tolist(), gpus, rates):
+            if cpu > 0 and rate > 0:
+                self.seen.setdefault(model, {})[round(cpu / count, 3)] = rate
+
+    def cores(self, model: str, most: float) -> float:
+        """Cores per GPU to give a job of that model now; `most` is all that a node could give."""
+        seen = self.seen.get(model)
+        if not seen:
+            return most
+        top = max(seen.values())
+        enough = min(cores for cores, speed in seen.items() if speed >= ENOUGH * top)
+        half = max(1.0, enough / 2)
+        if enough > 1.0 and not any(cores <= half + 1e-9 for cores in seen):
+            return half
+        level = any(cores > 1.2 * enough for cores in seen)  # more was tried, and did not help
+        return enough if level or enough <= 1.0 else most
+
+
+def wants_of(
+    rows: Array, learnt: Learnt | None, profiles: str, cluster_state: ClusterState, job_state: JobState
+) -> Wants:
+    """Cores and memory (GB) per GPU that each job wants, at most what its GPUs' node could give it.
+
+    What is learnt is about cores; memory is then wanted at the fair share. A model that nothing is known
+    of wants its fair share.
+    """
+    gpus = int(cluster_state.node_gpus.max())
+    cpu, memory = float(cluster_state.node_cpu.max()), float(cluster_state.node_memory_gb.max())
+    columns = job_state.columns
+    found: Wants = {}
+    needs = columns.gpus.take(rows).tolist()
+    for row, model, need in zip(rows.tolist(), columns.model.take(rows).tolist(), needs):
+        on_one = min(need, gpus)  # a job of several nodes has whole ones
+        if learnt is not None:
+            found[row] = learnt.cores(model, cpu / on_one), memory / gpus
+        else:
+            found[row] = _wanted(profiles, model, cpu / on_one, memory / on_one, cpu / gpus, memory / gpus)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _wanted(
+    profiles: str, model: str, cpu: float, memory: float, fair_cpu: float, fair_memory: float
+) -> tuple[float, float]:
+    surface = surfaces(profiles).get(model)
+    if surface is None:
+        return fair_cpu, fair_memory
+    want = surface.least(cpu, memory)
+    return want.cpu, want.memory_gb

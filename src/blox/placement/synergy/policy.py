@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.placement.first_free import FirstFree
+from blox.placement.synergy.beliefs import Learnt, wants_of
+from blox.placement.synergy.grants import granted, holdings_of
+from blox.placement.synergy.share import Holding, best, shared
+from blox.placement.synergy.walk import walk
+from blox.profiles.synergy import surfaces
+from blox.registry import register
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.state.schedule import Schedule
+
+
+@dataclass
+class _Memory:
+    learnt: Learnt = field(default_factory=Learnt)
+    holdings: tuple[Holding, ...] = ()  # what the last grants were worked out for
+    grants: dict[int, tuple[float, float]] = field(default_factory=dict)
+    gap: float = 0.0
+    solved: int = 0
+    nothing_to_share: bool = False
+
+
+@register.placement("synergy")
+@dataclass(frozen=True)
+class Synergy:
+    """Places jobs with an eye to CPU cores and memory, and shares those out too (Synergy, OSDI'22).
+
+    Who runs follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one node where
+    what its model wants is left, then for one with room, then for several. `mode=proportional` gives
+    everybody the same cores and memory per GPU; `tune` takes from those who want less what those who want
+    more can use, nobody being slower than with its proportional share; `greedy` starts a job only where its
+    best case fits; `opt` makes the sum of speeds as large as possible, by HiGHS for at most `time_limit_s` at
+    a time (the largest gap is reported as `opt_gap`). What models want comes from `profiles` (as in
+    `--performance sensitivity`), or with `belief=learnt` from how fast jobs were seen to be: each model is
+    given less until it shows. Nodes that name no cores and memory have nothing to share: write
+    `--cluster 16x8:cpu=24,memory_gb=500`.
+
+    Departs from the paper: jobs do not move for a better fit, leftover cores and memory are handed out, and
+    speeds between fair share and best case are used.
+    """
+
+    mode: Literal["proportional", "greedy", "tune", "opt"] = "tune"
+    belief: Literal["oracle", "learnt"] = "oracle"
+    profiles: str = ""
+    time_limit_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("proportional", "greedy", "tune", "opt"):
+            raise BloxError(f"mode is {self.mode!r}", fix="mode must be proportional, greedy, tune or opt")
+        if not 0 < self.time_limit_s < math.inf:
+            raise BloxError(f"time_limit_s is {self.time_limit_s:g}", fix="time_limit_s must be above 0")
+        if self.mode == "opt" and self.belief == "learnt":
+            raise BloxError(
+                "mode=opt needs whole profiles, and what is learnt is a few points of them",
+                fix="leave out belief=learnt, or take mode=tune",
+            )
+        surfaces(self.profiles)
+
+    @property
+    def default_performance(self) -> str:
+        """Speeds follow the profiles that cores and memory are shared out by."""
+        return f"sensitivity:profiles={self.profiles}" if self.profiles else "sensitivity"
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+        memory = job_state.memory(self, _Memory)
+        if self.belief == "learnt":
+            memory.learnt.observe(cluster_state, job_state)
+        plain = memory.nothing_to_share = _nothing_to_share(cluster_state)
+        if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
+            wanted = FirstFree().place(schedule, cluster_state, job_state)
+        else:
+            wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+            wanted = walk(schedule, cluster_state, job_state, wants, must_fit=self.mode == "greedy")
+        if plain or self.mode == "proportional":
+            return wanted
+        return self._granted(wanted, memory, cluster_state, job_state)
+
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Who stands beside whom decides, and that changes with events only; learning goes on every round."""
+        return math.inf if self.belief == "oracle" else job_state.now
+
+    def figures(self, job_state: JobState) -> dict[str, float]:
+        """How far from the best the programs may have ended, and how many there were."""
+        memory = job_state.memory(self, _Memory)
+        if memory.nothing_to_share:
+            return {"nothing_to_share": 1}
+        return {"opt_gap": memory.gap, "opt_solved": memory.solved} if self.mode == "opt" else {}
+
+    def _learnt(self, memory: _Memory) -> Learnt | None:
+        return memory.learnt if self.belief == "learnt" else None
+
+    def _granted(
+        self, wanted: Allocation, memory: _Memory, cluster_state: ClusterState, job_state: JobState
+    ) -> Allocation:
+        """The same GPUs, with cores and memory beside them."""
+        jobs = wanted.jobs
+        wants = wants_of(jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+        holdings = holdings_of(wanted, wants, cluster_state)
+        if holdings != memory.holdings:
+            memory.holdings = holdings
+            if self.mode == "opt":
+                memory.grants, gap = best(
+                    holdings, cluster_state, job_state, self.profiles, self.time_limit_s
+                )
+                memory.gap, memory.solved = max(memory.gap, gap), memory.solved + 1
+            else:
+                memory.grants = shared(holdings, cluster_state)
+        cpu = np.array([memory.grants[row][0] for row in jobs.tolist()])
+        memory_gb = np.array([memory.grants[row][1] for row in jobs.tolist()])
+        return granted(wanted, cluster_state.allocation, cpu, memory_gb, settled=self.belief == "oracle")
+
+
+def _nothing_to_share(cluster_state: ClusterState) -> bool:
+    """Whether nodes name neither cores nor memory. Raises BloxError where some name one without the other."""
+    cores, memory = cluster_state.node_cpu > 0, cluster_state.node_memory_gb > 0
+    if not (cores | memory).any():
+        return True
+    if not (cores & memory).all():
+        raise BloxError(
+            "some nodes do not say how many cores or how much memory they have",
+            where="placement synergy",
+            fix="give every node both: 16x8:cpu=24,memory_gb=500",
+        )
+    return False

@@ -1,0 +1,1 @@
+"""The walk down a schedule that every placement policy shares."""

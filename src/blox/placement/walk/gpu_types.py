@@ -1,0 +1,37 @@
+"""Which nodes a job may use, where it or the schedule is bound to some GPU types."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.schedule import Schedule
+from blox.workloads.table import Array
+
+
+def allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:
+    """Nodes that each job may use, where a job or the schedule restricts the GPU type; else None."""
+    if schedule.gpu_type is None and not job_state.typed:
+        return None
+    everywhere = np.ones(cluster.nodes, dtype=bool)
+    masks: dict[str, Array] = {"": everywhere}
+    allowed: dict[int, Array] = {}
+    names = job_state.columns.gpu_types[schedule.jobs]
+    for position, text in enumerate(names.tolist()):
+        if text not in masks:
+            wanted = set(text.split("|"))
+            known = [i for i, name in enumerate(cluster.gpu_types) if name in wanted]
+            if not known:
+                job_id = job_state.columns.job_id[schedule.jobs[position]]
+                raise BloxError(
+                    f"job {job_id!r} may use {text} only, and the cluster has {', '.join(cluster.gpu_types)}",
+                    fix="give the cluster such GPUs, or leave the job out",
+                )
+            masks[text] = np.isin(cluster.node_type, known)
+        mask = masks[text]
+        if schedule.gpu_type is not None and int(schedule.gpu_type[position]) >= 0:
+            mask = mask & (cluster.node_type == int(schedule.gpu_type[position]))
+        allowed[position] = mask
+    return allowed

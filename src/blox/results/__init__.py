@@ -1,0 +1,1 @@
+"""What a run leaves behind: its figures, and the directory that holds them."""

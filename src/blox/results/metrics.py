@@ -1,0 +1,158 @@
+"""The figures of a run: per job from JobState, and the summary over them. All times in seconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from blox.recorder import Recorder
+from blox.results import fairness
+from blox.state.columns import ADMITTED, FINISHED
+from blox.state.jobs import JobState
+from blox.workloads.table import Array
+
+
+def job_columns(
+    job_state: JobState,
+    *,
+    end_s: float,
+    window: tuple[int, int] | None,
+    responsiveness_lag_s: float = 0.0,
+    truncated: bool = False,
+    moves_are_preemptions: bool = False,
+    total_gpus: int = 0,
+    apps: str = "group",
+) -> dict[str, Array]:
+    """One row per submitted job; nan where something never happened.
+
+    `apps` is the column whose values make jobs one app ("job": each is its own).
+    `responsiveness_lag_s` logs responsiveness so much later, and not at all where the run ends before; a
+    `truncated` run ends before anything is logged at `end_s`.
+    """
+    c, n = job_state.columns, job_state.submitted
+    running = c.held_gpus[:n] > 0
+    stint = np.where(running, end_s - c.held_since[:n], 0.0)
+    logged = c.first_start_s[:n] + responsiveness_lag_s
+    if responsiveness_lag_s:
+        seen = logged < end_s if truncated else logged <= end_s
+        logged = np.where(seen, logged, np.nan)
+    finish = c.finish_s[:n]
+    run_s = c.run0[:n] + stint
+    jct = finish - c.submit_s[:n]
+    preemptions = c.preemptions[:n] + c.moves[:n] if moves_are_preemptions else c.preemptions[:n]
+    position = np.arange(n)
+    in_window = np.ones(n, dtype=np.int64)
+    if window is not None:
+        in_window = ((position >= window[0]) & (position <= window[1])).astype(np.int64)
+    # At a finish the work done is the work there was: a run time in isolation that no policy could see.
+    work_s, app = c.done0[:n], fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else position
+    rho = fairness.job_rho(c.submit_s[:n], finish, work_s, end_s)
+    of_apps = rho
+    if len(app) and int(app[-1]) != n - 1:
+        each = fairness.app_rho(app, c.submit_s[:n], finish, work_s, c.gpus[:n], total_gpus, end_s)
+        of_apps = each[app]
+    return {
+        "job_id": c.job_id[:n],
+        "user": c.user[:n],
+        "tenant": c.tenant[:n],
+        "model": c.model[:n],
+        "gpus": c.gpus[:n],
+        "submit_s": c.submit_s[:n],
+        "admit_s": c.admit_s[:n],
+        "first_start_s": c.first_start_s[:n],
+        "finish_s": finish,
+        "jct_s": jct,
+        "responsiveness_s": logged - c.submit_s[:n],
+        "queueing_s": jct - run_s,
+        "run_s": run_s,
+        "gpu_seconds": c.held0[:n] + c.held_gpus[:n] * stint,
+        "preemptions": preemptions,
+        "moves": c.moves[:n],
+        "state": _states(c.status[:n], c.held_gpus[:n]),
+        "in_window": in_window,
+        "rho": rho,
+        "app": app,
+        "app_rho": of_apps,
+    }
+
+
+def _states(status: Array, held_gpus: Array) -> Array:
+    """Each job's state in a word."""
+    words = np.full(len(status), "submitted", dtype=object)
+    words[status == ADMITTED] = "queued"
+    words[held_gpus > 0] = "running"
+    words[status == FINISHED] = "finished"
+    return words
+
+
+def summarise(
+    jobs: dict[str, Array], rounds: dict[str, Array], recorder: Recorder, *, end_s: float, total_gpus: int
+) -> dict[str, Any]:
+    """JCT and responsiveness over the finished jobs of the window; the rest over the whole run."""
+    measured = jobs["in_window"] == 1
+    finished = measured & ~np.isnan(jobs["finish_s"])
+    jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][measured]
+    responsiveness = responsiveness[~np.isnan(responsiveness)]
+    begin_s = float(jobs["submit_s"][0]) if len(measured) else 0.0
+    last = float(jobs["finish_s"][finished].max()) if finished.any() else end_s
+    elapsed = end_s - begin_s
+    used = recorder.busy_gpu_s(end_s) if recorder.shared else float(jobs["gpu_seconds"].sum())
+    summary: dict[str, Any] = {
+        "jobs": int(measured.sum()),
+        "finished": int(finished.sum()),
+        "avg_jct_s": _mean(jct),
+        "median_jct_s": _percentile(jct, 50),
+        "p95_jct_s": _percentile(jct, 95),
+        "p99_jct_s": _percentile(jct, 99),
+        "avg_responsiveness_s": _mean(responsiveness),
+        "p95_responsiveness_s": _percentile(responsiveness, 95),
+        "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
+        "makespan_s": last - begin_s,
+        "utilisation": used / (total_gpus * elapsed) if elapsed > 0 else 0.0,
+        "fragmentation": _over_time(rounds["time_s"], rounds["fragmentation"], end_s),
+        "preemptions": int(jobs["preemptions"].sum()),
+        "moves": int(jobs["moves"].sum()),
+    }
+    summary.update(_fairness(jobs, finished))
+    summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
+    arrival = seen_s(jobs["submit_s"], rounds["time_s"], end_s) - jobs["submit_s"]
+    summary["wait_arrival_s"] = float(arrival.sum())
+    summary["submitted"] = len(measured)
+    summary["end_s"] = end_s
+    return summary
+
+
+def seen_s(submit_s: Array, time_s: Array, end_s: float) -> Array:
+    """When each job was first looked at: at the first recorded moment at or after its submission."""
+    seen: Array = np.append(time_s, end_s)[time_s.searchsorted(submit_s)]
+    return np.maximum(seen, submit_s)
+
+
+def _fairness(jobs: dict[str, Array], finished: Array) -> dict[str, float | None]:
+    """Mean, largest and Jain's index of rho, over jobs and over apps (each once) that have finished."""
+    rho = jobs["rho"][finished]
+    first = np.unique(jobs["app"][finished], return_index=True)[1]
+    of_apps = jobs["app_rho"][finished][first]
+    found: dict[str, float | None] = {}
+    for name, values in (("", rho), ("app_", of_apps)):
+        values = values[~np.isnan(values)]
+        found[f"avg_{name}rho"] = _mean(values)
+        found[f"max_{name}rho"] = float(values.max()) if len(values) else None
+        found[f"{name}rho_jain"] = fairness.jain_index(values)
+    return found
+
+
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _percentile(values: Array, percent: float) -> float | None:
+    return float(np.percentile(values, percent)) if len(values) else None
+
+
+def _over_time(time_s: Array, values: Array, end_s: float) -> float:
+    """The average of a step function from its first step to `end_s`."""
+    if not len(time_s) or end_s <= time_s[0]:
+        return 0.0
+    return float((values * np.diff(np.append(time_s, end_s))).sum() / (end_s - time_s[0]))

@@ -1,0 +1,1 @@
+"""Gavel's policies: each turns a `Problem` into an `Allocation` of time fractions."""

@@ -1,0 +1,1 @@
+"""The programs behind Gavel's policies, and how they are solved."""

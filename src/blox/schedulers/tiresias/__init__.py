@@ -1,0 +1,8 @@
+"""Tiresias (NSDI'19): discretized least attained service, and Gittins.
+
+`policy` is what the loop calls; `queues` knows the queue and place of every job, `line` keeps them sorted.
+"""
+
+from blox.schedulers.tiresias.policy import Tiresias
+
+__all__ = ["Tiresias"]

@@ -1,0 +1,381 @@
+"""JobState: the table of jobs, their lifecycle and their progress.
+
+A job is a row number, in order of submission. Policies read columns through accessors that are aligned
+with `active`; they change nothing but their own `memory()`. Who may run, and where, is decided elsewhere.
+
+Progress is anchored: `done(now) = done0 + rate * max(0, now - anchor)`. Nothing is accumulated per
+round, so a round that is skipped and one that is executed leave the very same bits behind.
+"""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from collections.abc import Callable, Iterable
+from itertools import repeat
+from typing import Any, TypeVar
+
+import numpy as np
+
+from blox.errors import BloxError
+from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
+from blox.workloads.table import Array, JobTable
+
+T = TypeVar("T")
+
+_NO_ROWS: Array = np.empty(0, dtype=np.int64)
+_SPARE: Array = np.zeros(64, dtype=np.int64)  # room for more rows at the end of `active`
+
+
+class JobState:
+    """Every job that has been submitted; `active` are the admitted, unfinished ones, ascending.
+
+    Accessors without an argument return arrays aligned with `active`. Other rows are read through
+    `columns`, e.g. `job_state.columns.gpus[new_jobs]` in an admission policy.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.now = 0.0
+        self.seed = seed
+        self.columns = Columns()
+        self.scalars = ScalarColumns(self.columns)
+        self.active_count = 0  # how many are active: known without listing them
+        self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
+        self.just_admitted: Array = _NO_ROWS  # in this round
+        self.just_finished: Array = _NO_ROWS  # at its beginning
+        self.starts: list[Array] = []  # who has started, time after time; a policy remembers how far it read
+        self.rests: list[Array] = []  # the same of those who were admitted, have stopped or have finished
+        self.submitted = 0  # rows [0, submitted) are visible
+        self.typed = False  # whether any job is restricted to some GPU types
+        self.single_gpu = True  # whether every job so far asks for one GPU
+        self._ones: Array = np.ones(256, dtype=np.int64)
+        self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
+        self._active: Array = _NO_ROWS  # when somebody last asked,
+        self._came: list[Array] = []  # who has been admitted since,
+        self._left: list[Array] = []  # and who has finished
+        self._room: Array = _NO_ROWS  # `_active` is its beginning, and what comes behind is free
+        self._staged = 0  # rows already loaded, to become visible at their submission
+        self._metrics: dict[str, Array] = {}
+        self._memory: dict[str, Any] = {}
+        self._known: dict[int, Any] = {}  # the same by the id of policies that have asked,
+        self._asked: list[object] = []  # which are held on to, so that no other gets it
+
+    # -- submission and admission ------------------------------------------------------------------
+
+    def stage(self, jobs: JobTable, expected_s: Array) -> Array:
+        """Loads jobs in bulk and returns their rows; `submit` makes them visible when their time comes."""
+        start, stop = self._staged, self._staged + len(jobs)
+        self._grow(stop)
+        for name in SUBMISSION:
+            if name in jobs.columns:
+                getattr(self.columns, name)[start:stop] = jobs.columns[name]
+        gpus = self.columns.gpus[start:stop]
+        self.single_gpu = self.single_gpu and bool((gpus == 1).all())
+        for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
+            bound[bound == 0] = gpus[bound == 0]
+        self.columns.expected_s[start:stop] = expected_s
+        if "gpu_types" in jobs.columns and any(jobs.columns["gpu_types"]):
+            self.typed = True
+        self._staged = stop
+        return np.arange(start, stop)
+
+    def submit(self, count: int) -> None:
+        """The next `count` staged jobs are submitted: they join the wait queue."""
+        rows = self._rows[self.submitted : self.submitted + count]
+        self.submitted += count
+        self.waiting = rows if not len(self.waiting) else np.concatenate((self.waiting, rows))
+
+    def add_new_jobs(self, accepted: Array) -> None:
+        """Admits jobs of the wait queue; what is left out stays waiting."""
+        if not len(accepted):
+            return
+        if accepted is self.waiting:
+            self.waiting = _NO_ROWS
+        else:
+            accepted = np.sort(np.asarray(accepted, dtype=np.int64))
+            left = np.setdiff1d(self.waiting, accepted)
+            if len(left) + len(accepted) != len(self.waiting):
+                raise BloxError(
+                    "the admission policy accepted jobs that are not in the wait queue, or one twice",
+                    where="accept()",
+                    fix="return a selection of the rows in new_jobs",
+                )
+            self.waiting = left
+        at: Any = accepted
+        c: Any = self.columns
+        if len(accepted) == 1:
+            c, at = self.scalars, accepted.item()
+        c.status[at] = ADMITTED
+        c.admit_s[at] = self.now
+        c.held_since[at] = self.now
+        self.active_count += len(accepted)
+        self._came.append(accepted)
+        self.rests.append(accepted)
+        self.just_admitted = accepted
+
+    # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
+
+    def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
+        """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
+        self.starts.append(rows)
+        if len(rows) <= SCALAR_MAX:  # plain numbers are much faster than short arrays
+            one, now = self.scalars, self.now
+            speeds = repeat(rate) if type(rate) is float else each(rate)
+            begins = repeat(anchor) if type(anchor) is float else each(anchor)
+            for row, held, speed, begin in zip(rows.tolist(), gpus_held.tolist(), speeds, begins):
+                one.rate[row] = speed
+                one.anchor[row] = begin
+                one.held_gpus[row] = one.gpu_rate[row] = held
+                one.held_since[row] = now
+                if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
+                    one.first_start_s[row] = now
+            return
+        c, now = self.columns, self.now
+        c.rate[rows] = rate
+        c.anchor[rows] = anchor
+        c.held_gpus[rows] = c.gpu_rate[rows] = gpus_held
+        c.held_since[rows] = now
+        c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin passes over nan
+
+    def stop(self, rows: Array, end: Array | float) -> None:
+        """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
+        self.rests.append(rows)
+        if len(rows) <= SCALAR_MAX:
+            one = self.scalars
+            ends = repeat(end) if type(end) is float else each(end)
+            for row, until in zip(rows.tolist(), ends):
+                ran, worked = until - one.held_since[row], until - one.anchor[row]
+                one.run0[row] += ran
+                one.held0[row] += ran * one.held_gpus[row]
+                if worked > 0:
+                    one.done0[row] += one.rate[row] * worked
+                one.held_gpus[row] = 0
+                one.rate[row] = one.gpu_rate[row] = 0.0
+                one.held_since[row] = until
+            return
+        c = self.columns
+        ran = end - c.held_since.take(rows)
+        c.run0[rows] += ran
+        c.held0[rows] += ran * c.held_gpus.take(rows)
+        c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
+        c.held_gpus[rows] = 0
+        c.rate[rows] = c.gpu_rate[rows] = 0.0
+        c.held_since[rows] = end
+
+    def finish(self, rows: Array, end: Array | float) -> None:
+        """Jobs that have stopped leave the active set for good."""
+        c, earlier = self.columns, self.just_finished
+        self.just_finished = rows if not len(earlier) else np.concatenate((earlier, rows))
+        if len(rows) == 1:
+            one, row = self.scalars, rows.item()
+            one.status[row] = FINISHED
+            one.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
+        else:
+            c.status[rows] = FINISHED
+            c.finish_s[rows] = end
+        self.active_count -= len(rows)
+        self._left.append(rows)
+        self.rests.append(rows)
+
+    def one(self, row: int) -> Array:
+        """A row as an array. Do not change it."""
+        return self._rows[row : row + 1]
+
+    def asked_by(self, rows: Array) -> tuple[Array, int]:
+        """The GPUs that each of these jobs asks for, and all of them together. Do not change it."""
+        if len(rows) == 1:
+            row = rows.item()
+            return self.columns.gpus[row : row + 1], self.scalars.gpus[row]
+        gpus = self.columns.gpus.take(rows)
+        return gpus, sum(gpus.tolist()) if len(rows) <= SCALAR_MAX else int(gpus.sum())
+
+    def ones(self, count: int) -> Array:
+        """So many ones: what single-GPU jobs ask for. Do not change it."""
+        if len(self._ones) < count:
+            self._ones = np.ones(2 * count, dtype=np.int64)
+        return self._ones[:count]
+
+    # -- accessors, aligned with `active` ----------------------------------------------------------
+
+    @property
+    def active(self) -> Array:
+        """The admitted, unfinished jobs, ascending. Do not change it."""
+        if self._came:
+            self._let_in()
+        if self._left:
+            self._let_out()
+        return self._active
+
+    def column(self, name: str) -> Array:
+        """Any column by name, aligned with `active`."""
+        values: Array = getattr(self.columns, name).take(self.active)
+        return values
+
+    @property
+    def gpus(self) -> Array:
+        """GPUs that each job asks for."""
+        return self.columns.gpus.take(self.active)
+
+    @property
+    def submit_s(self) -> Array:
+        return self.columns.submit_s.take(self.active)
+
+    @property
+    def priority(self) -> Array:
+        """Larger is more urgent."""
+        return self.columns.priority.take(self.active)
+
+    @property
+    def held_gpus(self) -> Array:
+        """GPUs that each job holds now; 0 for those that wait."""
+        return self.columns.held_gpus.take(self.active)
+
+    @property
+    def running(self) -> Array:
+        """Which jobs hold GPUs."""
+        return self.columns.held_gpus.take(self.active) > 0
+
+    def gpu_seconds(self) -> Array:
+        """GPU time received: GPUs held, integrated over time, launch overheads included."""
+        c, a = self.columns, self.active
+        received: Array = self.now - c.held_since.take(a)
+        received *= c.gpu_rate.take(a)
+        received += c.held0.take(a)
+        return received
+
+    def run_s(self) -> Array:
+        """Time received, whatever the number of GPUs."""
+        c, a = self.columns, self.active
+        received: Array = self.now - c.held_since.take(a)
+        rate = c.gpu_rate.take(a)
+        received *= rate if self.single_gpu else rate > 0
+        received += c.run0.take(a)
+        return received
+
+    def done_s(self) -> Array:
+        """Work done, in seconds of isolated run time."""
+        c, a = self.columns, self.active
+        done: Array = c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
+        return done
+
+    def remaining_s(self) -> Array:
+        """Believed isolated run time still to go, never below 0."""
+        left: Array = np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
+        return left
+
+    def metric(self, name: str) -> Array:
+        """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
+        return self._metric_column(name)[self.active]
+
+    def report_metric(self, name: str, rows: Array, values: Array) -> None:
+        """Stores what jobs report about themselves."""
+        self._metric_column(name)[rows] = values
+
+    # -- what policies remember, and randomness -------------------------------------------------------
+
+    def memory(self, policy: object, factory: Callable[[], T]) -> T:
+        """What `policy` remembers between rounds: the only thing that a policy may change."""
+        found: T | None = self._known.get(id(policy))
+        return self._recall(policy, factory) if found is None else found
+
+    def rng(self, policy: object) -> np.random.Generator:
+        """Random numbers for this policy in this round: the same whether or not rounds were skipped.
+
+        Another policy, or other parameters, draw others; a name in its place draws the same for all who give
+        it, so that runs differ by what a parameter does and not by luck.
+        """
+        moment = int(np.float64(self.now).view(np.uint64))
+        key = (zlib.crc32(_policy_key(policy).encode()), moment & 0xFFFFFFFF, moment >> 32)
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+    def fork(self) -> JobState:
+        """An independent copy: whatever happens to it, this one stays as it is."""
+        twin = copy.copy(self)
+        twin._hold(self.columns.copy(self._staged, self._staged))
+        twin._active = twin._room = self.active.copy()
+        twin._came, twin._left = [], []
+        twin.waiting = self.waiting.copy()
+        twin.starts, twin.rests = self.starts.copy(), self.rests.copy()
+        twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
+        twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
+        twin._asked = []
+        return twin
+
+    def _let_in(self) -> None:
+        """Lists those who have been admitted since the last time."""
+        came, active = self._came, self._active
+        new = came[0] if len(came) == 1 else np.concatenate(came)
+        in_order = len(came) == 1 or bool((new[1:] > new[:-1]).all())
+        before, count = len(active), len(active) + len(new)
+        if before and active.item(-1) > new.item(0):
+            in_order = False
+        if count > len(self._room):
+            self._room = np.concatenate((active, new, _SPARE))
+        else:
+            self._room[before:count] = new
+        self._active, self._came = self._room[:count], []
+        if not in_order:
+            self._active = self._room = np.sort(self._active)
+
+    def _let_out(self) -> None:
+        """Lists those no more who have finished since the last time."""
+        active, left = self._active, self._left
+        if len(left) == 1 and len(left[0]) == 1:
+            gone = active.searchsorted(left[0]).item()
+            self._room = np.concatenate((active[:gone], active[gone + 1 :], _SPARE))
+            self._active = self._room[: len(active) - 1]
+        else:
+            self._active = self._room = active[self.columns.status.take(active) != FINISHED]
+        self._left = []
+
+    def _recall(self, policy: object, factory: Callable[[], T]) -> T:
+        """What a policy with this name and these parameters remembers; it is known from now on."""
+        name = _policy_key(policy)
+        if name not in self._memory:
+            self._memory[name] = factory()
+        self._asked.append(policy)
+        self._known[id(policy)] = found = self._memory[name]
+        return found  # type: ignore[no-any-return]
+
+    def _metric_column(self, name: str) -> Array:
+        size = len(self.columns.gpus)
+        values = self._metrics.get(name, np.empty(0))
+        if len(values) < size:
+            grown = np.full(size, NAN)
+            grown[: len(values)] = values
+            self._metrics[name] = values = grown
+        return values
+
+    def _grow(self, needed: int) -> None:
+        size = len(self.columns.gpus)
+        if needed <= size:
+            return
+        size = max(needed, 2 * size, 256)
+        self._hold(self.columns.copy(self._staged, size))
+        self._rows = np.arange(size)
+        self._rows.flags.writeable = False
+
+    def _hold(self, columns: Columns) -> None:
+        self.columns, self.scalars = columns, ScalarColumns(columns)
+
+
+def scalar_index(rows: Array) -> Any:
+    """What to index columns with: one row as a plain number, which numpy handles several times faster."""
+    return rows.item() if len(rows) == 1 else rows
+
+
+def each(value: Array | float) -> Iterable[float]:
+    """One value for every row."""
+    if type(value) is float:
+        return repeat(value)
+    return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]
+
+
+def _policy_key(policy: object) -> str:
+    """Names a policy by its class, verbs and parameters: the same in every folder, on every machine."""
+    if isinstance(policy, str):
+        return policy
+    cls = type(policy)
+    verbs = [verb for verb in ("accept", "schedule", "place", "terminate") if hasattr(cls, verb)]
+    told = repr(policy)
+    return f"{cls.__qualname__}.{'.'.join(verbs)} {'' if ' object at 0x' in told else told}"
