@@ -42,7 +42,7 @@ class SealedJobState(JobState):
         raise _assigned("job_state.active")
 
     @property
-    def cells(self) -> ScalarColumns:  # type: ignore[override]
+    def cells(self) -> ScalarColumns:
         return ScalarColumns(self.columns)  # of columns that are locked by now
 
     def column(self, name: str) -> Array:
