@@ -42,7 +42,7 @@ class SealedJobState(JobState):
         raise _assigned("job_state.active")
 
     @property
-    def cells(self) -> ScalarColumns:
+    def scalars(self) -> ScalarColumns:  # type: ignore[override]
         return ScalarColumns(self.columns)  # of columns that are locked by now
 
     def column(self, name: str) -> Array:
