@@ -7,7 +7,7 @@ JobState and the documentation all read them from there.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -84,13 +84,14 @@ class JobTable:
     """Jobs in order of submission. Columns that a source does not have are absent and read as defaults.
 
     `source` names the file or generator for error messages; `lines` are line numbers in it; `notes`
-    say what a reader had to assume or left out.
+    say what a reader had to assume or left out; `extra` are columns of one's own (`extra.py`).
     """
 
     columns: dict[str, Array]
     source: str = "workload"
     lines: Array | None = None
     notes: tuple[str, ...] = field(default=())
+    extra: dict[str, Array] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -100,15 +101,20 @@ class JobTable:
         source: str,
         lines: Sequence[int] | Array | None = None,
         notes: Sequence[str] = (),
+        extra: Mapping[str, Any] | None = None,
     ) -> JobTable:
         """A checked table, sorted by submission (ties keep the order of the source).
 
         Raises BloxError naming source, line and fix for the first bad value.
         """
+        from blox.workloads.extra import extra_columns
+
         unknown = set(columns) - set(COLUMNS)
         if unknown:
             raise BloxError(
-                f"no column is called {min(unknown)!r}", where=source, fix=f"valid: {', '.join(COLUMNS)}"
+                f"no column is called {min(unknown)!r}",
+                where=source,
+                fix=f"valid: {', '.join(COLUMNS)}; columns of your own: extra={{{min(unknown)!r}: ...}}",
             )
         missing = [c.name for c in COLUMNS.values() if c.required and c.name not in columns]
         if missing:
@@ -123,7 +129,8 @@ class JobTable:
                 "the columns differ in length", where=source, fix="give one value per job in each column"
             )
         numbers = None if lines is None else np.asarray(lines)
-        table = cls(arrays, source, numbers, tuple(notes))
+        own = extra_columns(extra or {}, len(arrays["job_id"]), source=source)
+        table = cls(arrays, source, numbers, tuple(notes), own)
         table.validate()
         submit = arrays["submit_s"]
         if len(submit) and np.any(np.diff(submit) < 0):
@@ -137,6 +144,8 @@ class JobTable:
         """The named column, or its default for every job where the source does not have it."""
         if name in self.columns:
             return self.columns[name]
+        if name in self.extra:
+            return self.extra[name]
         column = COLUMNS[name]
         return np.full(len(self), column.default, dtype=column.dtype)
 
@@ -154,7 +163,8 @@ class JobTable:
     def take(self, which: Array | slice) -> JobTable:
         """The chosen jobs (an index array, a mask or a slice)."""
         lines = None if self.lines is None else self.lines[which]
-        return JobTable({n: a[which] for n, a in self.columns.items()}, self.source, lines, self.notes)
+        columns, extra = ({n: a[which] for n, a in each.items()} for each in (self.columns, self.extra))
+        return JobTable(columns, self.source, lines, self.notes, extra)
 
     def place(self, index: int) -> str:
         """Where a job stands in its source, for messages."""
