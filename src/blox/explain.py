@@ -17,6 +17,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
 from blox.results.metrics import seen_s
+from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
 from blox.workloads.table import Array
 
@@ -115,11 +116,16 @@ class Explanation:
         preemptions = int(jobs["preemptions"][row])
         ends = [
             f"{'it was never preempted' if not preemptions else f'it was preempted {_times(preemptions)}'}",
-            {"finished": "and finished", "running": "and was still running when the run ended"}.get(
-                str(jobs["state"][row]), "and was still waiting when the run ended"
-            ),
+            f"and {self._ending(row)}",
         ]
         return f"{tale}; {' '.join(ends)}."
+
+    def _ending(self, row: int) -> str:
+        jobs = self.result.jobs
+        if (state := str(jobs["state"][row])) == ENDED_EARLY:
+            return f"was ended early: {jobs['end_reason'][row]}"
+        doing = "running" if state == "running" else "waiting"
+        return "finished" if state == "finished" else f"was still {doing} when the run ended"
 
     @cached_property
     def _time(self) -> Array:

@@ -30,8 +30,14 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
+        self._durations: list[Array] = []  # the same, batch by batch
         self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
         self.ended = False
+
+    @property
+    def duration_s(self) -> Array:
+        """The true duration of every staged job: for results, not for policies."""
+        return np.concatenate(self._durations) if self._durations else np.empty(0)
 
     def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
         """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
@@ -65,6 +71,7 @@ class JobFeed:
         rows = job_state.stage(jobs, self._belief(jobs))
         on_batch(jobs, rows)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
+        self._durations.append(jobs.columns["duration_s"])
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:

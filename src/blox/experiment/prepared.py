@@ -27,6 +27,7 @@ from blox.manager import BloxManager
 from blox.protocols import Backend
 from blox.recorder import Recorder
 from blox.results import metrics
+from blox.results.outcomes import outcome_columns
 from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
@@ -58,6 +59,7 @@ class Prepared:
         check_numbers(experiment)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
+        self._feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
         self._check_workload()
@@ -74,7 +76,7 @@ class Prepared:
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
-        feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
+        self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
         if experiment.backend == "process":
             from blox.backends.process import Processes
 
@@ -150,9 +152,14 @@ class Prepared:
             total_gpus=self.cluster.total_gpus,
             apps=getattr(self.composition.scheduler, "app_column", "group"),
         )
+        assert self._feed is not None  # a run has a backend
+        jobs.update(
+            outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
+        )
         told = getattr(self.composition.scheduler, "job_columns", None)
         if told is not None:  # what the policy has counted itself
             jobs.update(told(job_state))
+        jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         for part in (self.composition.scheduler, self.composition.placement):

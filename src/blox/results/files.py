@@ -21,6 +21,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import ROUND_COLUMNS
+from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ T = TypeVar("T")
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
 OWN = (*FILES, "report.html")  # what a results directory may hold and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-_TEXT = ("job_id", "user", "tenant", "model", "state")
+_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "end_reason")
 _WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
@@ -186,6 +187,8 @@ def _cells(column: Array) -> list[Any]:
 def _column(name: str, cells: list[str]) -> Array:
     if name in _TEXT:
         return np.array(cells, dtype=object)
+    if name not in TAKEN:  # of the workload's own, or what a policy has counted
+        return numbers_or_text(cells)
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)
