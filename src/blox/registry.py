@@ -9,8 +9,10 @@ entry points of installed packages (group `blox.<kind>`).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.util
+import inspect
 import math
 import pkgutil
 import sys
@@ -36,6 +38,7 @@ PACKAGES = {
     "workload": "blox.workloads.generators",
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
+    "metric": "blox.measures",
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
@@ -78,6 +81,21 @@ class Register:
 
     def compat(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("compat", name)
+
+    def metric(
+        self,
+        name: str,
+        *,
+        unit: typing.Literal["", "seconds", "share", "count"] = "",
+        better: typing.Literal["", "low", "high"] = "",
+    ) -> Callable[[Any], Any]:
+        """For a function of a Result. `unit` says how its value is written, `better` which is marked best."""
+
+        def enter(function: Any) -> Any:
+            function.blox_unit, function.blox_better = unit, better
+            return self._decorator("metric", name)(function)
+
+        return enter
 
 
 register = Register()
@@ -149,6 +167,8 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     missing = [n for n, f in fields.items() if f.required and n not in values]
     if missing:
         raise BloxError(f"the parameter {missing[0]!r} must be given", where=where, fix=f"{missing[0]}=...")
+    if isinstance(cls, types.FunctionType):
+        return functools.partial(cls, **values) if values else cls
     try:
         return cls(**values)
     except BloxError as error:
@@ -175,7 +195,9 @@ class Parameter:
 
 
 def parameters(cls: type) -> dict[str, Parameter]:
-    """The constructor keywords of a part, from its dataclass fields."""
+    """The constructor keywords of a part, from its dataclass fields; of a function, its keyword-only ones."""
+    if isinstance(cls, types.FunctionType):
+        return _keywords(cls)
     if not dataclasses.is_dataclass(cls):
         return {}
     try:
@@ -225,8 +247,8 @@ def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, s
     return options
 
 
-def load_class(path: str, class_name: str) -> type:
-    """A class out of a Python file; what goes wrong inside the file is told with its line."""
+def load_class(path: str, class_name: str, *, function: bool = False) -> type:
+    """A class out of a Python file, or a `function`; what goes wrong in the file is told with its line."""
     file = Path(path)
     if not file.is_file():
         raise BloxError(
@@ -249,6 +271,11 @@ def load_class(path: str, class_name: str) -> type:
             fix="run it with python to see the whole trace",
         ) from None
     cls = getattr(module, class_name, None)
+    if function and isinstance(cls, types.FunctionType):
+        return cls  # type: ignore[return-value]
+    if function and not isinstance(cls, type):
+        here = [n for n, v in vars(module).items() if callable(v) and v.__module__ == name]
+        raise BloxError(f"no function is called {class_name!r}", where=path, fix=suggestion(class_name, here))
     if not isinstance(cls, type):
         here = [n for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == name]
         raise BloxError(f"no class is called {class_name!r}", where=path, fix=suggestion(class_name, here))
@@ -265,8 +292,6 @@ def load_class(path: str, class_name: str) -> type:
 def parameters_needed(cls: type) -> bool:
     """Whether a plain class cannot be constructed without arguments."""
     try:
-        import inspect
-
         wanted = list(inspect.signature(cls).parameters.values())
     except (TypeError, ValueError):
         return False
@@ -277,11 +302,27 @@ def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
     if ".py" in spec and (marker := spec.find(".py:")) >= 0:
         path, rest = spec[: marker + 3], spec[marker + 4 :]
         class_name, _, options = rest.partition(":")
-        return load_class(path, class_name), options
+        return load_class(path, class_name, function=kind == "metric"), options
     if spec.endswith(".py"):
-        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+        what, form = ("function", "function") if kind == "metric" else ("class", "Class")
+        raise BloxError(f"a file needs a {what} behind it", where=spec, fix=f"{spec}:{form}")
     name, _, options = spec.partition(":")
     return find(kind, name.strip(), where=f"{kind} spec {spec!r}"), options
+
+
+def _keywords(function: types.FunctionType) -> dict[str, Parameter]:
+    """The keyword-only arguments of a function; one without a type has that of its default."""
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception:  # a name that the file imports for type checkers alone
+        hints = {}
+    found = {}
+    for name, each in inspect.signature(function).parameters.items():
+        if each.kind is each.KEYWORD_ONLY:
+            required = each.default is each.empty
+            kind = hints.get(name, str if required else type(each.default))
+            found[name] = Parameter(kind, None if required else each.default, required)
+    return found
 
 
 def _convert(text: str, wanted: Any, *, where: str) -> Any:

@@ -27,7 +27,9 @@ from blox.manager import BloxManager
 from blox.protocols import Backend
 from blox.recorder import Recorder
 from blox.results import metrics
+from blox.results.accounting import Tariff, account
 from blox.results.outcomes import outcome_columns
+from blox.results.own_metrics import metrics_from_spec, with_metrics
 from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
@@ -57,6 +59,8 @@ class Prepared:
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
+        self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
+        self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         self._feed: JobFeed | None = None  # that a run has drawn them from
@@ -161,11 +165,26 @@ class Prepared:
             jobs.update(told(job_state))
         jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
         rounds = recorder.rounds()
+        stints = LazyTable(partial(recorder.stints, end_s))
+        spent: dict[str, Any] = {}
+        if self.tariff:
+            begin_s = float(jobs["submit_s"][0]) if job_state.submitted else end_s
+            columns, spent = account(
+                self.tariff,
+                stints,
+                self.cluster,
+                jobs=job_state.submitted,
+                begin_s=begin_s,
+                end_s=end_s,
+                shared=recorder.shared,
+            )
+            jobs.update(columns)
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         for part in (self.composition.scheduler, self.composition.placement):
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work
                 summary.update(reported(job_state))
+        summary.update(spent)
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
             resizable = int((least < most)[: job_state.submitted].sum())
@@ -180,8 +199,8 @@ class Prepared:
         unknown = getattr(self.composition.performance, "unknown_models", None)
         if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names
-        stints = LazyTable(partial(recorder.stints, end_s))
-        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        return with_metrics(found, self.metrics)
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

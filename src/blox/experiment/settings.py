@@ -26,9 +26,10 @@ class Experiment:
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
     are over these jobs while others keep arriving. `jobs`: submit no more than so many. `compat`: a preset
-    that decides admission, scheduling, placement and how time is credited. A policy may also be given as an
-    object. One of ours, or of a file, stands for its spec; one of a class of your program is used as it is,
-    and results of such a run are not saved, for nothing could run them again.
+    that decides admission, scheduling, placement and how time is credited. `prices` (dollars per GPU and
+    hour), `power` (watts busy/idle) and `metrics` (of your own) add figures and change nothing else. A policy
+    may also be given as an object. One of ours, or of a file, stands for its spec; one of a class of your
+    program is used as it is, and results of such a run are not saved, for nothing could run them again.
     """
 
     workload: str = "philly"
@@ -49,6 +50,9 @@ class Experiment:
     compat: str = ""
     backend: str = "simulation"
     speedup: float = 60.0
+    prices: str = ""
+    power: str = ""
+    metrics: str = ""
     label: str = ""
 
     def __post_init__(self) -> None:

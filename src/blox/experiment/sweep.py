@@ -182,9 +182,11 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     Each trace is read once per cluster and window, each combination of policies is built once.
     """
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
+    by_gpu_type = ("cluster", "compat", "prices", "power")
+    others = [name for name in _FIELDS if name not in (*jobs_on_cluster, "prices", "power")]
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    for names, stand_in in ((jobs_on_cluster, {}), ([n for n in _FIELDS if n not in jobs_on_cluster], light)):
+    for names, stand_in in ((jobs_on_cluster, {}), (others, light), (by_gpu_type, light)):
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}
@@ -242,14 +244,25 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     rows = [(outcome.task, outcome.result) for outcome in outcomes if outcome.result is not None]
-    figures = list(dict.fromkeys(key for _, result in rows for key in result.summary))
+    summaries = [flat(result.summary) for _, result in rows]
+    figures = list(dict.fromkeys(key for summary in summaries for key in summary))
     writer.writerow(["run", *varying, *figures])
-    for task, result in rows:
+    for (task, _), summary in zip(rows, summaries):
         name = task.directory.name if task.directory else ""
         settings = [setting_of(task.experiment, key) for key in varying]
-        values = [result.summary.get(key) for key in figures]
+        values = [summary.get(key) for key in figures]
         writer.writerow([name, *settings, *("" if value is None else value for value in values)])
     return file.getvalue()
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A table whose tables are drawn in: `waited_by_gpus.8.p95_s`."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        found.update(
+            flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
+        )
+    return found
 
 
 def setting_of(experiment: Experiment, name: str) -> Any:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from blox.errors import BloxError
 from blox.results import files
@@ -82,6 +84,32 @@ class Result:
             shutil.rmtree(draft, ignore_errors=True)
             raise
         return target
+
+    def only(self, rows: Array) -> Result:
+        """The same run with these jobs alone (ascending rows); rounds and summary stay those of the run."""
+        rows = np.asarray(rows, dtype=np.int64)
+
+        def stints() -> dict[str, Array]:
+            here = np.isin(self.stints["job"], rows)
+            found = {name: values[here] for name, values in self.stints.items()}
+            return {**found, "job": rows.searchsorted(found["job"])}
+
+        jobs = {name: values[rows] for name, values in self.jobs.items()}
+        return replace(self, jobs=jobs, stints=LazyTable(stints))
+
+    def counted(self) -> Result:
+        """The same run with the jobs of its window alone."""
+        return self.only(np.flatnonzero(self.jobs["in_window"] == 1))
+
+    def by(self, column: str, *, most: int | None = None) -> dict[str, Array]:
+        """The figures of the counted jobs, broken down by a column of theirs: columns, a row per group.
+
+        `result.by("tenant")["p95_waited_s"]`; every value of the column is a group, or at most about `most`
+        groups are made. Figures are those of the summary that belong to jobs; docs/semantics.md defines them.
+        """
+        from blox.results.breakdown import breakdown
+
+        return breakdown(self, column, most=most)
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
