@@ -15,7 +15,7 @@ from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
-MOST_GPU_COUNTS = 8  # above, waiting is told by ranges of GPU counts
+MOST_GPU_COUNTS = 6  # above, waiting is told by ranges of GPU counts
 
 
 def job_columns(
