@@ -78,6 +78,12 @@ def by_app(runs: Sequence[Run]) -> bool:
     )
 
 
+def apps_of(run: Run) -> str:
+    """The column that made jobs one app in a run: as named, or what `auto` came to."""
+    named = str(run.experiment.get("apps", ""))
+    return str(run.experiment.get("provenance", {}).get("apps", "")) if named in ("", "auto") else named
+
+
 def as_number(value: Any) -> float:
     """A float, nan for what is absent or not a number."""
     try:
@@ -105,10 +111,15 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
 
 
 def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
-    """The positions of the best runs by a measure; none where the runs do not differ."""
+    """The positions of the best runs by a measure; none where the runs do not differ.
+
+    Nor where they mean different things: rho of users in one, of tenants in another.
+    """
     values = [measure.of(run) for run in runs]
     finite = [value for value in values if math.isfinite(value)]
     if not measure.better or len(finite) < 2 or min(finite) == max(finite):
+        return set()
+    if measure in APPS and len({apps_of(run) for run in runs}) > 1:
         return set()
     target = min(finite) if measure.better == "low" else max(finite)
     return {position for position, value in enumerate(values) if value == target}

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from blox.report import series, units
+from blox.report import measures, series, units
 from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
 from blox.report.run import Run
@@ -194,6 +194,17 @@ def performance(run: Run) -> str:
     named = str(run.experiment.get("performance", ""))
     found = run.experiment.get("provenance", {}).get("performance") if named == "auto" else None
     return str(found or named)
+
+
+def different_apps(runs: Sequence[Run]) -> list[str]:
+    """A sentence where runs group their jobs into apps in different ways, so that app rho is not alike."""
+    by_column: dict[str, list[str]] = {}
+    for name, run in zip(labels(runs), runs):
+        by_column.setdefault(measures.apps_of(run), []).append(name)
+    if len(by_column) < 2 or not measures.by_app(runs):
+        return []
+    told = "; ".join(f"by {column or 'group'} in {', '.join(names)}" for column, names in by_column.items())
+    return [f"app rho is of different apps: {told} (--apps COLUMN sets one for all)"]
 
 
 def mixed_speeds(runs: Sequence[Run]) -> list[str]:
