@@ -177,4 +177,4 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     return table
 
 
-_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")

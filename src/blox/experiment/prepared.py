@@ -155,7 +155,15 @@ class Prepared:
         if told is not None:  # what the policy has counted itself
             jobs.update(told(job_state))
         rounds = recorder.rounds()
-        summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        summary = metrics.summarise(
+            jobs,
+            rounds,
+            recorder,
+            end_s=end_s,
+            total_gpus=self.cluster.total_gpus,
+            round_s=self.experiment.round_s,
+            moves_are_preemptions=options.moves_are_preemptions,
+        )
         for part in (self.composition.scheduler, self.composition.placement):
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work

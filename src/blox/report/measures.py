@@ -32,8 +32,9 @@ class Measure:
 JOBS = Measure("jobs", "", "jobs", "count", "")
 AVG_JCT = Measure("avg_jct_s", "JCT", "average", "seconds")
 AVG_RESPONSIVENESS = Measure("avg_responsiveness_s", "responsiveness", "average", "seconds")
-PREEMPTIONS = Measure("preemptions", "", "preemptions", "count")
+INTERRUPTIONS = Measure("interruptions", "", "interruptions", "count")
 UTILISATION = Measure("utilisation", "", "utilisation", "share", "high")
+UTILISATION_WHOLE_RUN = Measure("utilisation_whole_run", "whole run", "utilisation", "share", "high")
 MAKESPAN = Measure("makespan_s", "", "makespan", "seconds")
 JOBS_PER_S = Measure("jobs_per_s", "simulated", "jobs/s", "rate", "")
 
@@ -46,7 +47,7 @@ _COMMON = (
     Measure("p95_responsiveness_s", "responsiveness", "p95", "seconds"),
     MAKESPAN,
     UTILISATION,
-    PREEMPTIONS,
+    INTERRUPTIONS,
 )
 TERMINAL = (*_COMMON, JOBS_PER_S)
 FAIRNESS = (
@@ -62,8 +63,13 @@ PAGE = (
     *_COMMON,
     *FAIRNESS,
     *APPS,
+    Measure("preemptions", "", "preemptions", "count"),
     Measure("moves", "", "moves", "count"),
     Measure("fragmentation", "", "fragmentation", "share"),
+    Measure("queue_length", "", "jobs waiting", "ratio"),
+    UTILISATION_WHOLE_RUN,
+    Measure("fragmentation_whole_run", "whole run", "fragmentation", "share"),
+    Measure("queue_length_whole_run", "whole run", "jobs waiting", "ratio"),
     JOBS,
 )
 

@@ -88,8 +88,9 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         section(
             "metrics",
             "Figures",
-            "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
-            + (" The best value of each column is marked." if several else ""),
+            "Over the tracked jobs. Utilisation, fragmentation and jobs waiting: averages over the time in "
+            "which these arrived, and over the whole run. Interruptions: preemptions, moves and failures of "
+            "all jobs." + (" The best value of each column is marked." if several else ""),
             _metrics_table(runs) + _remarks(runs),
         ),
         '<div class="pair">',
