@@ -16,6 +16,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
+from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
@@ -29,6 +30,7 @@ WORDS = {
     "fragmentation": "enough GPUs were free, but not where it could use them",
     ARRIVAL: "it had come between two rounds",
 }
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "failures": "thrown off its node"}
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,16 @@ class Explanation:
         if causes:
             parts = [f"{duration(totals[cause])} because {WORDS[cause]}" for cause in causes]
             tale += ": " + "; ".join(parts)
-        preemptions = int(jobs["preemptions"][row])
+        stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
-            f"{'it was never preempted' if not preemptions else f'it was preempted {_times(preemptions)}'}",
+            f"it was {' and '.join(stops) or 'never interrupted'}",
             f"and {self._ending(row)}",
         ]
         return f"{tale}; {' '.join(ends)}."
+
+    def interruptions(self, row: int) -> dict[str, int]:
+        """How often a job was preempted, moved or lost its node, by kind."""
+        return {kind: int(self.result.jobs[kind][row]) for kind in kinds_of(self.result.summary)}
 
     def _ending(self, row: int) -> str:
         jobs = self.result.jobs

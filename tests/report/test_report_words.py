@@ -13,6 +13,7 @@ from blox.report.labels import labels
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:
     run = toy_run(jobs=2)
     run.summary.update(avg_jct_s=jct, avg_responsiveness_s=responsiveness, preemptions=preemptions)
+    run.summary.update(moves=0, interruptions=preemptions)
     return ToyResult(label, run.experiment, run.summary, run.jobs, run.rounds, run.stints)
 
 

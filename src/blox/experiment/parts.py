@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 BACKENDS = ("simulation", "process")
+APPS = ("group", "user", "tenant", "model", "job")
 
 
 def compose(experiment: Experiment, workload: Workload) -> Composition:
@@ -100,6 +101,17 @@ def _guarded(kind: str, part: Any) -> Any:
     from blox.checks import guard
 
     return guard(kind, part)
+
+
+def apps_of(experiment: Experiment, scheduler: object) -> str:
+    """The column that makes jobs one app in the figures: as named, or the scheduler's own, or `group`."""
+    if experiment.apps == "auto":
+        return str(getattr(scheduler, "app_column", "group"))
+    if experiment.apps not in APPS:
+        raise BloxError(
+            f"apps is {experiment.apps!r}", where="apps", fix=suggestion(experiment.apps, ("auto", *APPS))
+        )
+    return experiment.apps
 
 
 def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:

@@ -21,7 +21,7 @@ from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend
@@ -56,6 +56,7 @@ class Prepared:
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
         self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
+        self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
@@ -154,7 +155,7 @@ class Prepared:
             truncated=manager.truncated,
             moves_are_preemptions=options.moves_are_preemptions,
             total_gpus=self.cluster.total_gpus,
-            apps=getattr(self.composition.scheduler, "app_column", "group"),
+            apps=self.apps,
         )
         assert self._feed is not None  # a run has a backend
         jobs.update(
@@ -179,7 +180,15 @@ class Prepared:
                 shared=recorder.shared,
             )
             jobs.update(columns)
-        summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        summary = metrics.summarise(
+            jobs,
+            rounds,
+            recorder,
+            end_s=end_s,
+            total_gpus=self.cluster.total_gpus,
+            round_s=self.experiment.round_s,
+            moves_are_preemptions=options.moves_are_preemptions,
+        )
         for part in (self.composition.scheduler, self.composition.placement):
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work
@@ -196,6 +205,8 @@ class Prepared:
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
         if table.get("performance") == "auto":
             table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
+        if table["apps"] == "auto":
+            table["provenance"]["apps"] = self.apps
         unknown = getattr(self.composition.performance, "unknown_models", None)
         if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names

@@ -6,10 +6,19 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from blox.report import series, units
+from blox.report import measures, series, units
 from blox.report.labels import labels
-from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
+from blox.report.measures import (
+    AVG_JCT,
+    AVG_RESPONSIVENESS,
+    INTERRUPTIONS,
+    JOBS,
+    MAKESPAN,
+    UTILISATION,
+    UTILISATION_WHOLE_RUN,
+)
 from blox.report.run import Run
+from blox.results.interruptions import kinds_of
 
 
 def headline(runs: Sequence[Run]) -> tuple[str, str]:
@@ -37,8 +46,9 @@ def _single(name: str, run: Run) -> tuple[str, str]:
     claim = f"{name}: {jobs} {units.duration(jct)}{'' if count == 1 else ' on average'}."
     return claim, (
         f"A job first starts {units.duration(AVG_RESPONSIVENESS.of(run))} after its submission on average; "
-        f"{_count(PREEMPTIONS.of(run), 'preemption')}; "
-        f"{units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use; "
+        f"{_interruptions(run)}; "
+        f"{units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use while jobs arrived, "
+        f"{units.number(100 * UTILISATION_WHOLE_RUN.of(run), 1)} % over the whole run; "
         f"makespan {units.duration(MAKESPAN.of(run))}."
     )
 
@@ -64,7 +74,7 @@ def _claim(names: Sequence[str], runs: Sequence[Run], ranked: Sequence[int]) -> 
 
 
 def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
-    """What the winner gives up in responsiveness and in preemptions."""
+    """What the winner gives up in responsiveness and in interruptions."""
     responsiveness = [AVG_RESPONSIVENESS.of(run) for run in runs]
     mine = responsiveness[winner]
     finite = [value for value in responsiveness if math.isfinite(value)]
@@ -78,14 +88,14 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
             f"The price: jobs first start after {units.duration(mine)} on average, "
             f"against {units.duration(min(finite))} with {names[quickest]}"
         )
-    counts = [PREEMPTIONS.of(run) for run in runs]
+    counts = [INTERRUPTIONS.of(run) for run in runs]
     least = min((count for count in counts if math.isfinite(count)), default=math.nan)
     if not math.isfinite(counts[winner]):
         return waits + "."
     if counts[winner] == least:
-        return f"{waits}; {_count(least, 'preemption')}, no run has fewer."
+        return f"{waits}; {_interruptions(runs[winner])}, no run has fewer."
     fewest = f"{units.number(least)} with {names[counts.index(least)]}"
-    return f"{waits}; {_count(counts[winner], 'preemption')}, against {fewest}."
+    return f"{waits}; {_interruptions(runs[winner])}, against {fewest}."
 
 
 def gantt_caption(window: series.GanttWindow) -> str:
@@ -133,6 +143,13 @@ def _percent_less(value: float, other: float) -> str:
         if share >= 0.1
         else "under 0.1 %"
     )
+
+
+def _interruptions(run: Run) -> str:
+    """How often jobs were preempted, moved or lost their node, each kind by itself."""
+    counts = {kind: run.summary[kind] for kind in kinds_of(run.summary)}
+    told = [_count(count, kind.removesuffix("s")) for kind, count in counts.items() if count]
+    return " and ".join(told) or "no interruptions"
 
 
 def _count(value: float, noun: str) -> str:
@@ -194,6 +211,17 @@ def performance(run: Run) -> str:
     named = str(run.experiment.get("performance", ""))
     found = run.experiment.get("provenance", {}).get("performance") if named == "auto" else None
     return str(found or named)
+
+
+def different_apps(runs: Sequence[Run]) -> list[str]:
+    """A sentence where runs group their jobs into apps in different ways, so that app rho is not alike."""
+    by_column: dict[str, list[str]] = {}
+    for name, run in zip(labels(runs), runs):
+        by_column.setdefault(measures.apps_of(run), []).append(name)
+    if len(by_column) < 2 or not measures.by_app(runs):
+        return []
+    told = "; ".join(f"by {column or 'group'} in {', '.join(names)}" for column, names in by_column.items())
+    return [f"app rho is of different apps: {told} (--apps COLUMN sets one for all)"]
 
 
 def mixed_speeds(runs: Sequence[Run]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from blox.errors import BloxError, suggestion
 from blox.results import own_metrics
 from blox.results.groups import groups_of
+from blox.results.interruptions import kinds_of
 from blox.results.metrics import job_figures
 from blox.workloads.table import Array
 
@@ -39,6 +40,8 @@ def _figures(result: Result, rows: Array, metrics: list[own_metrics.OwnMetric]) 
     for name in _SUMS:
         if name in jobs:
             found[name] = jobs[name][rows].sum().item()
+    kinds = [name for name in kinds_of(result.summary) if name in jobs]
+    found["interruptions"] = sum(int(jobs[name][rows].sum()) for name in kinds)
     rho = jobs["rho"][rows]
     rho = rho[~np.isnan(rho)]
     found["avg_rho"], found["max_rho"] = (float(rho.mean()), float(rho.max())) if len(rho) else (None, None)

@@ -90,7 +90,6 @@ class Rounds(Simulation):
         if not len(held.jobs):
             return self._feed.next_submission
         self._running = self._round(held, cluster_state, job_state)
-        self._record.counts.rounds += 1
         return self._running.last_s
 
     def _round(self, held: Allocation, cluster_state: ClusterState, job_state: JobState) -> Round:

@@ -59,7 +59,8 @@ class TimeShares:
         self.record.look_up(memory.types)
         self._credit(memory)
         self._take_in(memory, job_state)
-        chosen = self._choose(memory, job_state)
+        # the original's time begins with the first arrival
+        chosen = self._choose(memory, job_state) if job_state.submitted else []
         if not chosen and self.record.nobody_comes and len(memory.combinations.members):
             memory.reset_s = 0.0  # nothing runs and nobody comes: do not wait for the next reset
             chosen = self._choose(memory, job_state)
@@ -123,6 +124,8 @@ class TimeShares:
         combinations.add(members, np.full(len(members), width[row]), runs)
 
     def _choose(self, memory: Memory, job_state: JobState) -> list[tuple[int, int]]:
+        """What runs in the next round: one pass of the original's loop, even if it finds nothing to run."""
+        self.record.counts.passes += 1
         combinations = memory.combinations
         elapsed_s = job_state.now - memory.reset_s
         if memory.stale and (elapsed_s >= self.reset_s or memory.reset_s == 0):
