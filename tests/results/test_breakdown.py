@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blox import BloxError, Experiment
-from blox.experiment.sweep import flat
+from blox.results.flat import flat
 from blox.results.groups import groups_of
 
 # One node of 4 GPUs, rounds of 300 s. big asks for all of it and waits for the three small ones of tenant x.

@@ -26,6 +26,7 @@ def grid_from(
     several: Mapping[str, Sequence[str] | None],
     *,
     schedulers: Sequence[str] = (),
+    label: Sequence[str] | None = None,
     ignore_checksum: bool = False,
 ) -> Grid:
     """The grid of a file with the given options in place of its own; None was not given.
@@ -37,7 +38,8 @@ def grid_from(
     given = {name: value for name, value in single.items() if value is not None}
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
-    grid = Grid(replace(grid.base, **given), {**kept, **axes})
+    labels = tuple(label or grid.label)
+    grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)
     if schedulers and not grid.axes and not grid.base.compat and "scheduler" not in table:
         grid = grid.with_axes({"scheduler": schedulers})
     if not ignore_checksum:

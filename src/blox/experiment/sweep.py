@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError, suggestion
+from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.settings import Experiment
 from blox.results.files import FILES
+from blox.results.flat import flat
+from blox.results.names import short_name
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
 from blox.toml_text import to_toml
@@ -36,7 +39,7 @@ AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings that are the same everywhere, and lists of those that are not.
+    """Settings that are the same everywhere, and lists of those that are not; labels of the runs.
 
     `axes`: setting -> values; `load` sets the `load` option of the workload. A compat preset decides the
     policies by itself, so presets stand beside the combinations of policies, not across them.
@@ -44,12 +47,14 @@ class Grid:
 
     base: Experiment = field(default_factory=Experiment)
     axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    label: tuple[str, ...] = ()  # as `Labels` takes them
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, where: str) -> Grid:
         """A grid from TOML: lists are axes, wherever they stand."""
         single: dict[str, Any] = {}
         axes: dict[str, Sequence[Any]] = {}
+        labels: list[Any] = []
         swept = table.get("sweep", {})
         if not isinstance(swept, Mapping):
             raise BloxError(
@@ -75,20 +80,27 @@ class Grid:
                     where=where,
                     fix="give it once, at the top or under [sweep]",
                 )
-            if isinstance(value, list) or place or name == "load":
+            if name == "label" and isinstance(value, list):
+                labels = value
+            elif isinstance(value, list) or place or name == "load":
                 axes[name] = _checked(name, value if isinstance(value, list) else [value], where)
             else:
                 single[name] = value
-        return cls(Experiment.from_table(single, where=where), axes)
+        for text in labels:
+            Experiment.from_table({"label": text}, where=where)  # each must be a text
+        return cls(Experiment.from_table(single, where=where), axes, tuple(labels))
 
     def with_axes(self, axes: Mapping[str, Sequence[Any]]) -> Grid:
         """This grid with other lists in place of its own; a list of one value is still a list."""
-        return Grid(self.base, {**self.axes, **axes})
+        return replace(self, axes={**self.axes, **axes})
 
     def to_table(self) -> dict[str, Any]:
         """The grid as TOML keeps it: `from_table` gives it back."""
-        settings = {name: value for name, value in self.base.to_table().items() if name not in self.axes}
-        return {**settings, "sweep": {name: list(self.axes[name]) for name in AXES if name in self.axes}}
+        swept = {name: list(self.axes[name]) for name in AXES if name in self.axes}
+        if self.label:
+            swept["label"] = list(self.label)
+        settings = {name: value for name, value in self.base.to_table().items() if name not in swept}
+        return {**settings, "sweep": swept}
 
     def experiments(self) -> list[Experiment]:
         """Every combination, each once, in an order that depends on the grid alone."""
@@ -109,12 +121,17 @@ class Grid:
             if load is not None:
                 experiment = replace(experiment, workload=with_load(experiment.workload, load))
             found[experiment] = None
-        return list(found)
+        return self.labels(list(found)).applied(list(found))
+
+    def labels(self, experiments: Sequence[Experiment]) -> Labels:
+        """The labels of the grid, sorted out for its experiments."""
+        return Labels.of(self.label, experiments)
 
     def varying(self) -> list[str]:
         """The settings in which the experiments differ, in order; a swept load stands for the workload."""
         experiments = self.experiments()
-        differing = [name for name in _FIELDS if len({getattr(each, name) for each in experiments}) > 1]
+        settings = [name for name in _FIELDS if name != "label"]
+        differing = [name for name in settings if len({getattr(each, name) for each in experiments}) > 1]
         if "load" in self.axes and "workload" in differing:
             at = differing.index("workload")
             differing[at : at + 1] = (
@@ -198,10 +215,20 @@ def check_all(experiments: Sequence[Experiment]) -> None:
 
 def run_name(experiment: Experiment) -> str:
     """A directory name for a run that depends on its settings alone: `las-philly-load=8-s1-3fa94c21`."""
-    settings = experiment.to_table()
-    digest = hashlib.sha256(to_toml(settings).encode()).hexdigest()[:8]
-    words = [experiment.compat or experiment.scheduler, Path(experiment.workload).name]
-    return f"{slug('-'.join(words))[:60]}-s{experiment.seed}-{digest}"
+    words = [label_of(experiment.to_table()), short_name(experiment.workload)]
+    return f"{slug('-'.join(words))[:60]}-s{experiment.seed}-{digest_of(experiment)}"
+
+
+def digest_of(experiment: Experiment) -> str:
+    """Eight hexadecimal digits that stand for the settings; what the run is called changes nothing."""
+    settings = replace(experiment, label="").to_table()
+    return hashlib.sha256(to_toml(settings).encode()).hexdigest()[:8]
+
+
+def run_directory(folder: Path, experiment: Experiment) -> Path:
+    """Where the results of a run go, or are already, under whatever label they were made."""
+    known = sorted(folder.glob(f"*-s{experiment.seed}-{digest_of(experiment)}"))
+    return known[0] if known else folder / run_name(experiment)
 
 
 def slug(text: str) -> str:
@@ -220,7 +247,8 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
     recorded = kept.pop("provenance", {})
     settings = experiment.to_table()
     now = provenance(settings, workload_from_spec(experiment.workload))
-    return kept == settings and all(recorded.get(key) == value for key, value in now.items())
+    same = {**kept, "label": ""} == {**settings, "label": ""}
+    return same and all(recorded.get(key) == value for key, value in now.items())
 
 
 def finished_outcome(task: Task) -> Outcome | None:
@@ -235,6 +263,7 @@ def finished_outcome(task: Task) -> Outcome | None:
         )
     except (OSError, ValueError):
         return None
+    experiment["label"] = task.experiment.label  # it may have been made under another
     return Outcome(task, Result(label_of(experiment), experiment, summary, {}, {}, {}, timing))
 
 
@@ -253,16 +282,6 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
         values = [summary.get(key) for key in figures]
         writer.writerow([name, *settings, *("" if value is None else value for value in values)])
     return file.getvalue()
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A table whose tables are drawn in: `waited_by_gpus.8.p95_s`."""
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        found.update(
-            flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
-        )
-    return found
 
 
 def setting_of(experiment: Experiment, name: str) -> Any:

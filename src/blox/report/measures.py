@@ -10,7 +10,7 @@ from typing import Any, Literal
 from blox.report import units
 from blox.report.run import Run
 
-Kind = Literal["seconds", "share", "count", "rate", "ratio"]
+Kind = Literal["seconds", "share", "count", "rate", "ratio", "number"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,8 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
         return unit.name, [units.number(value, places) for value in scaled]
     if measure.kind == "ratio":
         return "", [units.number(value, 3) for value in values]
+    if measure.kind == "number":
+        return "", [units.number(value, units.decimals_for(values)) for value in values]
     if measure.kind == "share":
         return "%", [units.number(100 * value, 1) for value in values]
     return "", [units.compact(value) if short else units.number(value) for value in values]

@@ -22,10 +22,17 @@ _SUMS = ("preemptions", "moves", "cost_dollars", "energy_kwh")  # columns of job
 def breakdown(result: Result, column: str, *, most: int | None = None) -> dict[str, Array]:
     """Columns with a row per group: the group, then its figures. See `Result.by`."""
     jobs = result.jobs
+    if "waited_s" not in jobs:
+        raise BloxError(
+            "the results are of an earlier version, without the columns that this needs",
+            where=result.label,
+            fix="run the experiment again (its experiment.toml)",
+        )
     if column not in jobs:
         raise BloxError(f"jobs have no column {column!r}", where="by", fix=suggestion(column, jobs))
     counted = np.flatnonzero(np.asarray(jobs["in_window"]) == 1)
-    groups = groups_of(jobs[column], counted, most=most, weight=jobs["gpu_seconds"])
+    asked_s = jobs["gpus"] * jobs["duration_s"]  # the same in every run of a workload: so are the groups
+    groups = groups_of(jobs[column], counted, most=most, weight=asked_s)
     metrics = _metrics(result)
     rows = [_figures(result, group.rows, metrics) for group in groups]
     found = {column: _column([group.value for group in groups])}

@@ -19,6 +19,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.results import files
+from blox.results.names import default_label, short_name
 from blox.toml_text import to_toml
 from blox.workloads.table import Array
 
@@ -129,10 +130,8 @@ class Result:
 
 
 def label_of(experiment: Mapping[str, Any]) -> str:
-    """What to call a run in tables and legends."""
-    if experiment.get("label"):
-        return str(experiment["label"])
-    return str(experiment.get("compat") or experiment.get("scheduler") or "run")
+    """What to call a run by itself: its label, or the short name of its preset or scheduler."""
+    return str(experiment.get("label") or short_name(default_label(experiment)))
 
 
 def _check_nameable(experiment: Mapping[str, Any]) -> None:
