@@ -15,7 +15,7 @@ from blox.experiment.settings import Experiment
 from blox.results.names import short_names
 
 _POLICIES = ("admission", "scheduler", "placement", "compat")
-_WHERE: dict[str, Any] = {
+_NOT_POLICIES: dict[str, Any] = {
     "seed": 0,
     "workload": "",
     "cluster": "",

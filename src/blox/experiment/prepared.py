@@ -22,6 +22,7 @@ from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
 from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.traits import knows_durations
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend
@@ -35,6 +36,7 @@ from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
+from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 
@@ -59,6 +61,7 @@ class Prepared:
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
+        self.oracle = knows_durations(experiment.belief, self.composition)
         check_numbers(experiment)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
@@ -203,6 +206,8 @@ class Prepared:
         if self.composition.cluster or self.composition.default_cluster:
             table["cluster"] = self.cluster.text
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
+        if self.oracle:
+            table["provenance"]["oracle"] = True
         if table.get("performance") == "auto":
             table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
         if table["apps"] == "auto":
@@ -216,8 +221,8 @@ class Prepared:
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
             return self.experiment.jobs
-        endless = not hasattr(self.workload, "table") and getattr(self.workload, "jobs", None) is None
-        return DEFAULT_JOBS if endless else None
+        where = f"workload {self.experiment.workload!r}"
+        return DEFAULT_JOBS if is_endless(self.workload, self.experiment.seed, where=where) else None
 
     def _room_for_everybody(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
@@ -234,8 +239,7 @@ class Prepared:
         """How many jobs a run without a window has; 0 if not known."""
         if self.most_jobs is not None:
             return self.most_jobs
-        table = getattr(self.workload, "table", None)
-        return len(table) if table is not None else int(getattr(self.workload, "jobs", None) or 0)
+        return stated_jobs(self.workload) or 0
 
     def _could_be_resized(self) -> bool:
         """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
@@ -245,8 +249,8 @@ class Prepared:
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
         table: JobTable | None = getattr(self.workload, "table", None)
-        known = len(table) if table is not None else getattr(self.workload, "jobs", None)
-        most = min((n for n in (known, self.most_jobs) if n is not None), default=None)
+        stated = stated_jobs(self.workload)
+        most = min((n for n in (stated, self.most_jobs) if n is not None), default=None)
         if table is not None:
             if not len(table):
                 raise BloxError(

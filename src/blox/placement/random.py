@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from blox.workloads.table import Array
 @dataclass(frozen=True)
 class Random:
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
+
+    uses_seed: ClassVar[bool] = True
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
         if schedule.gpu_type is not None or job_state.typed:

@@ -41,6 +41,14 @@ class Promote:
         _ = self._inner
 
     @property
+    def reads_durations(self) -> bool:
+        return self._may("reads_durations")
+
+    @property
+    def uses_seed(self) -> bool:
+        return self._may("uses_seed")
+
+    @property
     def wakes_every_s(self) -> float | None:
         return getattr(self._inner, "wakes_every_s", None)
 
@@ -67,6 +75,10 @@ class Promote:
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
         return min(own, stable_until(self._inner, job_state, cluster_state))
+
+    def _may(self, trait: str) -> bool:
+        """What the other policy says of itself; one from outside that says nothing may."""
+        return bool(getattr(self._inner, trait, not type(self._inner).__module__.startswith("blox.")))
 
     @cached_property
     def _inner(self) -> SchedulingPolicy:

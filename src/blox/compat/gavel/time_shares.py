@@ -54,6 +54,11 @@ class TimeShares:
     round_s: float
     reset_s: float
 
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(getattr(self.policy, "reads_durations", False))
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(cluster_state))
         self.record.look_up(memory.types)

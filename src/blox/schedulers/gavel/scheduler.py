@@ -89,6 +89,16 @@ class Gavel:
         """Speeds follow the table that the policy knows."""
         return f"throughputs:path={self.throughputs}" if self.throughputs else "throughputs"
 
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(getattr(self._policy, "reads_durations", False))
+
+    @property
+    def uses_seed(self) -> bool:
+        """Whether its beliefs are drawn."""
+        return self.belief != "oracle"
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(job_state, cluster_state))
         memory.shares.account(job_state, cluster_state)

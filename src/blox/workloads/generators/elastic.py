@@ -68,6 +68,11 @@ class Elastic:
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property
+    def endless(self) -> bool | None:
+        """Whether jobs have no end unless `jobs` is given; as the workload in `of` says, or does not."""
+        return getattr(self._source, "endless", None) if self.of else True
+
+    @property
     def largest_gpus(self) -> int:
         """The most GPUs that one of its jobs can ask for."""
         if self.of:
