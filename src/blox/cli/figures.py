@@ -35,14 +35,13 @@ def show_breakdowns(runs: Sequence[Result], by: Sequence[str]) -> None:
     """Prints the figures of runs by each of the columns."""
     from rich.console import Console
 
-    from blox.report.sheet_table import sheet_tables
+    from blox.report.sheet_table import sheet_table
     from blox.report.sheets import breakdown_sheet
 
     console = Console()
     for column in by:
-        for table in sheet_tables(breakdown_sheet(runs, column), console.width):
-            console.print()
-            console.print(table)
+        console.print()
+        console.print(sheet_table(breakdown_sheet(runs, column)))
 
 
 def write_tables(tables: Sequence[Path] | None, runs: Sequence[Result], by: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ Rows have names and figures. Every column has one unit for all rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from blox.report import measures
@@ -85,7 +85,3 @@ class Sheet:
             else:
                 found.append((group, 1))
         return found
-
-    def with_columns(self, columns: Sequence[Column]) -> Sheet:
-        """The same rows with other columns."""
-        return replace(self, columns=tuple(columns))

@@ -1,19 +1,16 @@
-"""A sheet in the terminal: heads in short words; what is too wide goes on in a table below."""
+"""A sheet in the terminal, its heads in short words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from blox.report.labels import folded
 from blox.report.sheet import Column, Sheet
-from blox.report.table import Label
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from blox.report.wide_table import WideTable
 
 _WIDEST_HEAD = 12
-_WIDEST_NAME = 24  # of a run; longer ones are folded where there is no room
 _SHORT = {
     "average": "avg",
     "responsiveness": "resp.",
@@ -24,47 +21,26 @@ _SHORT = {
 }
 
 
-def sheet_tables(sheet: Sheet, width: int) -> Iterator[Table]:
-    """The sheet as tables of at most so many characters a line, each with the names of the rows."""
-    names = sum(
-        max([len(head), *(min(len(row.names[at]), _WIDEST_NAME) for row in sheet.rows)]) + 2
-        for at, head in enumerate(sheet.heads)
-    )
-    part: list[Column] = []
-    taken = names
-    for column in sheet.columns:
-        needed = max(len(line) for line in (*_head(column).split("\n"), *column.texts)) + 2
-        if part and taken + needed > width:
-            yield _table(sheet.with_columns(part))
-            part, taken = [], names
-        part.append(column)
-        taken += needed
-    if part:
-        yield _table(sheet.with_columns(part))
+def sheet_table(sheet: Sheet) -> WideTable:
+    """The sheet for the terminal. A group is named in its first row alone."""
+    from blox.report import wide_table
 
-
-def _table(sheet: Sheet) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    for head in sheet.heads:
-        table.add_column(head, overflow="fold", min_width=min(len(head), _WIDEST_HEAD))
-    for column in sheet.columns:
-        table.add_column(Text(_head(column), justify="right"), justify="right", no_wrap=True)
-    for position, row in enumerate(sheet.rows):
-        names = list(row.names)
-        if len(names) > 1 and position and sheet.rows[position - 1].names[0] == names[0]:
-            names[0] = ""  # a group is named once
-        cells = [
-            Text(column.texts[position], style="bold green" if position in column.best else "")
-            for column in sheet.columns
-        ]
-        table.add_row(*map(Label, names), *cells)
-    return table
+    rows = [list(row.names) for row in sheet.rows]
+    for at in range(len(rows) - 1, 0, -1):
+        if len(rows[at]) > 1 and rows[at][0] == rows[at - 1][0]:
+            rows[at][0] = ""
+    columns = [
+        wide_table.Column(
+            column.measure.group,
+            wide_table.right(_head(column)),
+            [
+                wide_table.right(text, "bold green" if at in column.best else "")
+                for at, text in enumerate(column.texts)
+            ],
+        )
+        for column in sheet.columns
+    ]
+    return wide_table.WideTable(sheet.heads, rows, columns)
 
 
 def _head(column: Column) -> str:

@@ -40,7 +40,8 @@ th, td {
 thead th { font-weight: 600; color: var(--soft); border-bottom-color: var(--soft); vertical-align: top; }
 thead tr.groups th { border-bottom: none; padding-bottom: 0; text-align: center; }
 thead tr.groups th.span { border-bottom: 1px solid var(--rule); padding-bottom: .15rem; }
-th small { display: block; font-weight: 400; }
+th small, td small { display: block; font-weight: 400; }
+td small { color: var(--soft); font-size: .8em; }
 th:first-child, td:first-child, table.texts th, table.texts td { text-align: left; }
 table.texts th, table.texts td { padding-right: 1.5rem; }
 tbody th { font-weight: 600; white-space: normal; overflow-wrap: break-word; max-width: 18rem; }

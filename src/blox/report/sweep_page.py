@@ -25,8 +25,9 @@ Row = tuple[dict[str, Any], Result]  # the settings that vary, the run
 
 def points_of(grid: Grid, outcomes: Sequence[Outcome]) -> Points:
     """The finished runs of a sweep where its pictures have them."""
-    found = {outcome.task.experiment: outcome.result for outcome in outcomes if outcome.result is not None}
-    return Points.of(Layout.of(grid), found)
+    opened = {outcome.task.experiment: outcome.opened() for outcome in outcomes}
+    found = {experiment: result for experiment, result in opened.items() if result is not None}
+    return Points.of(Layout.of(grid, [outcome.task.experiment for outcome in outcomes]), found)
 
 
 def shown_measures(points: Points) -> list[measures.Measure]:

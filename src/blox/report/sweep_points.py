@@ -15,6 +15,7 @@ from blox.experiment.settings import Experiment
 from blox.experiment.sweep import Grid, setting_of
 from blox.report.measures import Measure
 from blox.results.comparison import interval
+from blox.results.replications import Replications
 from blox.results.result import Result
 from blox.results.statistics import Interval, mean_interval
 
@@ -42,9 +43,8 @@ class Layout:
     places: Mapping[Experiment, Place] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, grid: Grid) -> Layout:
-        """The layout of a grid. It depends on the settings alone: it is known before anything runs."""
-        experiments = grid.experiments()
+    def of(cls, grid: Grid, experiments: Sequence[Experiment]) -> Layout:
+        """The layout of the experiments of a grid: of their settings alone, known before anything runs."""
         varying = [name for name in grid.varying() if name != "seed"]
         numeric = next((name for name in _NUMBERS if name in varying), "")
         across = numeric or next((name for name in _PLACES if name in varying), "")
@@ -116,7 +116,7 @@ class Points:
         values = [measure.of(run) for run in runs]
         if not values or not all(map(math.isfinite, values)):
             return None
-        found = mean_interval(np.array(values)) if len(values) > 1 else interval(runs[0], measure.key)
+        found = interval(runs[0] if len(runs) == 1 else Replications(runs), measure.key)
         return _above_zero(found, sum(values) / len(values))
 
     def against(self, place: Place, baseline: int, measure: Measure) -> Interval | None:

@@ -37,6 +37,10 @@ OVER_JOBS: dict[str, tuple[str, float | None]] = {
     "avg_responsiveness_s": ("responsiveness_s", None),
     "p95_responsiveness_s": ("responsiveness_s", 0.95),
     "avg_queueing_s": ("queueing_s", None),
+    "p95_waited_s": ("waited_s", 0.95),
+    "p99_waited_s": ("waited_s", 0.99),
+    "avg_slowdown": ("slowdown", None),
+    "p95_slowdown": ("slowdown", 0.95),
     "avg_rho": ("rho", None),
 }
 
