@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blox.cli import options
+from blox.cli import figures, options
 
 USUAL = ("fifo", "srtf", "las")  # compared where no scheduler is named
 
@@ -27,6 +27,12 @@ def compare(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    by: options.By = None,
+    table: options.Tables = None,
+    label: options.Labels = None,
     out: options.Out = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
@@ -43,7 +49,8 @@ def compare(
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
         "overheads": overheads, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
+        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
+        "power": power, "metrics": figures.joined(metric),
     }  # fmt: skip
     several = {
         "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
@@ -70,11 +77,19 @@ def compare(
 
     if out is not None:
         check_place(out, "compare.toml", "compare.csv", "report.html")
+    tables = figures.Tables.of(by, table)
     grid = grid_from(
-        experiment, single, several, schedulers=USUAL, seeds=seeds, ignore_checksum=ignore_checksum
+        experiment,
+        single,
+        several,
+        schedulers=USUAL,
+        label=label,
+        seeds=seeds,
+        ignore_checksum=ignore_checksum,
     )
     experiments = same_apps(grid.experiments())
     check_all(experiments)
+    tables.check(experiments)
     cases = cases_of(experiments)
     names = names_of([case.experiment for case in cases])
     if out is not None:
@@ -89,9 +104,10 @@ def compare(
         if report:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs)
+            write_report(out / "report.html", runs, by=tables.by)
     if runs:
         show_runs(runs)
+        tables.show(runs)
     if out is not None and runs:
         written(out, report)
     failures([outcome for each in outcomes for outcome in each])

@@ -99,6 +99,10 @@ By = Annotated[Several, typer.Option("--by", help=BY, rich_help_panel=_FIGURES, 
 Tables = Annotated[
     list[Path] | None, typer.Option("--table", help=TABLE, rich_help_panel=_FIGURES, metavar="FILE")
 ]
+Baseline = Annotated[
+    str | None,
+    _text("Also draw figures relative to this run, by its name in the legend; the first.", _OUTPUT, "NAME"),
+]
 Labels = Annotated[
     Several,
     _text("What to call the runs, in order: a,b,c; or NAME=VALUE for one of the values.", _OUTPUT, "LIST"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from blox.cli.figures import Tables
 from blox.cli.grids import (
     check_place,
     failures,
@@ -23,7 +24,13 @@ from blox.results.replications import INTERVALS
 
 
 def replicate(
-    experiment: Experiment, seeds: Sequence[int], out: Path | None, *, report: bool, processes: int | None
+    experiment: Experiment,
+    seeds: Sequence[int],
+    out: Path | None,
+    *,
+    report: bool,
+    processes: int | None,
+    tables: Tables,
 ) -> None:
     """Runs every seed, writes a folder for each into `out` and what sums them up, and prints the means."""
     if experiment.backend == "process":
@@ -45,9 +52,10 @@ def replicate(
     if out is not None and report and runs:
         from blox.report.page import write_report
 
-        write_report(out / "report.html", runs)
+        write_report(out / "report.html", runs, by=tables.by)
     if runs:
         show_runs(runs)
+        tables.show(runs)
     if out is not None and runs:
         written(out, report)
     failures([outcome for each in outcomes for outcome in each])

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 def show_runs(runs: Sequence[Run]) -> None:
-    """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
+    """Prints the figures of each run, why its jobs waited and how long at most, and how fair it was."""
     from rich.console import Console
 
     from blox.report.certainty import certainty, idle_queues, jobs_told
+    from blox.report.labels import labels
+    from blox.report.sheet_table import sheet_table
+    from blox.report.sheets import further_sheet, waiting_sheet
     from blox.report.table import comparison_table, difference_table
     from blox.report.words import different_apps, mixed_speeds, remarks
     from blox.results.comparison import Comparison
@@ -34,16 +37,18 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
+    for sheet in (waiting_sheet(runs), further_sheet(runs)):
+        if sheet.columns:
+            console.print()
+            console.print(sheet_table(sheet))
     for remark in (*idle_queues(runs), *mixed_speeds(runs), *different_apps(runs)):
         console.print(remark, highlight=False, markup=False)
-    for run in runs:
+    for name, run in zip(labels(runs), runs):
         for remark in remarks(run):
-            console.print(f"{run.label}: {remark}", highlight=False, markup=False)
+            console.print(f"{name}: {remark}", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
-            console.print(
-                f"{run.label}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False
-            )
+            console.print(f"{name}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False)
 
 
 def waiting_table(runs: Sequence[Run]) -> WideTable:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blox.cli import options
+from blox.cli import figures, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from blox.experiment.parallel import Outcome
+    from blox.experiment.settings import Experiment
     from blox.experiment.sweep import Grid
 
 MOST_ROWS = 60  # of the table on the terminal; sweep.csv has them all
@@ -50,6 +51,11 @@ def sweep(
     jobs: options.Jobs = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    label: options.Labels = None,
+    baseline: options.Baseline = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
@@ -66,7 +72,10 @@ def sweep(
         "overheads": overheads, "belief": belief, "compat": compat, "load": load, "seed": seed,
         "round_s": round_s,
     }  # fmt: skip
-    single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps}
+    single = {
+        "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
+        "prices": prices, "power": power, "metrics": figures.joined(metric),
+    }  # fmt: skip
     from blox.cli.grids import (
         check_place,
         check_targets,
@@ -77,30 +86,33 @@ def sweep(
     )
     from blox.experiment.parallel import Task
     from blox.experiment.same_apps import same_apps
-    from blox.experiment.sweep import check_all, run_name, sweep_csv
+    from blox.experiment.sweep import check_all, run_directory, sweep_csv
     from blox.experiment.traits import distinct
+    from blox.report.sweep_points import Layout
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    check_place(out, "runs", "sweep.toml", "sweep.csv", "means.csv", "report.html")
-    grid = grid_from(experiment, single, several, seeds=seeds, ignore_checksum=ignore_checksum)
+    check_place(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html")
+    grid = grid_from(experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum)
     experiments = same_apps(grid.experiments())
     check_all(experiments)
+    Layout.of(grid, experiments).line_called(baseline)
     _note_load(grid)
     # A run that cannot differ from another is run once: under another belief it is shown all the same, under
     # another seed it is not, for it would pass as one more observation.
     same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
     runs = list(dict.fromkeys(same.values()))
-    tasks = {each: Task(each, out / "runs" / run_name(each)) for each in runs}
+    tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
     check_targets(list(tasks.values()))
     write_text(out / "sweep.toml", to_toml(grid.to_table()))
-    names = [_name(each, grid) for each in runs]
+    called = grid.names(experiments)
+    names = [_name(each, called) for each in runs]
     with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
         ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
     outcomes = [
         replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
     ]
-    _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
+    _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
     failures(list(ended.values()))
 
 
@@ -113,7 +125,9 @@ def _note_load(grid: Grid) -> None:
             typer.echo(f"note: --load replaces the load={load} of {workload}", err=True)
 
 
-def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *, csv: str) -> None:
+def _finish(
+    out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, baseline: str | None, *, csv: str
+) -> None:
     """Writes what sums the sweep up, and prints it."""
     from rich.console import Console
 
@@ -127,22 +141,36 @@ def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *,
     console.print(_table(grid, outcomes))
     lines = [f"\nfigures: {out / 'sweep.csv'}"]
     if report:
-        write_sweep_report(out / "report.html", grid, outcomes)
+        write_sweep_report(out / "report.html", grid, outcomes, baseline=baseline)
         lines.append(f"report:  {out / 'report.html'}")
+        lines.append(_pictures(out / "figures", grid, outcomes, baseline))
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
 
 
-def _name(experiment: object, grid: Grid) -> str:
-    """A run in the progress display: the settings that vary."""
-    from blox.experiment.settings import Experiment
-    from blox.experiment.sweep import setting_of
+def _pictures(folder: Path, grid: Grid, outcomes: Sequence[Outcome], baseline: str | None) -> str:
+    """Draws the figures for paper; says where they are, or what is missing for them."""
+    from blox.errors import BloxError
+    from blox.report.sweep_page import points_of, shown_measures
+    from blox.report.sweep_static import save_sweep_pictures
 
-    assert isinstance(experiment, Experiment)
-    texts = [(name, setting_of(experiment, name)) for name in grid.varying()]
-    words = [
-        str(text) if isinstance(text, str) and name != "load" else f"{name}={text}" for name, text in texts
-    ]
-    return " ".join(word for word in words if word) or experiment.scheduler
+    points = points_of(grid, outcomes)
+    try:
+        files = save_sweep_pictures(
+            folder, points, shown_measures(points), points.layout.line_called(baseline)
+        )
+    except BloxError as missing:
+        return f"note: {missing.what} ({missing.fix})"
+    return f"paper:   {len(files)} figures in {folder} (PDF and SVG)"
+
+
+def _name(experiment: Experiment, names: dict[str, dict[Any, str]]) -> str:
+    """A run in the progress display: the settings that vary."""
+    from blox.experiment.sweep import setting_of
+    from blox.results.result import label_of
+
+    texts = {name: called[setting_of(experiment, name)] for name, called in names.items()}
+    words = [text if text[:1].isalpha() else f"{name}={text}" for name, text in texts.items() if text]
+    return " ".join(words) or label_of(experiment.to_table())
 
 
 def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
@@ -154,13 +182,14 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     from blox.experiment.sweep import setting_of
     from blox.report import measures
     from blox.report.wide_table import Label
+    from blox.results.result import label_of
 
     rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
     results = [result for _, result in rows]
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
-    varying = grid.varying()
+    varying, names = grid.varying(), grid.names([experiment for experiment, _ in rows])
     for name in varying or ["scheduler"]:
         head = name.removesuffix("_s")
         table.add_column(head, overflow="fold", min_width=len(head))
@@ -174,8 +203,8 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
             table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
             columns.append(texts)
     for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
-        values = [setting_of(experiment, name) for name in varying]
-        settings = ["–" if value in ("", None) else str(value) for value in values] or [experiment.scheduler]
+        texts_of = [names[name][setting_of(experiment, name)] or "–" for name in varying]
+        settings = texts_of or [label_of(experiment.to_table())]
         table.add_row(*map(Label, settings), *(texts[position] for texts in columns))
     if len(rows) > MOST_ROWS:
         table.caption = f"the first {MOST_ROWS} of {len(rows)} runs; sweep.csv has them all"

@@ -156,6 +156,16 @@ class Grid:
             )
         return differing
 
+    def names(self, experiments: Sequence[Experiment]) -> dict[str, dict[Any, str]]:
+        """What the values of every setting that varies are called in tables and pictures."""
+        labels = self.labels(experiments)
+        found = {}
+        for name in self.varying():
+            values = list(dict.fromkeys(setting_of(each, name) for each in experiments))
+            texts = [_short(value) if isinstance(value, float) else str(value) for value in values]
+            found[name] = dict(zip(values, labels.names(texts)))
+        return found
+
     def _policies(self) -> list[dict[str, Any]]:
         presets = self.axes.get("compat") or ([self.base.compat] if self.base.compat else [])
         own = [name for name in _POLICIES if name in self.axes]

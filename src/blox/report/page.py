@@ -11,11 +11,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.report import colours, figures, measures, series, settings, style, words
+from blox.report import colours, figures, measures, series, settings, sheets, style, words
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.run import Run
+from blox.report.sheet_html import breakable, sheet_html
 from blox.results.comparison import Comparison
 from blox.toml_text import to_toml
 from blox.version import VERSION
@@ -29,14 +30,16 @@ _MARKED = "The best value of a column and those not distinguishable from it are 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def write_report(path: Path, results: Sequence[Run], title: str = "blox report") -> None:
-    """Writes the report of one run or several to `path`: whole, or not at all.
+def write_report(
+    path: Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+) -> None:
+    """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
     path = Path(path)
-    text = page(results, title)
+    text = page(results, title, by)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
@@ -49,11 +52,11 @@ def write_report(path: Path, results: Sequence[Run], title: str = "blox report")
         raise
 
 
-def page(results: Sequence[Run], title: str) -> str:
+def page(results: Sequence[Run], title: str, by: Sequence[str] = ()) -> str:
     """The report as HTML text."""
     runs = Comparison.of(results)
     claim, price = words.headline(runs)
-    return document(title, claim, price, _sections(runs) if runs else [])
+    return document(title, claim, price, _sections(runs, by) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str:
@@ -86,7 +89,7 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
     )
 
 
-def _sections(runs: Sequence[Run]) -> list[str]:
+def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
     window = series.gantt_window(runs[:MOST_PANELS])
     shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
     first_seed, all_seeds = seeds_told(runs)
@@ -100,6 +103,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             "over the whole run. Interruptions: preemptions, moves and failures of all jobs.",
             _metrics_table(runs) + _remarks(runs),
         ),
+        *_sheets(runs, by),
         *_averages(runs),
         '<div class="pair">',
         section(
@@ -163,6 +167,27 @@ def _sections(runs: Sequence[Run]) -> list[str]:
     ]
 
 
+def _sheets(runs: Sequence[Run], by: Sequence[str]) -> list[str]:
+    """The longest waits, figures that not every run has, and figures by group."""
+    waits, further = sheets.waiting_sheet(runs), sheets.further_sheet(runs)
+    found = []
+    if waits.columns:
+        caption = (
+            "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
+            "has waited by the end of the run."
+        )
+        found.append(section("starvation", "Longest waits", caption, sheet_html(waits)))
+    if further.columns:
+        caption = "Slowdown: job completion time over the time that the job takes alone."
+        found.append(section("further", "Other figures", caption, sheet_html(further)))
+    for column in by:
+        sheet = sheets.breakdown_sheet(runs, column)
+        caption = "Over the jobs of each group. Differences between groups of few jobs say little."
+        title = sheet.title[0].upper() + sheet.title[1:]
+        found.append(section(f"by-{column}", title, caption, sheet_html(sheet), long=True))
+    return found
+
+
 def _averages(runs: Sequence[Run]) -> list[str]:
     """Means with their intervals as pictures, and how runs differ from the best; for several runs only."""
     if len(runs) < 2:
@@ -186,7 +211,7 @@ def _differences(runs: Sequence[Run]) -> list[str]:
         return []
     heads = ("run", f"difference <small>({unit})</small>", "", f"95 % interval <small>({unit})</small>", "")
     body = "".join(
-        f"<tr><th>{_swatch(row.position)}{_breakable(row.name)}</th>"
+        f"<tr><th>{_swatch(row.position)}{breakable(row.name)}</th>"
         + "".join(
             f"<td>{escape(text)}</td>" for text in (row.difference, row.share, row.interval, row.verdict)
         )
@@ -202,7 +227,7 @@ def _differences(runs: Sequence[Run]) -> list[str]:
 
 
 def _remarks(runs: Sequence[Run]) -> str:
-    told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
+    told = [f"{name}: {remark}." for name, run in zip(labels(runs), runs) for remark in words.remarks(run)]
     of_all = (*idle_queues(runs), *words.mixed_speeds(runs), *words.different_apps(runs))
     told += [f"{remark[0].upper()}{remark[1:]}." for remark in of_all]
     return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
@@ -268,7 +293,7 @@ def _metrics_table(runs: Sequence[Run]) -> str:
             + (f"<small>{reach[position]}</small></td>" if reach[position] else "</td>")
             for (_, texts), reach, best in columns
         )
-        rows.append(f"<tr><th>{_swatch(position)}{_breakable(name)}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{_swatch(position)}{breakable(name)}</th>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
@@ -282,7 +307,7 @@ def _settings(runs: Sequence[Run]) -> str:
     if differing:
         heads = "".join(f"<th>{escape(setting)}</th>" for setting in differing)
         rows = "".join(
-            f"<tr><th>{_swatch(position)}{_breakable(name)}</th>"
+            f"<tr><th>{_swatch(position)}{breakable(name)}</th>"
             + "".join(f"<td>{escape(texts[position])}</td>" for texts in differing.values())
             + "</tr>"
             for position, name in enumerate(names)
@@ -308,11 +333,6 @@ def _settings(runs: Sequence[Run]) -> str:
 def _unbroken(sentence: str) -> str:
     """Escaped text in which a figure and its unit stay on one line."""
     return escape(re.sub(r"(?<=\d) (?=(%|s|min|h|d)\b|%)", "\u00a0", sentence))
-
-
-def _breakable(name: str) -> str:
-    """An escaped label that may be broken after the marks that join its parts."""
-    return re.sub(r"(?<=[:,+/@])", "<wbr>", escape(name))
 
 
 def _swatch(position: int) -> str:

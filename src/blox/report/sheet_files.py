@@ -12,12 +12,12 @@ from typing import Any
 
 from blox.errors import BloxError
 from blox.report.labels import labels
+from blox.report.run import Run
 from blox.report.sheet import Sheet
 from blox.report.sheets import breakdown_sheet, run_sheets
 from blox.results.breakdown import breakdown
 from blox.results.files import write_text
 from blox.results.flat import flat
-from blox.results.result import Result
 
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -36,7 +36,7 @@ def check_tables(paths: Sequence[Path]) -> None:
             )
 
 
-def write_table(path: Path, runs: Sequence[Result], by: Sequence[str] = ()) -> None:
+def write_table(path: Path, runs: Sequence[Run], by: Sequence[str] = ()) -> None:
     """Writes the figures of runs, then by each of the columns `by`, in the form that the name ends in."""
     check_tables([path])
     if path.suffix == ".csv":
@@ -46,7 +46,7 @@ def write_table(path: Path, runs: Sequence[Result], by: Sequence[str] = ()) -> N
     write_text(path, _SHEETS[path.suffix](sheets))
 
 
-def to_csv(runs: Sequence[Result], by: Sequence[str] = ()) -> str:
+def to_csv(runs: Sequence[Run], by: Sequence[str] = ()) -> str:
     """A line per run, and per run and group: all figures in plain units (seconds, dollars, 0 to 1).
 
     `by` and `group` are empty in the lines of whole runs. Every value of a column is a group.

@@ -22,7 +22,7 @@ _SHORT = {
 
 
 def sheet_table(sheet: Sheet) -> WideTable:
-    """The sheet for the terminal. A group is named in its first row alone."""
+    """The sheet for the terminal. A group is named in its first row alone; rows of runs go by the title."""
     from blox.report import wide_table
 
     rows = [list(row.names) for row in sheet.rows]
@@ -40,7 +40,8 @@ def sheet_table(sheet: Sheet) -> WideTable:
         )
         for column in sheet.columns
     ]
-    return wide_table.WideTable(sheet.heads, rows, columns)
+    heads = [sheet.title] if len(sheet.heads) == 1 else list(sheet.heads)
+    return wide_table.WideTable(heads, rows, columns)
 
 
 def _head(column: Column) -> str:

@@ -11,7 +11,6 @@ from blox.report.run import Run
 from blox.report.sheet import Row, Sheet
 from blox.results.breakdown import breakdown
 from blox.results.own_metrics import remembered
-from blox.results.result import Result
 
 MOST_GROUPS = 12  # in a table; others are put together
 
@@ -61,17 +60,17 @@ def waiting_sheet(runs: Sequence[Run]) -> Sheet:
         p95 = {f"waited_by_gpus.{count}": figures.get("p95_s") for count, figures in found.items()}
         rows.append(Row((name,), {**run.summary, **p95}))
     of_all = [replace(measure, group="") for measure in WAITING]
-    return Sheet.of("longest waits", ["longest waits"], rows, [*of_all, *by_gpus], runs)
+    return Sheet.of("longest waits", ["run"], rows, [*of_all, *by_gpus], runs)
 
 
 def further_sheet(runs: Sequence[Run]) -> Sheet:
     """Slowdown, GPU hours, deadlines, cost, energy and metrics of one's own, where the runs have them."""
     rows = [_row(name, run) for name, run in zip(labels(runs), runs)]
     shown = [AVG_SLOWDOWN, P95_SLOWDOWN, GPU_HOURS, *_further(runs)]
-    return Sheet.of("other figures", ["other figures"], rows, shown, runs)
+    return Sheet.of("other figures", ["run"], rows, shown, runs)
 
 
-def breakdown_sheet(runs: Sequence[Result], column: str) -> Sheet:
+def breakdown_sheet(runs: Sequence[Run], column: str) -> Sheet:
     """The figures of each run by the values of a column: a row per group and run."""
     groups: dict[str, list[Row]] = {}
     for name, run in zip(labels(runs), runs):
@@ -82,7 +81,8 @@ def breakdown_sheet(runs: Sequence[Result], column: str) -> Sheet:
     rows = [row for group in groups.values() for row in group]
     p95_jct = next(measure for measure in TERMINAL if measure.key == "p95_jct_s")
     shown = [JOBS, AVG_JCT, p95_jct, *WAITING, AVG_SLOWDOWN, GPU_SHARE, *_further(runs)]
-    return Sheet.of(f"by {column}", [column, "run"], rows, shown)
+    named = {"gpus": "GPU count", "job_type": "job type"}.get(column, column)
+    return Sheet.of(f"by {named}", [named, "run"], rows, shown)
 
 
 def own_measures(runs: Sequence[Run]) -> list[Measure]:

@@ -45,6 +45,7 @@ td small { color: var(--soft); font-size: .8em; }
 th:first-child, td:first-child, table.texts th, table.texts td { text-align: left; }
 table.texts th, table.texts td { padding-right: 1.5rem; }
 tbody th { font-weight: 600; white-space: normal; overflow-wrap: break-word; max-width: 18rem; }
+th.name { text-align: left; }
 td.best { background: var(--mark); color: var(--mark-ink); font-weight: 700; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .5em; }
 .swatch, td.best { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -20,7 +20,7 @@ from blox.results.result import Result
 
 SHOWN = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation")
 
-Row = tuple[dict[str, Any], Result]  # the settings that vary, the run
+Row = tuple[dict[str, str], Result]  # what the settings that vary are called, the run
 
 
 def points_of(grid: Grid, outcomes: Sequence[Outcome]) -> Points:
@@ -45,8 +45,9 @@ def write_sweep_report(
 ) -> None:
     """Writes the page to `path`: whole, or not at all. Runs that differ only in their seed are one point."""
     varying = grid.varying()
+    names = grid.names([outcome.task.experiment for outcome in outcomes])
     rows: list[Row] = [
-        ({name: setting_of(outcome.task.experiment, name) for name in varying}, outcome.result)
+        ({name: names[name][setting_of(outcome.task.experiment, name)] for name in varying}, outcome.result)
         for outcome in outcomes
         if outcome.result is not None
     ]
@@ -123,7 +124,7 @@ def _table(rows: Sequence[Row], varying: Sequence[str]) -> str:
         columns.append(texts)
     body = "".join(
         "<tr>"
-        + "".join(f"<td>{escape(str(settings[name]))}</td>" for name in varying)
+        + "".join(f"<td>{escape(settings[name])}</td>" for name in varying)
         + "".join(f"<td>{texts[position]}</td>" for texts in columns)
         + "</tr>"
         for position, (settings, _) in enumerate(rows)

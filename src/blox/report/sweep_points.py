@@ -50,10 +50,7 @@ class Layout:
         across = numeric or next((name for name in _PLACES if name in varying), "")
         beside = [name for name in varying if name in (*_NUMBERS, *_PLACES) and name != across]
         labels = grid.labels(experiments)
-        names: dict[str, dict[Any, str]] = {}
-        for name in varying:
-            values = list(dict.fromkeys(setting_of(each, name) for each in experiments))
-            names[name] = dict(zip(values, labels.names([_text(value) for value in values])))
+        names = grid.names(experiments)
 
         def told(experiment: Experiment, settings: Sequence[str]) -> str:
             found = {name: names[name][setting_of(experiment, name)] for name in settings}
@@ -154,10 +151,6 @@ def tick_lines(name: str, width: int) -> list[str]:
             lines.append("")
         lines[-1] += piece
     return [line.strip() for line in lines]
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _word(name: str, text: str) -> str:

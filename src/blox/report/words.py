@@ -19,6 +19,7 @@ from blox.report.measures import (
     UTILISATION_WHOLE_RUN,
 )
 from blox.report.run import Run
+from blox.report.starvation import starving
 from blox.results.comparison import Comparison
 from blox.results.interruptions import kinds_of
 
@@ -177,7 +178,11 @@ def _count(value: float, noun: str) -> str:
 
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
-    told, summary = [], run.summary
+    told, summary = starving(run), run.summary
+    told += [
+        f"a metric could not be worked out: {fault}"
+        for fault in run.experiment.get("provenance", {}).get("metric_faults", ())
+    ]
     if "opt_gap" in summary:
         gap = 100 * float(summary["opt_gap"])
         told.append(
@@ -193,7 +198,9 @@ def remarks(run: Run) -> list[str]:
         told.append(f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed")
     if slos := summary.get("slos"):
         told.append(f"{summary['slos_missed']:,} of {slos:,} SLOs were missed")
-    if (cost := summary.get("cost_dollars")) is not None:
+    elif deadlines := summary.get("deadlines"):
+        told.append(f"{summary['deadlines_missed']:,} of {deadlines:,} deadlines were missed")
+    if (cost := summary.get("cost_dollars")) is not None and not run.experiment.get("prices"):
         told.append(f"the GPUs in use cost ${cost:,.0f}")
     if guessed := summary.get("guessed_gpu_types"):
         told.append(

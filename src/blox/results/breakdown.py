@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from blox.results import own_metrics
 from blox.results.groups import groups_of
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import job_figures
+from blox.results.samples import Figures
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -19,25 +22,67 @@ if TYPE_CHECKING:
 _SUMS = ("preemptions", "moves", "cost_dollars", "energy_kwh")  # columns of jobs that are added up
 
 
-def breakdown(result: Result, column: str, *, most: int | None = None) -> dict[str, Array]:
-    """Columns with a row per group: the group, then its figures. See `Result.by`."""
-    jobs = result.jobs
-    if "waited_s" not in jobs:
+def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str, Array]:
+    """Columns with a row per group: the group, then its figures. See `Result.by`.
+
+    Of a run over several seeds the figures are means over the seeds in which a group has jobs; of numbers of
+    jobs, and of what is added up over jobs, over all seeds.
+    """
+    runs: Sequence[Any] = getattr(run, "runs", (run,))
+    for each in runs:
+        _check(each, column)
+    counted = [np.flatnonzero(np.asarray(each.jobs["in_window"]) == 1) for each in runs]
+    values, weight = (
+        np.concatenate([part(each.jobs)[rows] for each, rows in zip(runs, counted)])
+        for part in (lambda jobs: np.asarray(jobs[column]), _asked_s)
+    )
+    groups = groups_of(values, np.arange(len(values)), most=most, weight=weight)
+    begins = np.cumsum([0, *map(len, counted)])
+    metrics = _metrics(runs[0])
+    rows = []
+    for group in groups:
+        bounds = group.rows.searchsorted(begins)
+        parts = [group.rows[low:high] for low, high in itertools.pairwise(bounds)]
+        rows.append(
+            _mean(
+                [
+                    _figures(each, rows_of[part - begin], metrics)
+                    for each, rows_of, part, begin in zip(runs, counted, parts, begins)
+                ]
+            )
+        )
+    found = {column: _column([group.value for group in groups])}
+    for name in rows[0] if rows else ():
+        found[name] = np.array([np.nan if row[name] is None else row[name] for row in rows])
+    return found
+
+
+def _check(result: Any, column: str) -> None:
+    if "waited_s" not in result.jobs:
         raise BloxError(
             "the results are of an earlier version, without the columns that this needs",
             where=result.label,
             fix="run the experiment again (its experiment.toml)",
         )
-    if column not in jobs:
-        raise BloxError(f"jobs have no column {column!r}", where="by", fix=suggestion(column, jobs))
-    counted = np.flatnonzero(np.asarray(jobs["in_window"]) == 1)
-    asked_s = jobs["gpus"] * jobs["duration_s"]  # the same in every run of a workload: so are the groups
-    groups = groups_of(jobs[column], counted, most=most, weight=asked_s)
-    metrics = _metrics(result)
-    rows = [_figures(result, group.rows, metrics) for group in groups]
-    found = {column: _column([group.value for group in groups])}
-    for name in rows[0] if rows else ():
-        found[name] = np.array([np.nan if row[name] is None else row[name] for row in rows])
+    if column not in result.jobs:
+        fix = suggestion(column, result.jobs)
+        raise BloxError(f"jobs have no column {column!r}", where="by", fix=fix)
+
+
+def _asked_s(jobs: Mapping[str, Array]) -> Array:
+    """The GPU time that jobs ask for: the same in every run of a workload, so that groups are too."""
+    asked: Array = jobs["gpus"] * jobs["duration_s"]
+    return asked
+
+
+def _mean(figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The mean of figures over seeds."""
+    if len(figures) == 1:
+        return figures[0]
+    found = {}
+    for name in figures[0]:
+        values = [each[name] for each in figures if each[name] is not None]
+        found[name] = sum(values) / len(values) if values else None
     return found
 
 

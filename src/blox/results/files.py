@@ -29,8 +29,8 @@ T = TypeVar("T")
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
 OWN = (*FILES, "report.html")  # what a results directory may hold and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "end_reason")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
+_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",

@@ -39,6 +39,8 @@ def outcome_columns(
     return {
         "state": state,
         "job_type": columns.job_type[:count],
+        "group": columns.group[:count],
+        "priority": columns.priority[:count],
         "deadline_s": columns.deadline_s[:count],
         "duration_s": duration_s,
         "slowdown": slowdown,

@@ -87,6 +87,12 @@ class Replications:
     def timing(self) -> dict[str, Any]:
         return {key: _mean([run.timing.get(key) for run in self.runs]) for key in self.runs[0].timing}
 
+    def by(self, column: str, *, most: int | None = None) -> dict[str, Array]:
+        """The figures of the counted jobs by a column, means over the seeds: see `Result.by`."""
+        from blox.results.breakdown import breakdown
+
+        return breakdown(self, column, most=most)
+
     def interval(self, figure: str) -> Interval | None:
         """A figure of the summary with its 95 % interval; None where there is none."""
         return interval(self, figure)
@@ -173,9 +179,15 @@ def first_run(directory: str | Path) -> tuple[Result, str]:
 
 
 def _mean(values: list[Any]) -> Any:
-    """The mean of numbers; a whole one, or anything else, as it is where all are equal; None otherwise."""
+    """The mean of numbers; a whole one, or anything else, as it is where all are equal; None otherwise.
+
+    Of tables, the same for every key that one of them has, over those that have it.
+    """
     if all(value == values[0] for value in values):
         return values[0]
+    if all(isinstance(value, Mapping) for value in values):
+        keys = dict.fromkeys(key for value in values for key in value)
+        return {key: _mean([value[key] for value in values if key in value]) for key in keys}
     numbers = [number(value) for value in values if not isinstance(value, bool)]
     found = sum(numbers) / len(values) if len(numbers) == len(values) else float("nan")
     return found if found == found else None
