@@ -17,13 +17,14 @@ def compare(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
-    belief: options.Belief = None,
+    belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
     clock: options.Clock = None,
     window: options.Window = None,
     jobs: options.Jobs = None,
     seed: options.Seed = None,
+    seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     out: options.Out = None,
     report: options.ReportToo = True,
@@ -32,43 +33,63 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement and --compat take several values, joined with commas or given
-    again; every combination runs. A TOML file may have lists for them. Presets of --compat decide all
-    three and run beside the combinations. Where nothing of this is given, fifo, srtf and las are compared.
+    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
+    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
+    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
+    fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With --out, what was
+    finished is not run again.
     """
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "round_s": round_s, "clock": clock, "window": window,
+        "overheads": overheads, "round_s": round_s, "clock": clock, "window": window,
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
     }  # fmt: skip
-    several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, names_of, run_tasks
+    several = {
+        "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
+        "compat": compat,
+    }  # fmt: skip
+    from blox.cli.grids import (
+        check_place,
+        failures,
+        finished_cases,
+        grid_from,
+        keeping_finished,
+        names_of,
+        note_same_runs,
+        run_cases,
+    )
     from blox.cli.show import show_runs, written
-    from blox.experiment.parallel import Task
+    from blox.experiment.cases import cases_of
     from blox.experiment.sweep import check_all, slug
+    from blox.report.means_csv import comparison_csv
+    from blox.results.comparison import Comparison
     from blox.results.files import write_text
-    from blox.results.result import Result
     from blox.toml_text import to_toml
 
     if out is not None:
-        check_place(out, "compare.toml", "report.html")
-    grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
+        check_place(out, "compare.toml", "compare.csv", "report.html")
+    grid = grid_from(
+        experiment, single, several, schedulers=USUAL, seeds=seeds, ignore_checksum=ignore_checksum
+    )
     experiments = grid.experiments()
     check_all(experiments)
-    names = names_of(experiments)
-    tasks = [Task(each, None if out is None else out / slug(name)) for each, name in zip(experiments, names)]
-    check_targets(tasks)
-    outcomes = run_tasks(tasks, names, processes)
-    results = [outcome.result for outcome in outcomes if outcome.result is not None]
-    if out is not None and results:  # before anything is printed: whoever reads that may go away
+    cases = cases_of(experiments)
+    names = names_of([case.experiment for case in cases])
+    if out is not None:
+        cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
+    note_same_runs(experiments, cases)
+    with keeping_finished([task for case in cases for task in case.tasks()], "give the same command again"):
+        outcomes = run_cases(cases, names, processes)
+    runs = Comparison(finished_cases(cases, outcomes))
+    if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
         write_text(out / "compare.toml", to_toml(grid.to_table()))
+        write_text(out / "compare.csv", comparison_csv(runs))
         if report:
             from blox.report.page import write_report
 
-            finished = [outcome.task.directory for outcome in outcomes if outcome.result is not None]
-            write_report(out / "report.html", [Result.load(place) for place in finished if place is not None])
-    if results:
-        show_runs(results)
-    if out is not None and results:
+            write_report(out / "report.html", runs)
+    if runs:
+        show_runs(runs)
+    if out is not None and runs:
         written(out, report)
-    failures(outcomes)
+    failures([outcome for each in outcomes for outcome in each])

@@ -34,6 +34,7 @@ CLOCK = "rounds, or events."
 WINDOW = "Measure these jobs, counted from 0, both included."
 JOBS = "Submit no more jobs than this."
 SEED = "Seed of everything random."
+SEEDS = "Run so many seeds, from --seed on: figures are means, with 95 % intervals."
 MAX_ROUNDS = "Stop after so many rounds."
 BACKEND = "simulation, or process (real child processes)."
 SPEEDUP = "How much faster than real time the process backend runs."
@@ -57,6 +58,10 @@ Clock = Annotated[str | None, _text(CLOCK, _TIME)]
 Window = Annotated[str | None, _text(WINDOW, _TIME, "FIRST-LAST")]
 Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, metavar="N")]
 Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(min=1, help=SEEDS, rich_help_panel=_TIME, metavar="N", show_default=False),
+]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME, "NAME")]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
@@ -78,7 +83,7 @@ Rounds = Annotated[
     Several, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS", show_default=False)
 ]
 Loads = Annotated[Several, _text("The workload's load, jobs per hour: 4,6,8 or 4-8.", _TIME, "LIST")]
-Seeds = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST")]
+SeedList = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST")]
 
 Out = Annotated[
     Path | None, typer.Option(help="Write the results here.", rich_help_panel=_OUTPUT, metavar="DIR")

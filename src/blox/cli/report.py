@@ -9,7 +9,9 @@ import typer
 
 
 def report(
-    dirs: Annotated[list[Path], typer.Argument(help="Results directories, as `blox run --out` writes them.")],
+    dirs: Annotated[
+        list[Path], typer.Argument(help="Results directories, as `blox run` and `blox compare` write them.")
+    ],
     out: Annotated[Path, typer.Option(help="The page to write: one file, no network needed.")] = Path(
         "report.html"
     ),
@@ -24,17 +26,20 @@ def report(
     """Write the report of one run, or the comparison of several."""
     from rich.console import Console
 
+    from blox.report.certainty import certainty, jobs_told
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
-    from blox.results.result import Result
+    from blox.results.comparison import Comparison
+    from blox.results.replications import load_runs
 
-    results = [Result.load(directory) for directory in dirs]
+    results = Comparison([run for directory in dirs for run in load_runs(directory)])
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
     write_report(out, results, title)
     console = Console()
     console.print(comparison_table(results))
+    console.print(f"{jobs_told(results)} {certainty(results)}", highlight=False, markup=False)
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
     if written:
         console.print(f"pictures: {len(written)} files in {pictures}", highlight=False, soft_wrap=True)

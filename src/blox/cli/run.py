@@ -22,17 +22,20 @@ def run(
     window: options.Window = None,
     jobs: options.Jobs = None,
     seed: options.Seed = None,
+    seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
     label: options.Label = None,
     out: options.Out = None,
     report: options.Report = False,
+    processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
 ) -> None:
     """Run one experiment: a TOML file, options, or both; options override the file.
 
     Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
+    With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
@@ -41,7 +44,7 @@ def run(
         "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "backend": backend,
         "speedup": speedup, "label": label,
     }  # fmt: skip
-    from blox.cli.experiments import experiment_from, note_other_jobs
+    from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.cli.places import check_writable
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
@@ -50,10 +53,16 @@ def run(
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    every_seed = seeds_from(experiment, seed, seeds)
+    settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
+    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    if len(every_seed) > 1:
+        from blox.cli.replicate import replicate
+
+        return replicate(prepared.experiment, every_seed, out, report=report, processes=processes)
     if out is not None:
         check_target(out)
         check_writable(out, inside=False)
-    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     if speedup is not None and prepared.experiment.backend != "process":
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",

@@ -9,26 +9,32 @@ from typing import TYPE_CHECKING
 from blox.recorder import CAUSES
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from blox.errors import BloxError
     from blox.report.run import Run
+    from blox.report.wide_table import WideTable
 
 
 def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
     from rich.console import Console
 
-    from blox.report.table import comparison_table
+    from blox.report.certainty import certainty, idle_queues, jobs_told
+    from blox.report.table import comparison_table, difference_table
     from blox.report.words import mixed_speeds, remarks
+    from blox.results.comparison import Comparison
 
     console = Console()
+    runs = Comparison.of(runs)
     console.print(comparison_table(runs))
+    console.print(f"{jobs_told(runs)} {certainty(runs)}", highlight=False, markup=False)
+    if (differences := difference_table(runs)) is not None:
+        console.print()
+        console.print(differences)
     console.print()
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
-    for remark in mixed_speeds(runs):
+    for remark in (*idle_queues(runs), *mixed_speeds(runs)):
         console.print(remark, highlight=False, markup=False)
     for run in runs:
         for remark in remarks(run):
@@ -40,52 +46,39 @@ def show_runs(runs: Sequence[Run]) -> None:
             )
 
 
-def waiting_table(runs: Sequence[Run]) -> Table:
+def waiting_table(runs: Sequence[Run]) -> WideTable:
     """The time that jobs waited, per submitted job, in the window or not, and the share of each cause."""
-    from rich import box
-    from rich.table import Table
-
     from blox.report.labels import labels
-    from blox.report.table import Label
     from blox.report.units import duration
+    from blox.report.wide_table import Column, WideTable, right
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    table.add_column("why jobs waited\n(all jobs of the run)", overflow="fold", min_width=9)
-    table.add_column("\nper job", justify="right", no_wrap=True)
     causes = (*CAUSES, "arrival")
-    for cause in causes:
-        table.add_column(f"\n{cause}", justify="right", no_wrap=True)
-    for name, run in zip(labels(runs), runs):
+    rows = []
+    for run in runs:
         seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
         total = sum(seconds)
-        shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
-        each = total / max(int(run.summary.get("submitted") or 0), 1)
-        table.add_row(Label(name), duration(each), *shares)
-    return table
+        each = total / max(float(run.summary.get("submitted") or 0), 1)
+        rows.append([duration(each), *(f"{100 * part / total:.1f} %" if part else "–" for part in seconds)])
+    heads = ("\nper job", *(f"\n{cause}" for cause in causes))
+    columns = [Column("", right(head), [right(row[at]) for row in rows]) for at, head in enumerate(heads)]
+    return WideTable(["why jobs waited\n(all submitted)"], [[name] for name in labels(runs)], columns)
 
 
-def fairness_table(runs: Sequence[Run]) -> Table:
+def fairness_table(runs: Sequence[Run]) -> WideTable:
     """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
-    from rich import box
-    from rich.table import Table
-
     from blox.report import measures
     from blox.report.labels import labels
-    from blox.report.table import Label
+    from blox.report.wide_table import Column, WideTable, right
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    table.add_column("fairness", overflow="fold", min_width=9)
-    cells = []
-    for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ())):
-        table.add_column(f"{measure.group}\n{measure.name}", justify="right", no_wrap=True)
-        cells.append(measures.column(measure, runs)[1])
-    for name, row in zip(labels(runs), zip(*cells)):
-        table.add_row(Label(name), *row)
-    return table
+    columns = [
+        Column(
+            measure.group,
+            right(f"{measure.group}\n{measure.name}"),
+            [right(text) for text in measures.column(measure, runs)[1]],
+        )
+        for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
+    ]
+    return WideTable(["fairness"], [[name] for name in labels(runs)], columns)
 
 
 def note_broken(faults: Sequence[BloxError]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,8 @@ def sweep(
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
-    seed: options.Seeds = None,
+    seed: options.SeedList = None,
+    seeds: options.Seeds = None,
     round_s: options.Rounds = None,
     clock: options.Clock = None,
     window: options.Window = None,
@@ -64,37 +66,39 @@ def sweep(
         "round_s": round_s,
     }  # fmt: skip
     single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, run_tasks
-    from blox.cli.interrupt import Interrupted
+    from blox.cli.grids import (
+        check_place,
+        check_targets,
+        failures,
+        grid_from,
+        keeping_finished,
+        resume_tasks,
+    )
     from blox.experiment.parallel import Task
-    from blox.experiment.sweep import check_all, finished_outcome, run_name, sweep_csv
+    from blox.experiment.sweep import check_all, run_name, sweep_csv
+    from blox.experiment.traits import distinct
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    check_place(out, "runs", "sweep.toml", "sweep.csv", "report.html")
-    grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
-    experiments = grid.experiments()
-    check_all(experiments)
+    check_place(out, "runs", "sweep.toml", "sweep.csv", "means.csv", "report.html")
+    grid = grid_from(experiment, single, several, seeds=seeds, ignore_checksum=ignore_checksum)
+    check_all(grid.experiments())
     _note_load(grid)
-    tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
-    known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
-    left = [task for task in tasks if task not in known]
-    check_targets(left)
+    # A run that cannot differ from another is run once: under another belief it is shown all the same, under
+    # another seed it is not, for it would pass as one more observation.
+    same = {each: first for each, first in distinct(grid.experiments()).items() if each.seed == first.seed}
+    runs = list(dict.fromkeys(same.values()))
+    tasks = {each: Task(each, out / "runs" / run_name(each)) for each in runs}
+    check_targets(list(tasks.values()))
     write_text(out / "sweep.toml", to_toml(grid.to_table()))
-    if known:
-        typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
-    try:
-        outcomes = run_tasks(left, [_name(task.experiment, grid) for task in left], processes, len(known))
-    except KeyboardInterrupt:
-        done = sum(finished_outcome(task) is not None for task in tasks)
-        raise Interrupted(
-            f"interrupted: {done} of {len(tasks)} runs are finished and kept\n"
-            f"  to go on: blox sweep {out / 'sweep.toml'} --out {out}"
-        ) from None
-    ended = {**known, **dict(zip(left, outcomes))}
-    outcomes = [ended[task] for task in tasks]
+    names = [_name(each, grid) for each in runs]
+    with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
+        ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
+    outcomes = [
+        replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
+    ]
     _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
-    failures(outcomes)
+    failures(list(ended.values()))
 
 
 def _note_load(grid: Grid) -> None:
@@ -146,7 +150,7 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
 
     from blox.experiment.sweep import setting_of
     from blox.report import measures
-    from blox.report.table import Label
+    from blox.report.wide_table import Label
 
     rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
     results = [result for _, result in rows]

@@ -9,7 +9,7 @@ import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
 from blox.results.result import Result
+
+if TYPE_CHECKING:
+    from blox.results.replications import Replications
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class Experiment:
                 fix = suggestion(key, (*fields, "round"))
                 if isinstance(value, dict):
                     fix = f"settings stand at the top level, not under [{key}]"
+                elif key == "seeds":
+                    fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
@@ -96,6 +101,13 @@ class Experiment:
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs it. `skip=False` executes every round, for checking that skipping changes nothing."""
         return self.prepare().run(progress, skip=skip)
+
+    def replicate(self, seeds: int = 5) -> Replications:
+        """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""
+        from blox.results.replications import Replications
+
+        each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
+        return Replications(tuple(experiment.run() for experiment in each))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Grid: many experiments at once, as every combination of lists of settings. The engine of compare and sweep.
 
 A grid is also a TOML file: a setting with a list of values instead of one, at the top or under `[sweep]`;
-`load` there means the `load` of the workload spec.
+`load` there means the `load` of the workload spec, `seeds = 5` as many seeds from `seed` on.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Grid:
                     f"settings stand at the top level or under [sweep], not under [{key}]",
                     where=where, fix=f"remove the line [{key}]",
                 )  # fmt: skip
-            if name not in (*_FIELDS, "load"):
+            if name not in (*_FIELDS, "load", "seeds"):
                 raise BloxError(
                     f"no setting is called {key!r}", where=f"{where}{', ' * bool(place)}{place.strip()}",
-                    fix=suggestion(key, (*_FIELDS, "load", "round")),
+                    fix=suggestion(key, (*_FIELDS, "load", "round", "seeds")),
                 )  # fmt: skip
             if name in axes or name in single:
                 both = " (round is round_s)" if name == "round_s" else ""
@@ -75,11 +75,28 @@ class Grid:
                     where=where,
                     fix="give it once, at the top or under [sweep]",
                 )
-            if isinstance(value, list) or place or name == "load":
+            if name == "seeds":
+                single[name] = value
+            elif isinstance(value, list) or place or name == "load":
                 axes[name] = _checked(name, value if isinstance(value, list) else [value], where)
             else:
                 single[name] = value
-        return cls(Experiment.from_table(single, where=where), axes)
+        seeds = single.pop("seeds", None)
+        grid = cls(Experiment.from_table(single, where=where), axes)
+        return grid if seeds is None else grid.with_seeds(seeds, where=f"{where}, seeds")
+
+    def with_seeds(self, count: Any, *, where: str) -> Grid:
+        """This grid over so many seeds, from its own on; one that has a list of them refuses."""
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise BloxError(f"seeds is {count!r}", where=where, fix="say how many: seeds = 5")
+        first, *others = self.axes.get("seed", [self.base.seed])
+        if others:
+            raise BloxError(
+                "seed is a list already, and seeds says how many follow a first one",
+                where=where,
+                fix="give one of the two: seed = [3, 7, 9], or seed = 3 and seeds = 5",
+            )
+        return self.with_axes({"seed": list(range(first, first + count))})
 
     def with_axes(self, axes: Mapping[str, Sequence[Any]]) -> Grid:
         """This grid with other lists in place of its own; a list of one value is still a list."""

@@ -11,12 +11,24 @@ from blox.report.settings import differences
 _MOST_SETTINGS = 2
 
 
+def is_oracle(run: Run) -> bool:
+    """Whether a policy of the run decides by the true durations of jobs, which no real scheduler knows."""
+    return bool(run.experiment.get("provenance", {}).get("oracle"))
+
+
 def labels(runs: Sequence[Run]) -> list[str]:
-    """One name per run, each different.
+    """One name per run, each different. An oracle is marked as one.
 
     Runs that share a label are told apart by the settings in which they differ, if those are few and do
     it; by numbers otherwise.
     """
+    return [
+        f"{name} (oracle)" if is_oracle(run) and "oracle" not in name else name
+        for name, run in zip(_unique(runs), runs)
+    ]
+
+
+def _unique(runs: Sequence[Run]) -> list[str]:
     names = [run.label or "run" for run in runs]
     unique = list(names)
     for name in dict.fromkeys(names):

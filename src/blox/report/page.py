@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from blox.report import colours, figures, measures, series, settings, style, words
+from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
+from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.run import Run
+from blox.results.comparison import Comparison
 from blox.toml_text import to_toml
 from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.
 MOST_PANELS = 6
+
+_MARKED = "The best value of a column and those not distinguishable from it are marked."
 
 # Forbids the page to load anything: what is not inside the file cannot be shown.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -46,8 +51,9 @@ def write_report(path: Path, results: Sequence[Run], title: str = "blox report")
 
 def page(results: Sequence[Run], title: str) -> str:
     """The report as HTML text."""
-    claim, price = words.headline(results)
-    return document(title, claim, price, _sections(results) if results else [])
+    runs = Comparison.of(results)
+    claim, price = words.headline(runs)
+    return document(title, claim, price, _sections(runs) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str:
@@ -81,28 +87,30 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
 
 
 def _sections(runs: Sequence[Run]) -> list[str]:
-    several = len(runs) > 1
     window = series.gantt_window(runs[:MOST_PANELS])
     shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    first_seed, all_seeds = seeds_told(runs)
+    shown += first_seed
     return [
         section(
             "metrics",
             "Figures",
-            "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
-            + (" The best value of each column is marked." if several else ""),
+            f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
+            "Utilisation, preemptions, moves and fragmentation are over the whole run.",
             _metrics_table(runs) + _remarks(runs),
         ),
+        *_averages(runs),
         '<div class="pair">',
         section(
             "jct-cdf",
             "Job completion time",
-            f"Share of jobs that finish within a time; left is better. {words.unfinished(runs)}",
+            f"Share of jobs that finish within a time; left is better.{all_seeds} {words.unfinished(runs)}",
             embedded("jct", figures.jct_cdf(runs)),
         ),
         section(
             "responsiveness-cdf",
             "Responsiveness",
-            "Share of jobs that have started within a time; left is better.",
+            f"Share of jobs that have started within a time; left is better.{all_seeds}",
             embedded("responsiveness", figures.responsiveness_cdf(runs)),
         ),
         "</div>",
@@ -117,19 +125,21 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         section(
             "utilisation",
             "GPUs in use",
-            f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",
+            f"Share of the cluster's GPUs.{first_seed} {words.smoothing(runs, series.utilisation)}",
             embedded("used", figures.utilisation(runs)),
         ),
         section(
             "queue",
             "Jobs waiting",
-            f"Held by admission, or admitted and not running. {words.smoothing(runs, series.queue)}",
+            f"Held by admission, or admitted and not running.{first_seed} "
+            f"{words.smoothing(runs, series.queue)}",
             embedded("waiting-jobs", figures.queue(runs)),
         ),
         section(
             "fragmentation",
             "Fragmentation",
-            f"Free GPUs that stand on partly used nodes. {words.smoothing(runs, series.fragmentation)}",
+            f"Free GPUs that stand on partly used nodes.{first_seed} "
+            f"{words.smoothing(runs, series.fragmentation)}",
             embedded("fragments", figures.fragmentation(runs)),
         ),
         section(
@@ -152,9 +162,48 @@ def _sections(runs: Sequence[Run]) -> list[str]:
     ]
 
 
+def _averages(runs: Sequence[Run]) -> list[str]:
+    """Means with their intervals as pictures, and how runs differ from the best, where that can be told."""
+    if len(runs) < 2 or not Comparison.of(runs).basis.enough:
+        return []
+    drawn = [
+        section(
+            f"average-{name}", title, caption, embedded(f"{name}-averages", figures.averages(runs, measure))
+        )
+        for name, title, caption, measure in (
+            ("jct", "Average JCT", "Bars: 95 % intervals.", measures.AVG_JCT),
+            ("resp", "Average responsiveness", "Bars: 95 % intervals.", measures.AVG_RESPONSIVENESS),
+        )
+    ]
+    return ['<div class="pair">', *drawn, "</div>", *_differences(runs)]
+
+
+def _differences(runs: Sequence[Run]) -> list[str]:
+    """The table of differences from the lowest average JCT, where they can be told."""
+    unit, rows = differences(runs)
+    if not rows:
+        return []
+    heads = ("run", f"difference <small>({unit})</small>", "", f"95 % interval <small>({unit})</small>", "")
+    body = "".join(
+        f"<tr><th>{_swatch(row.position)}{_breakable(row.name)}</th>"
+        + "".join(
+            f"<td>{escape(text)}</td>" for text in (row.difference, row.share, row.interval, row.verdict)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    head = "".join(f"<th>{text}</th>" for text in heads)
+    table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    caption = "Paired: each run against the lowest on the same jobs. " + CAPTION
+    return [
+        section("differences", "Differences in average JCT", caption, f'<div class="scroll">{table}</div>')
+    ]
+
+
 def _remarks(runs: Sequence[Run]) -> str:
     told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
-    told += [f"{remark[0].upper()}{remark[1:]}." for remark in words.mixed_speeds(runs)]
+    of_all = (*idle_queues(runs), *words.mixed_speeds(runs))
+    told += [f"{remark[0].upper()}{remark[1:]}." for remark in of_all]
     return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
 
 
@@ -199,22 +248,34 @@ def _metrics_table(runs: Sequence[Run]) -> str:
         else f'<th colspan="{count}"></th>'
         for group, count in groups
     )
-    columns = [(measures.column(measure, runs), measures.best(measure, runs)) for measure in measures.PAGE]
+    columns = [
+        (measures.column(measure, runs), measures.half_widths(measure, runs), measures.best(measure, runs))
+        for measure in measures.PAGE
+    ]
     heads = "".join(
         f"<th>{escape(measure.name)}{f' <small>({unit})</small>' if unit else ''}</th>"
-        for measure, ((unit, _), _) in zip(measures.PAGE, columns)
+        for measure, ((unit, _), _, _) in zip(measures.PAGE, columns)
     )
     rows = []
     for position, name in enumerate(labels(runs)):
         cells = "".join(
-            f'<td class="best">{texts[position]}</td>' if position in best else f"<td>{texts[position]}</td>"
-            for (_, texts), best in columns
+            _cell(position, best)
+            + texts[position]
+            + (f"<small>{reach[position]}</small></td>" if reach[position] else "</td>")
+            for (_, texts), reach, best in columns
         )
         rows.append(f"<tr><th>{_swatch(position)}{_breakable(name)}</th>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _cell(position: int, best: Sequence[int]) -> str:
+    """The beginning of a cell: marked if it is the best one, or not distinguishable from that."""
+    if position not in best:
+        return "<td>"
+    return '<td class="best">' if position == best[0] else '<td class="tied">'
 
 
 def _settings(runs: Sequence[Run]) -> str:

@@ -94,7 +94,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2) + "\n")
+    path.write_text(json_text(values))
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:

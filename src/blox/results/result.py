@@ -10,8 +10,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,8 @@ class Result:
     label: str
     experiment: dict[str, Any]
     summary: dict[str, Any]
-    jobs: dict[str, Array]
-    rounds: dict[str, Array]
+    jobs: Mapping[str, Array]
+    rounds: Mapping[str, Array]
     stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
 
@@ -84,20 +84,33 @@ class Result:
         return target
 
     @classmethod
+    def open(cls, directory: str | Path) -> Result:
+        """A results directory whose figures are read now, and whose tables when they are first asked for."""
+        folder = Path(directory)
+        experiment = files.read_settings(folder / "experiment.toml")
+        summary = files.read_figures(folder / "summary.json")
+        timing = files.read_figures(folder / "timing.json", needed=())
+        count = summary["submitted"]
+        jobs = LazyTable(partial(files.read_jobs, folder / "jobs.csv", count))
+        rounds = LazyTable(partial(files.read_rounds, folder / "rounds.parquet"))
+        stints = LazyTable(partial(files.read_stints, folder / "stints.parquet", count))
+        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing)
+
+    @classmethod
     def load(cls, directory: str | Path) -> Result:
         """Reads a results directory back. A file that is damaged is named."""
         folder = Path(directory)
         missing = [name for name in files.FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"
-            raise BloxError(what, where=str(folder), fix="give a directory that blox run --out has written")
-        experiment = files.read_settings(folder / "experiment.toml")
-        summary = files.read_figures(folder / "summary.json")
-        timing = files.read_figures(folder / "timing.json", needed=())
-        jobs = files.read_jobs(folder / "jobs.csv", summary["submitted"])
-        rounds = files.read_rounds(folder / "rounds.parquet")
-        stints = files.read_stints(folder / "stints.parquet", len(jobs["job_id"]))
-        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing)
+            several = sorted(path.name for path in folder.glob("seed-*"))
+            fix = f"give one of its runs, such as {folder / several[0]}" if several else _WRITTEN
+            raise BloxError(what, where=str(folder), fix=fix)
+        found = cls.open(folder)
+        return replace(found, jobs=dict(found.jobs), rounds=dict(found.rounds), stints=dict(found.stints))
+
+
+_WRITTEN = "give a directory that blox run --out has written"
 
 
 def label_of(experiment: Mapping[str, Any]) -> str:
