@@ -64,9 +64,9 @@ def waiting_table(runs: Sequence[Run]) -> WideTable:
         total = sum(seconds)
         each = total / max(float(run.summary.get("submitted") or 0), 1)
         rows.append([duration(each), *(f"{100 * part / total:.1f} %" if part else "–" for part in seconds)])
-    heads = ("\nper job", *(f"\n{cause}".replace("\nfragmen", "fragmen-\n") for cause in causes))
+    heads = ("\nper job", *(f"\n{cause}" for cause in causes))
     columns = [Column("", right(head), [right(row[at]) for row in rows]) for at, head in enumerate(heads)]
-    return WideTable(["why jobs wait\n(all submitted)"], [[name] for name in labels(runs)], columns)
+    return WideTable(["why jobs waited\n(all submitted)"], [[name] for name in labels(runs)], columns)
 
 
 def fairness_table(runs: Sequence[Run]) -> WideTable:

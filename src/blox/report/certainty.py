@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from blox.recorder import CAUSES
 from blox.report import units
 from blox.report.labels import labels
-from blox.report.measures import AVG_JCT
+from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 
@@ -27,10 +27,13 @@ def certainty(runs: Sequence[Run]) -> str:
 def jobs_told(runs: Sequence[Run]) -> str:
     """How many jobs the figures are over, and of how many that were submitted."""
     measured, submitted = (
-        {round(run.summary.get(key) or 0) for run in runs} for key in ("jobs", "submitted")
+        {round(value) for run in runs if math.isfinite(value := as_number(run.summary.get(key)))}
+        for key in ("jobs", "submitted")
     )
+    if not measured:
+        return ""
     each = " in each run" if len(runs) > 1 or len(getattr(runs[0], "runs", ())) > 1 else ""
-    of = f", measured of {_range(submitted)} submitted" if submitted - measured - {0} else ""
+    of = f", measured of {_range(submitted)} submitted" if submitted - measured else ""
     return f"Over {_range(measured)} job{'' if measured == {1} else 's'}{each}{of}."
 
 
@@ -65,8 +68,6 @@ def _range(counts: set[int]) -> str:
 
 def _waiting_share(run: Run) -> float:
     """The part of an average job's time that it waits for admission or GPUs; nan where not known."""
-    waits = [run.summary.get(f"wait_{cause}_s") for cause in CAUSES]
-    if any(seconds is None for seconds in waits):
-        return math.nan
-    each = sum(float(seconds or 0.0) for seconds in waits) / max(float(run.summary.get("submitted") or 0), 1)
-    return each / AVG_JCT.of(run)
+    waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in CAUSES)
+    total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
+    return waited / total if total > 0 else math.nan

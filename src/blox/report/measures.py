@@ -117,8 +117,8 @@ def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -
     return ["" if interval is None else f"±{write(interval.half_width)}" for interval in found]
 
 
-def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
-    """The positions of the best run by a measure and of those that are not distinguishable from it.
+def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
+    """The position of the best run by a measure, then those of runs not distinguishable from it.
 
     None where all are so: where they do not differ, and where it cannot be told whether they do. Nor where
     they mean different things: rho of users in one, of tenants in another.
@@ -128,7 +128,7 @@ def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
     compared = Comparison.of(runs)
     leaders = compared.leaders(measure.key, measure.better) if measure.better else []
     known = sum(math.isfinite(measure.of(run)) for run in runs)
-    return set(leaders) if len(leaders) < known else set()
+    return leaders if len(leaders) < known else []
 
 
 def _written_in(measure: Measure, values: Sequence[float], short: bool) -> tuple[str, Callable[[float], str]]:

@@ -189,8 +189,8 @@ def _sheets(runs: Sequence[Run], by: Sequence[str]) -> list[str]:
 
 
 def _averages(runs: Sequence[Run]) -> list[str]:
-    """Means with their intervals as pictures, and how runs differ from the best; for several runs only."""
-    if len(runs) < 2:
+    """Means with their intervals as pictures, and how runs differ from the best, where that can be told."""
+    if len(runs) < 2 or not Comparison.of(runs).basis.enough:
         return []
     drawn = [
         section(
@@ -288,7 +288,7 @@ def _metrics_table(runs: Sequence[Run]) -> str:
     rows = []
     for position, name in enumerate(labels(runs)):
         cells = "".join(
-            ('<td class="best">' if position in best else "<td>")
+            _cell(position, best)
             + texts[position]
             + (f"<small>{reach[position]}</small></td>" if reach[position] else "</td>")
             for (_, texts), reach, best in columns
@@ -298,6 +298,13 @@ def _metrics_table(runs: Sequence[Run]) -> str:
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _cell(position: int, best: Sequence[int]) -> str:
+    """The beginning of a cell: marked if it is the best one, or not distinguishable from that."""
+    if position not in best:
+        return "<td>"
+    return '<td class="best">' if position == best[0] else '<td class="tied">'
 
 
 def _settings(runs: Sequence[Run]) -> str:

@@ -46,9 +46,10 @@ th:first-child, td:first-child, table.texts th, table.texts td { text-align: lef
 table.texts th, table.texts td { padding-right: 1.5rem; }
 tbody th { font-weight: 600; white-space: normal; overflow-wrap: break-word; max-width: 18rem; }
 th.name { text-align: left; }
-td.best { background: var(--mark); color: var(--mark-ink); font-weight: 700; }
+td.best, td.tied { background: var(--mark); color: var(--mark-ink); }
+td.best { font-weight: 700; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .5em; }
-.swatch, td.best { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.swatch, td.best, td.tied { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 details { border-top: 1px solid var(--rule); padding: .5rem 0; }
 summary { cursor: pointer; font-weight: 600; }
 pre {

@@ -16,7 +16,7 @@ def comparison_table(results: Sequence[Run]) -> WideTable:
     """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, interruptions, speed.
 
     Each column has one unit, named in its head. Below a figure stands how far its 95 % interval reaches. In
-    bold: the best value of a column, and those not distinguishable from it.
+    bold green: the best value of a column; in green: those not distinguishable from it.
     """
     compared = Comparison.of(results)
     columns = [figures_column(measure, compared) for measure in measures.TERMINAL]
@@ -30,7 +30,7 @@ def figures_column(measure: measures.Measure, runs: Sequence[Run]) -> Column:
     best = measures.best(measure, runs)
     cells = []
     for position, (text, around) in enumerate(zip(texts, reach)):
-        cell = right(text, "bold green" if position in best else "")
+        cell = right(text, "bold green" if position in best[:1] else "green" if position in best else "")
         cells.append(cell.append(f"\n{around}", style="not bold dim") if around else cell)
     return Column(measure.group, right(_head(measure, unit)), cells)
 

@@ -62,7 +62,8 @@ class WideTable:
     caption: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | str]:
-        parts = self._parts(options.max_width - sum(len(_widest(head)) + _BETWEEN for head in self.heads))
+        names = sum(len(_widest(head)) + _BETWEEN for head in self.heads)
+        parts = self._parts(options.max_width + _BETWEEN - names)  # nothing stands behind the last column
         for number, part in enumerate(parts):
             if number:
                 yield ""

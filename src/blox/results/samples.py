@@ -128,7 +128,7 @@ class Days:
         return Basis(days=int(self._day.max(initial=-1)) + 1)
 
     def interval(self, figure: str) -> Interval | None:
-        if figure not in OVER_JOBS or not self.basis.enough:
+        if not self.basis.enough or OVER_JOBS.get(figure, ("",))[0] not in self._run.jobs:
             return None
         return bootstrap_interval(self._figure(figure), self._values(figure), self.basis.blocks)
 
