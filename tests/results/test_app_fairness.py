@@ -99,7 +99,7 @@ def test_where_apps_differ_no_run_is_best_and_a_note_says_so(run):
     assert mixed[0].summary["avg_app_rho"] != mixed[1].summary["avg_app_rho"]
     assert not any(measures.best(measure, mixed) for measure in measures.APPS)
     assert words.different_apps(mixed) == [
-        "app rho is of different apps: by group in fifo; by job in themis:apps=job "
+        "app rho is of different apps: by group in fifo; by job in themis:apps=job (oracle) "
         "(--apps COLUMN sets one for all)"
     ]
     same = [run(*EXAMPLE), run(*EXAMPLE, scheduler="las")]
