@@ -27,6 +27,7 @@ def _seeded(
         avg_jct_s=[jct - noise, jct + noise, jct],
         avg_responsiveness_s=[responsiveness] * 3,
         preemptions=[preemptions] * 3,
+        interruptions=[preemptions] * 3,
     )
 
 

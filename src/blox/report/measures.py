@@ -124,7 +124,7 @@ def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
     they mean different things: rho of users in one, of tenants in another.
     """
     if measure in APPS and len({apps_of(run) for run in runs}) > 1:
-        return set()
+        return []
     compared = Comparison.of(runs)
     leaders = compared.leaders(measure.key, measure.better) if measure.better else []
     known = sum(math.isfinite(measure.of(run)) for run in runs)
