@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from blox.report.wide_table import WideTable
 
 _WIDEST_HEAD = 12
+_SHORT_NAME = 14
 _SHORT = {
     "average": "avg",
     "responsiveness": "resp.",
@@ -40,7 +41,11 @@ def sheet_table(sheet: Sheet) -> WideTable:
         )
         for column in sheet.columns
     ]
-    heads = [sheet.title] if len(sheet.heads) == 1 else list(sheet.heads)
+    if len(sheet.heads) == 1:
+        return wide_table.WideTable([sheet.title], rows, columns)
+    widest = [max((len(row[at]) for row in rows), default=0) for at in range(len(sheet.heads))]
+    # A head keeps its column as wide as itself: names that are not long are not folded.
+    heads = [head.ljust(min(width, _SHORT_NAME)) for head, width in zip(sheet.heads, widest)]
     return wide_table.WideTable(heads, rows, columns)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-ROOMY = 24  # characters: up to so many, options that do not tell anything apart are shown too
+ROOMY = 24  # characters: up to so many, options of a policy are shown that do not tell it apart, too
 _FORMAT = re.compile(r"[A-Za-z][\w-]*:(?![A-Za-z_][\w-]*=)")  # before a path: `helios:`, not `philly:load=8`
 _ENDINGS = re.compile(r"(\.(csv|json|gz|toml|trace|txt|log))+$")
 
@@ -39,7 +39,7 @@ def short_names(specs: Sequence[str]) -> list[str]:
     for spec, part in parts.items():
         alike = [other for name, other in parts.items() if heads[name] == heads[spec]]
         name = part.named(heads[spec], part.options)
-        if len(alike) > 1 or len(name) > ROOMY:
+        if len(alike) > 1 or len(name) > ROOMY or part.mark == "?":
             telling = [each for each in part.options if any(each not in other.options for other in alike)]
             name = part.named(heads[spec], telling)
         shortest[spec] = name
