@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError
+from blox.report.certainty import MARKED, certainty, jobs_told
 from blox.report.labels import labels
 from blox.report.means_csv import with_bounds
 from blox.report.run import Run
@@ -44,7 +45,8 @@ def write_table(path: Path, runs: Sequence[Run], by: Sequence[str] = ()) -> None
         write_text(path, to_csv(runs, by))
         return
     sheets = [*run_sheets(runs), *(breakdown_sheet(runs, column) for column in by)]
-    write_text(path, _SHEETS[path.suffix](sheets))
+    told = f"{jobs_told(runs)} {certainty(runs)}{MARKED if len(runs) > 1 else ''}"
+    write_text(path, f"{_SHEETS[path.suffix](sheets)}\n{'% ' if path.suffix == '.tex' else ''}{told}\n")
 
 
 def to_csv(runs: Sequence[Run], by: Sequence[str] = ()) -> str:
