@@ -124,6 +124,17 @@ def test_a_newcomer_writes_a_policy(tmp_path):
         assert first.read_bytes() == second.read_bytes(), name
 
 
+def test_uncertainty_can_be_followed_and_computed(tmp_path):
+    page = ROOT / "docs" / "uncertainty.md"
+    typed = follow(page, tmp_path)
+    assert all("Means of" in output for command, output in typed.items() if "--seeds" in command)
+    assert (tmp_path / "results" / "las" / "intervals.json").is_file()
+    (code,) = (text for kind, text in FENCED.findall(page.read_text()) if kind == "python")
+    (tmp_path / "example.py").write_text(code.replace("results/las", "results/python"))
+    done = shell("python example.py", tmp_path)
+    assert done.returncode == 0 and done.stdout.count("Interval(") == 2, done.stderr
+
+
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):
     text = (ROOT / "docs" / "writing-a-policy.md").read_text()
     faulty = re.search(r"as `lottery\.py`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
@@ -138,7 +149,8 @@ def test_settings_in_semantics_are_those_of_an_experiment():
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     listed = {}
     for names, defaults in rows:
-        names, defaults = re.findall(r"`([^`]+)`", names), re.findall(r"[^`,\s]+", defaults)
+        names = re.findall(r"`([^`]+)`", names)
+        defaults = re.findall(r"`([^`]+)`", defaults) or re.findall(r"[^,\s]+", defaults)
         listed.update(zip(names, defaults or [""] * len(names)))
     fields = {f.name: f.default for f in dataclasses.fields(blox.Experiment)}
     words = {
@@ -204,9 +216,12 @@ def test_the_public_names_are_pinned():
         "Experiment",
         "JobState",
         "Plan",
+        "Replications",
         "Result",
         "Schedule",
         "__version__",
+        "difference",
+        "interval",
         "register",
     ]
     assert all(hasattr(blox, name) for name in blox.__all__)

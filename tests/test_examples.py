@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from blox import Result
+from blox.results.replications import load_runs
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -61,9 +62,10 @@ def test_the_experiment_runs(tmp_path):
 def test_the_comparison_runs(tmp_path):
     """The demonstration, on a smaller window."""
     table = blox("compare", EXAMPLES / "compare.toml", "--window", "100-200", "--out", tmp_path / "demo")
-    runs = [Result.load(file.parent) for file in (tmp_path / "demo").glob("*/experiment.toml")]
-    assert len(runs) >= 4
-    assert all(run.summary["finished"] == 101 for run in runs)
+    runs = load_runs(tmp_path / "demo")
+    assert {run.experiment["scheduler"] for run in runs} == {"fifo", "srtf", "las", "tiresias", "themis"}
+    assert all(run.summary["finished"] == 101 and len(run.runs) == 5 for run in runs)
+    assert "srtf (oracle)" in table and "Means of 5 seeds" in table
     assert all(word in table for word in ("JCT", "median", "p95", "p99", "resp.", "span", "util.", "jobs/s"))
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "<script src=" not in page and "<link" not in page, "one file that needs no network"

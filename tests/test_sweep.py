@@ -96,7 +96,7 @@ def test_names_depend_on_the_settings_alone():
     first, second = Experiment(scheduler="las"), Experiment(scheduler="las", round_s=60.0)
     assert run_name(first) == run_name(Experiment(scheduler="las"))
     assert run_name(first) != run_name(second)
-    assert run_name(first).startswith("las-philly-s0-")
+    assert run_name(first).startswith("las-philly-load=24-jobs=2000-s0-")
 
 
 def files_of(directory):

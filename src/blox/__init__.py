@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
     from blox.manager import BloxManager
     from blox.registry import register
+    from blox.results.comparison import difference, interval
+    from blox.results.replications import Replications
     from blox.results.result import Result
     from blox.state.cluster import ClusterState
     from blox.state.jobs import JobState
@@ -34,9 +36,12 @@ __all__ = [
     "Experiment",
     "JobState",
     "Plan",
+    "Replications",
     "Result",
     "Schedule",
     "__version__",
+    "difference",
+    "interval",
     "register",
 ]
 
@@ -49,8 +54,11 @@ _HOMES = {
     "Experiment": "experiment.settings",
     "JobState": "state.jobs",
     "Plan": "state.plan",
+    "Replications": "results.replications",
     "Result": "results.result",
     "Schedule": "state.schedule",
+    "difference": "results.comparison",
+    "interval": "results.comparison",
     "register": "registry",
 }
 

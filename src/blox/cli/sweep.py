@@ -123,7 +123,7 @@ def _note_load(grid: Grid) -> None:
     from blox.experiment.sweep import own_load
 
     for workload in grid.axes.get("workload", [grid.base.workload]) if "load" in grid.axes else []:
-        if (load := own_load(workload)) is not None:
+        if (load := own_load(workload)) is not None and workload != type(grid.base).workload:
             typer.echo(f"note: --load replaces the load={load} of {workload}", err=True)
 
 

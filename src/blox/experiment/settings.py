@@ -37,7 +37,7 @@ class Experiment:
     saved, for nothing could run them again.
     """
 
-    workload: str = "philly"
+    workload: str = "philly:load=24,jobs=2000"  # on 128 GPUs more than they can take: schedulers differ
     cluster: str = "32x4"
     admission: str | Any = "accept-all"
     scheduler: str | Any = "fifo"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from blox.report import units
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.results.flat import flat
 
 Kind = Literal["seconds", "share", "count", "rate", "ratio", "number"]
 
@@ -27,7 +28,8 @@ class Measure:
     def of(self, run: Run) -> float:
         """Its value in a run, nan where the run does not have it."""
         source = run.timing if self.kind == "rate" else run.summary
-        return as_number(source.get(self.key))
+        found = source.get(self.key)
+        return as_number(flat(source).get(self.key) if found is None and "." in self.key else found)
 
 
 JOBS = Measure("jobs", "", "jobs", "count", "")

@@ -10,6 +10,7 @@ from blox.report.measures import AVG_JCT, JOBS, TERMINAL, Measure, as_number
 from blox.report.run import Run
 from blox.report.sheet import Row, Sheet
 from blox.results.breakdown import breakdown
+from blox.results.flat import flat
 from blox.results.own_metrics import remembered
 
 MOST_GROUPS = 12  # in a table; others are put together
@@ -51,14 +52,10 @@ def waiting_sheet(runs: Sequence[Run]) -> Sheet:
     """The longest waits of each run, and p95 by the GPUs that jobs ask for: where jobs of one size starve."""
     counts = {count for run in runs for count in run.summary.get("waited_by_gpus") or ()}
     by_gpus = [
-        Measure(f"waited_by_gpus.{count}", _BY_GPUS, count, "seconds", "")
+        Measure(f"waited_by_gpus.{count}.p95_s", _BY_GPUS, count, "seconds", "")
         for count in sorted(counts, key=_least)
     ]
-    rows = []
-    for name, run in zip(labels(runs), runs):
-        found = run.summary.get("waited_by_gpus") or {}
-        p95 = {f"waited_by_gpus.{count}": figures.get("p95_s") for count, figures in found.items()}
-        rows.append(Row((name,), {**run.summary, **p95}))
+    rows = [Row((name,), flat(run.summary)) for name, run in zip(labels(runs), runs)]
     of_all = [replace(measure, group="") for measure in WAITING]
     return Sheet.of("longest waits", ["run"], rows, [*of_all, *by_gpus], runs)
 

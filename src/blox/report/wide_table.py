@@ -71,11 +71,10 @@ class WideTable:
 
     def _parts(self, width: int) -> list[list[Column]]:
         """The columns in as few tables as fit, of which the widest is as narrow as can be."""
-        groups = [
-            list(members)
-            for _, members in itertools.groupby(enumerate(self.columns), key=lambda c: c[1].group or c[0])
-        ]
-        blocks = [[column for _, column in group] for group in groups]
+        blocks: list[list[Column]] = []
+        for _, members in itertools.groupby(self.columns, key=lambda column: column.group or id(column)):
+            block = list(members)
+            blocks += [block] if _width(block) <= width else [[column] for column in block]
         for count in range(1, len(blocks) + 1):
             best = min(_divisions(blocks, count), key=lambda parts: max(map(_width, parts)))
             if max(map(_width, best)) <= width:

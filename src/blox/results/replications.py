@@ -186,13 +186,13 @@ def first_run(directory: str | Path) -> tuple[Result, str]:
 def _mean(values: list[Any]) -> Any:
     """The mean of numbers; a whole one, or anything else, as it is where all are equal; None otherwise.
 
-    Of tables, the same for every key that one of them has, over those that have it.
+    Of tables, the same for every key that all of them have.
     """
     if all(value == values[0] for value in values):
         return values[0]
     if all(isinstance(value, Mapping) for value in values):
-        keys = dict.fromkeys(key for value in values for key in value)
-        return {key: _mean([value[key] for value in values if key in value]) for key in keys}
+        shared = [key for key in values[0] if all(key in value for value in values)]
+        return {key: _mean([value[key] for value in values]) for key in shared}
     numbers = [number(value) for value in values if not isinstance(value, bool)]
     found = sum(numbers) / len(values) if len(numbers) == len(values) else float("nan")
     return found if found == found else None

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from blox.results.bootstrap import block_days, resampled_means, resampled_quantiles
+from blox.results.flat import flat
 from blox.results.statistics import (
     FEWEST_BLOCKS,
     LEVEL,
@@ -100,7 +101,7 @@ class Seeds:
     """Runs over several seeds, each with jobs of its own."""
 
     def __init__(self, runs: Sequence[Figures]) -> None:
-        self._by_seed = {int(run.experiment.get("seed", 0)): run.summary for run in runs}
+        self._by_seed = {int(run.experiment.get("seed", 0)): flat(run.summary) for run in runs}
         self.basis = Basis(seeds=len(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
