@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from blox.backends.simulation import NO_TIMES, Simulation
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
@@ -99,11 +100,8 @@ class ElasticSimulation(Simulation):
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs go on where they are in another configuration, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor[rows]
-        columns.done0[rows] += columns.rate[rows] * np.maximum(0.0, now - anchor)
-        columns.anchor[rows] = begin = np.maximum(anchor, now)
-        columns.rate[rows] = self._lay_out(grants, begin, cluster_state, job_state)
+        begin = progress.rebase(job_state, grants.jobs)
+        progress.set_rate(job_state, grants.jobs, self._lay_out(grants, begin, cluster_state, job_state))
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         for row in rows.tolist():
@@ -138,9 +136,8 @@ class ElasticSimulation(Simulation):
         return rates
 
     def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
-        columns = job_state.columns
-        columns.done0[row], columns.anchor[row] = course.done[place], course.times[place]
-        columns.rate[row] = course.stages.rates[course.first + place]
+        progress.report_one(job_state, row, course.done[place], course.times[place])
+        progress.set_rate_one(job_state, row, course.stages.rates.item(course.first + place))
         self._report(row, course, place, job_state)
 
     def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from blox.backends.simulation import Simulation
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
@@ -27,17 +28,16 @@ class GradedSimulation(Simulation):
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs go on where they are at another speed, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor.take(rows)
-        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
-        begin = np.maximum(anchor, now)
-        columns.done0[rows], columns.anchor[rows] = done, begin
+        rows = grants.jobs
+        begin = progress.rebase(job_state, rows)
         if self._options.whole_iterations:
-            columns.rate[rows] = self._whole_iterations(grants, cluster_state, job_state)
+            progress.set_rate(job_state, rows, self._whole_iterations(grants, cluster_state, job_state))
         else:
             rate = self._performance.rate(grants, cluster_state, job_state)
-            columns.rate[rows] = rate
-            self._ends.put(rows, begin + (self._work_s.take(rows) - done) / rate)
+            progress.set_rate(job_state, rows, rate)
+            self._ends.put(
+                rows, begin + (self._work_s.take(rows) - job_state.columns.done0.take(rows)) / rate
+            )
         self._ends.left(len(rows))  # whoever was the next to end may end later now
 
     def _whole_iterations(

@@ -18,6 +18,7 @@ import numpy as np
 from blox.backends.children import Child, Children
 from blox.backends.feed import JobFeed
 from blox.backends.job_process import FINISHED
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED as JOB_FINISHED
 from blox.state.jobs import JobState
@@ -55,14 +56,12 @@ class Processes:
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors progress anew at what the children last said; ends those whose jobs were ended early."""
         self._children.listen(0.0)
-        columns = job_state.columns
         for child in self._children.running():
-            columns.done0[child.row] = child.done_s * self._speedup
-            columns.anchor[child.row] = self._simulated(child.at)
+            progress.report_one(job_state, child.row, child.done_s * self._speedup, self._simulated(child.at))
             if child.restarts:
                 job_state.report_metric("restarts", np.array([child.row]), np.array([float(child.restarts)]))
         for child in self._children.suspended():
-            if columns.status[child.row] == JOB_FINISHED:
+            if job_state.columns.status[child.row] == JOB_FINISHED:
                 self._children.forget(child.row)
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
@@ -95,8 +94,7 @@ class Processes:
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """Stops children and banks the progress that they measured."""
         for child in self._children.suspend(rows.tolist()):
-            job_state.columns.done0[child.row] = child.done_s * self._speedup
-            job_state.columns.anchor[child.row] = job_state.now
+            progress.report_one(job_state, child.row, child.done_s * self._speedup, job_state.now)
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         """The next submission, or the first time at which any child can have finished: never too late."""

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from blox.backends.simulation import NO_TIMES, Simulation
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
@@ -49,19 +50,17 @@ class SharedSimulation(Simulation):
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs go on where they are beside another partner, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor.take(rows)
-        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
-        begin = np.maximum(anchor, now)
-        columns.done0[rows], columns.anchor[rows] = done, begin
-        columns.rate[rows] = rate = self._speeds(grants, cluster_state, job_state)
-        self._set_ends(rows, done, rate, begin)
+        rows = grants.jobs
+        begin = progress.rebase(job_state, rows)
+        rate = self._speeds(grants, cluster_state, job_state)
+        progress.set_rate(job_state, rows, rate)
+        self._set_ends(rows, job_state.columns.done0.take(rows), rate, begin)
         self._ends.left(len(rows))  # whoever was the next to end may end later now
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._partners or job_state.now < self._ends.earliest:
             return super().completed(cluster_state, job_state)
-        columns, ends = job_state.columns, self._ends.of
+        ends = self._ends.of
         running = set(cluster_state.allocation.jobs.tolist())
         over: dict[int, float] = {}
         while running:
@@ -73,10 +72,9 @@ class SharedSimulation(Simulation):
             over[row] = end
             other = self._partners.pop(row, -1)
             if self._partners.pop(other, -1) == row and other in running:
-                begin = max(end, columns.anchor.item(other))
-                columns.done0[other] += columns.rate.item(other) * (begin - columns.anchor.item(other))
-                columns.anchor[other], columns.rate[other] = begin, self._alone[other]
-                left = self._work_s.item(other) - columns.done0.item(other)
+                begin = progress.rebase_one(job_state, other, end)
+                progress.set_rate_one(job_state, other, self._alone[other])
+                left = self._work_s.item(other) - job_state.scalars.done0[other]
                 self._ends.put_one(other, begin + max(left, 0.0) / self._alone[other])
         self._ends.left(len(over))
         if not over:

@@ -6,7 +6,6 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
-from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -17,8 +16,9 @@ from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
-from blox.state.jobs import JobState, each
+from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
+from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
 NO_TIMES: Array = np.empty(0)
@@ -80,9 +80,7 @@ class Simulation:
         begin = job_state.now + self._overheads.delay(rows, job_state)
         if len(rows) <= SCALAR_MAX:
             work_s, done0, ends = self._work_of, job_state.scalars.done0, self._ends
-            speeds = repeat(rate) if type(rate) is float else each(rate)
-            starts = repeat(begin) if type(begin) is float else each(begin)
-            for row, speed, start in zip(rows.tolist(), speeds, starts):
+            for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
             return rate, begin
         left = self._work_s.take(rows)

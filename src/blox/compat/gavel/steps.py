@@ -12,6 +12,7 @@ import numpy as np
 from blox.backends.simulation import NO_TIMES, Simulation
 from blox.compat.gavel.record import Record, Round
 from blox.errors import BloxError
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
@@ -51,11 +52,12 @@ class Rounds(Simulation):
         self._since_s = last.last_s
         self._record.counts.busy_s += last.busy_s
         self._record.shared_s[last.rows[last.shared]] += (last.end_s - last.begin_s)[last.shared]
-        left, columns = self._record.steps_left, job_state.columns
+        left = self._record.steps_left
         rows = last.rows[last.counts]
         left[rows] -= last.steps[last.counts]
-        total = columns.iterations[rows]
-        columns.done0[rows] = (total - left[rows]) / total * self._work_s[rows]
+        total = job_state.columns.iterations[rows]
+        done = (total - left[rows]) / total * self._work_s[rows]
+        progress.report(job_state, rows, done, job_state.now)
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
             if left[row] <= 0:
                 self._done[row] = end_s

@@ -15,6 +15,7 @@ from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
 from blox.performance.goodput_interference import interfering
 from blox.placement.walk.pinned import held_by_node
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
@@ -56,12 +57,12 @@ class Ticks(Simulation):
         slowed = np.zeros(len(running), dtype=bool)
         if self._truth.interference:
             slowed = interfering(held_by_node(running, cluster_state, job_state))
-        columns = job_state.columns
+        expected_s = job_state.columns.expected_s
         for row, slow in zip(running.tolist(), slowed.tolist()):
             training = self._truth.trainings.of[row]
             after = training.advance(elapsed, self._truth.interference if slow else 0.0)
             share = training.progress / training.application.progress[-1]
-            columns.done0[row] = share * columns.expected_s[row]
+            progress.report_one(job_state, row, share * expected_s.item(row), job_state.now)
             if after is not None:
                 self._done[row] = begin + after
 
