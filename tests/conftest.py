@@ -1,17 +1,16 @@
 """What several folders of tests need: where the shared folder is, and the command line."""
 
-import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from support.places import ROOT, SAMPLES, SHARED
+
 settings.register_profile("same-every-time", derandomize=True, deadline=None)
 settings.load_profile("same-every-time")
-
-ROOT = Path(__file__).parents[1]
-SHARED = Path(os.environ.get("BLOX_SHARED", ROOT.parent / "shared"))
 
 
 @pytest.fixture
@@ -30,6 +29,32 @@ def shared():
 def project() -> Path:
     """The project's root."""
     return ROOT
+
+
+@pytest.fixture
+def samples() -> Path:
+    """The folder of small traces of our own making, one in every format."""
+    return SAMPLES
+
+
+POLICY_HEADER = """\
+import random
+from dataclasses import dataclass, field, replace
+import numpy as np
+from blox import Allocation, Schedule
+"""
+
+
+@pytest.fixture
+def policy_file(tmp_path, monkeypatch):
+    """Writes a policy file and returns the spec of its class `Mine`; line 5 is the first of the text."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str) -> str:
+        (tmp_path / "mine.py").write_text(POLICY_HEADER + textwrap.dedent(text).lstrip("\n"))
+        return "./mine.py:Mine"
+
+    return write
 
 
 @pytest.fixture(scope="session")

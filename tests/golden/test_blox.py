@@ -5,15 +5,13 @@ run, `results/<run>.csv` is what came of it. Any folder of that layout will do.
 """
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox import Experiment
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "blox"
 SUMMARY = FOLDER / "summary.csv"
 

@@ -6,16 +6,14 @@ Any folder of that layout will do.
 """
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox.schedulers.gavel.policies.by_name import original, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "gavel" / "allocations"
 HIERARCHICAL = "max_min_fairness_water_filling_perf_hierarchical"
 NAMES = {  # where the original has another name for what the golden file is about

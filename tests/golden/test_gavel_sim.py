@@ -7,15 +7,14 @@ tolerances below. Any folder of that layout will do.
 """
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox import Experiment
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "gavel" / "sim"
 SUMMARY = FOLDER / "summary.csv"
 LONG = 1000  # rounds: such runs are not for the quick suite, but for one in each trace

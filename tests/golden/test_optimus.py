@@ -4,8 +4,6 @@ Cases are told apart by what they give and ask for, so that further ones of the 
 """
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +18,8 @@ from blox.schedulers.optimus.speed import (
     fit_asynchronous,
     fit_synchronous,
 )
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FILE = SHARED / "goldens" / "optimus.json"
 CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
 

@@ -6,15 +6,13 @@ Pollux draws random numbers: its averages are held to the shipped ones (`make po
 """
 
 import csv
-import os
-from pathlib import Path
 
 import pytest
 
 from blox import Experiment
 from blox.experiment.parallel import Task, run_all
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "pollux"
 WORKLOADS = SHARED / "data" / "pollux" / "workloads"
 SUMMARY = FOLDER / "summary.csv"

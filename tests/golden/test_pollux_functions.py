@@ -5,9 +5,7 @@ case, and a kind that nothing here compares is an error. Numbers agree to 1e-9; 
 """
 
 import json
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +19,8 @@ from blox.schedulers.pollux.fitness import Round, restart_factor, speedups
 from blox.schedulers.pollux.repair import feasible
 from blox.schedulers.pollux.repair import repair as repaired
 from blox.schedulers.pollux.speedup import fair_share, speedup_table
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "pollux" / "functions"
 
 

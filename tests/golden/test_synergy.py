@@ -7,8 +7,6 @@ who gets what is not unique. Any folder of that layout will do.
 
 import csv
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,8 @@ from blox import Experiment
 from blox.placement.synergy.model import Choice
 from blox.placement.synergy.program import best_points, linear_bound
 from blox.profiles.synergy import best_case, model_wants, surfaces
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "synergy"
 SUMMARY = FOLDER / "summary.csv"
 INSTANCES = FOLDER / "opt_instances.json"

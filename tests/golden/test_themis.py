@@ -6,8 +6,6 @@ input, not by its number, so any file of that layout will do.
 
 import json
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,8 @@ from blox.schedulers.gavel.policies.finish_time_fairness import FinishTimeFairne
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.themis.auction import auction, bid_by_machine
 from blox.schedulers.themis.rho import AppJob, cluster_time_s, ideal_time_s, rho, shared_time_s, worst_off
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FILE = SHARED / "goldens" / "themis.json"
 CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
 

@@ -5,14 +5,13 @@ columns are the options of the run, its `file` is what came of it. Any folder of
 """
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
 
 from blox import Experiment
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
 FOLDER = SHARED / "goldens" / "tiresias"
 SUMMARY = FOLDER / "summary.csv"
 DISTRIBUTION = SHARED / "data" / "tiresias" / "yarn-gput1000.csv"

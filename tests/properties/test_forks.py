@@ -3,16 +3,15 @@
 import dataclasses
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from worlds import worlds
 
 from blox.checks.probe import _fingerprint as fingerprint
 from blox.state.plan import Plan
+from support.examples import examples
+from support.worlds import worlds
 
-SETTINGS = settings(
-    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
+EXAMPLES = examples(60)
 
 
 def one_round(prepared, manager, cluster_state, job_state):
@@ -24,7 +23,7 @@ def one_round(prepared, manager, cluster_state, job_state):
     return Plan.diff(cluster_state.allocation, parts.placement.place(schedule, cluster_state, job_state))
 
 
-@SETTINGS
+@EXAMPLES
 @given(worlds(clocks=("rounds",)), st.integers(0, 12))
 def test_a_fork_never_changes_its_origin_and_decides_like_it(world, rounds_before):
     prepared = dataclasses.replace(world.experiment(), max_rounds=10_000).prepare()

@@ -1,16 +1,17 @@
 """Plan.diff sorts jobs into launch, suspend, move, adjust and keep: a partition, however they came about."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from test_walk import rounds
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.random import Random
 from blox.placement.walk.by_count import place_by_count
 from blox.state.plan import Allocation, Plan
+from support.examples import examples
+from support.mid_run import rounds
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=250)
+EXAMPLES = examples(250)
 
 
 @st.composite
@@ -70,13 +71,13 @@ def check_partition(now, wanted, plan):
     assert sorted(to_suspend) == sorted(parts["suspend"] + parts["move"])
 
 
-@SETTINGS
+@EXAMPLES
 @given(allocations(), allocations())
 def test_of_allocations_that_have_nothing_to_do_with_each_other(now, wanted):
     check_partition(now, wanted, Plan.diff(now, wanted))
 
 
-@SETTINGS
+@EXAMPLES
 @given(allocations())
 def test_of_an_allocation_with_itself(now):
     assert Plan.diff(now, now).empty
@@ -89,7 +90,7 @@ def test_of_an_allocation_with_itself(now):
     assert plan.empty and sorted(plan.keep.tolist()) == sorted(now.jobs.tolist()), "order does not matter"
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["count", "random", "wait", "spread"]))
 def test_of_what_placements_return_including_resized_jobs(case, name):
     """Derived or compared in full, the plan is the same."""

@@ -4,20 +4,21 @@ import dataclasses
 
 import numpy as np
 from hypothesis import given
-from reference_walk import per_node, walk
-from test_skipping import SETTINGS, same
-from test_walk import rounds
-from worlds import worlds
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_pool import NodePool
+from support.examples import examples
+from support.mid_run import rounds
+from support.reference_walk import per_node, walk
+from support.same_results import same
+from support.worlds import worlds
 
 SELECTIVE = ("tiresias", "tiresias:rest=spread", "profile", "profile:tolerance=0.4,gbps=10", "fragments")
 
 
-@SETTINGS
+@examples(400)
 @given(rounds())
 def test_a_rule_for_each_job_is_walked_to_the_letter(case):
     rules = (Consolidated("wait"), Fragments(), Consolidated("spread"))
@@ -36,7 +37,7 @@ def test_a_rule_for_each_job_is_walked_to_the_letter(case):
     assert found == walk(*states, choose, of_row=True)
 
 
-@SETTINGS
+@examples(400)
 @given(worlds(clocks=("rounds",), placements=SELECTIVE))
 def test_passing_rounds_over_changes_nothing(world):
     world = dataclasses.replace(world, performance="spread")

@@ -5,9 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from worlds import World, jobs_for, worlds
 
 from blox import Experiment, Schedule
 from blox.schedulers.gittins import GittinsIndex
@@ -18,6 +17,9 @@ from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
 from blox.workloads.table import JobTable
+from support.examples import examples
+from support.same_results import same
+from support.worlds import World, jobs_for, worlds
 
 SPECS = (
     "tiresias",
@@ -32,24 +34,10 @@ SPECS = (
 )
 
 
-def settled(examples):
-    return settings(
-        derandomize=True,
-        deadline=None,
-        max_examples=examples,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
-
-
-@settled(200)
+@examples(200)
 @given(worlds(clocks=("rounds",), schedulers=SPECS))
 def test_skip_equals_no_skip_bit_for_bit(world):
-    skipped, executed = world.run(skip=True), world.run(skip=False)
-    for table in ("jobs", "rounds", "stints"):
-        ours, theirs = getattr(skipped, table), getattr(executed, table)
-        for name in ours:
-            np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{table}.{name}")
-    assert skipped.summary == executed.summary
+    same(world.run(skip=True), world.run(skip=False))
 
 
 def queues_by_definition(job_state, thresholds):
@@ -75,7 +63,7 @@ def watched(world, policy, look):
     return prepared.run()
 
 
-@settled(60)
+@examples(60)
 @given(worlds(), st.sampled_from([(), (600.0,), (150.0, 600.0, 2400.0)]))
 def test_queues_are_those_of_the_definition_and_fifo_by_start_within(world, thresholds):
     policy = Tiresias(queues=len(thresholds) + 1, threshold=thresholds)
@@ -95,7 +83,7 @@ def test_queues_are_those_of_the_definition_and_fifo_by_start_within(world, thre
     watched(world, policy, look)
 
 
-@settled(60)
+@examples(60)
 @given(worlds(), st.sampled_from([0.5, 1.0, 3.0]))
 def test_a_job_moves_up_only_by_promotion(world, knob):
     policy = Tiresias(queues=3, threshold=(300.0, 1200.0), promote=knob)
@@ -117,7 +105,7 @@ def test_a_job_moves_up_only_by_promotion(world, knob):
     assert (result.jobs["state"] == "finished").all()
 
 
-@settled(80)
+@examples(80)
 @given(worlds(schedulers=("fifo",), placements=("count",)))
 def test_one_queue_is_fifo(world):
     """With one queue nobody is displaced: first come, first served, passing over who does not fit."""
@@ -165,7 +153,7 @@ def state_of(gpus, ran, size_s):
     return state, cluster
 
 
-@settled(100)
+@examples(100)
 @given(moments())
 def test_many_fine_queues_approach_las(moment):
     """With queues of 1 GPU-second, the order is that of least attained service but for jobs within one."""
@@ -179,7 +167,7 @@ def test_many_fine_queues_approach_las(moment):
     np.testing.assert_allclose(service, state.gpu_seconds()[las.order], atol=1.0)
 
 
-@settled(20)
+@examples(20)
 @given(st.data())
 def test_runs_with_fine_queues_come_near_las(data):
     """Average JCT with 300 queues of 50 GPU-seconds is that of LAS within a round or so per job."""
@@ -208,7 +196,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("sizes")
 
 
-@settled(60)
+@examples(60)
 @given(moments())
 def test_gittins_is_srpt_when_all_jobs_are_of_one_size(folder, moment):
     """A point mass at 50,000 GPU-seconds: the least that is left, in GPU time, goes first."""
@@ -219,7 +207,7 @@ def test_gittins_is_srpt_when_all_jobs_are_of_one_size(folder, moment):
     assert (np.diff(left) >= -1e-6).all()
 
 
-@settled(60)
+@examples(60)
 @given(moments())
 def test_gittins_is_las_when_the_hazard_rate_falls(folder, moment):
     """Sizes at multiples of 400 GPU-seconds; who comes to the k-th ends there with probability 1/(k + 1)."""
@@ -232,7 +220,7 @@ def test_gittins_is_las_when_the_hazard_rate_falls(folder, moment):
     assert (np.diff(state.gpu_seconds()[rows]) >= 0).all()
 
 
-@settled(100)
+@examples(100)
 @given(
     st.lists(st.floats(1, 1000), min_size=1, max_size=30),
     st.floats(0, 1100),

@@ -1,13 +1,10 @@
 """The fast placements choose the jobs that the walk of the contract chooses."""
 
-from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference_walk import first_free, per_node, walk
-from worlds import CLUSTERS
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
@@ -21,68 +18,18 @@ from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
+from support.examples import examples
+from support.mid_run import Round, rounds
+from support.reference_walk import first_free, per_node, walk
 
-SETTINGS = settings(
-    derandomize=True, deadline=None, max_examples=250, suppress_health_check=[HealthCheck.too_slow]
-)
-
-
-@dataclass(frozen=True)
-class Round:
-    """The two states in the middle of a run, and a schedule for them."""
-
-    job_state: JobState
-    cluster_state: ClusterState
-    schedule: Schedule
-
-
-@st.composite
-def rounds(draw, resized=True):
-    nodes = draw(st.sampled_from(CLUSTERS))
-    sizes = draw(st.lists(st.integers(1, min(8, sum(nodes))), min_size=1, max_size=12))
-    count = len(sizes)
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(count)],
-        "submit_s": np.zeros(count),
-        "gpus": np.array(sizes),
-        "duration_s": np.ones(count),
-        "min_gpus": np.ones(count, dtype=int),
-        "max_gpus": np.full(count, 8),
-    }
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
-    cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", gpus) for i, gpus in enumerate(nodes))))
-    free = draw(st.permutations(range(sum(nodes))))
-    held = {}
-    for row in draw(st.permutations(range(count))):
-        if sizes[row] <= len(free) and draw(st.booleans()):
-            held[row], free = tuple(sorted(free[: sizes[row]])), free[sizes[row] :]
-    now = Allocation.from_dict(held)
-    if held:
-        job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
-    schedule = Schedule.ordered(
-        job_state,
-        by=np.array(draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))),
-        strict=draw(st.booleans()),
-        preempt=draw(st.booleans()),
-    )
-    if draw(st.booleans()):
-        listed = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), dtype=bool)
-        schedule = replace(schedule, jobs=schedule.jobs[listed], keys=(schedule.keys[0][listed],))
-    if resized and draw(st.integers(0, 3)) == 0:
-        grants = draw(st.lists(st.integers(1, 4), min_size=len(schedule.jobs), max_size=len(schedule.jobs)))
-        schedule = replace(schedule, gpus=np.minimum(np.array(grants, dtype=np.int64), sum(nodes)))
-    return Round(job_state, cluster_state, schedule)
+EXAMPLES = examples(250)
 
 
 def chosen(wanted):
     return sorted(wanted.as_dict())
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds())
 def test_counting_chooses_the_same_jobs_as_walking(case):
     states = case.schedule, case.cluster_state, case.job_state
@@ -91,7 +38,7 @@ def test_counting_chooses_the_same_jobs_as_walking(case):
     assert chosen(place_by_node(*states, FirstFree())) == walked
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.integers(2, 8))
 def test_a_part_of_the_line_is_enough_where_few_wait(case, few):
     """The same when so few are few that small rounds bring every branch into play."""
@@ -102,7 +49,7 @@ def test_a_part_of_the_line_is_enough_where_few_wait(case, few):
     assert found.as_dict() == place_by_count(*states).as_dict()
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds())
 def test_first_free_takes_the_lowest_ids_and_leaves_running_jobs_alone(case):
     wanted = place_by_count(case.schedule, case.cluster_state, case.job_state).as_dict()
@@ -126,7 +73,7 @@ def consolidated(fallback, case):
     return rule, choose
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["wait", "spread"]))
 def test_consolidated_places_on_no_more_nodes_than_allowed(case, fallback):
     rule, _ = consolidated(fallback, case)
@@ -139,7 +86,7 @@ def test_consolidated_places_on_no_more_nodes_than_allowed(case, fallback):
             assert len(per_node(cluster_state, gpus)) <= pool.fewest(len(gpus))
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["wait", "spread"]))
 def test_consolidated_is_the_walk_node_by_node(case, fallback):
     rule, choose = consolidated(fallback, case)
@@ -208,7 +155,7 @@ def test_a_job_is_not_stopped_for_one_that_finds_no_place_all_the_same():
     assert wanted.as_dict() == held
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["first-free", "wait", "spread"]))
 def test_no_running_job_is_stopped_or_moved_for_nothing(case, name):
     """Whoever is displaced makes room for a job that is ahead of it in the order."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.placement.walk.pinned import place_pinned
@@ -16,6 +16,7 @@ from blox.state.fractions import TimeShares
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 from blox.workloads.table import JobTable
+from support.examples import examples
 
 ROUND_S = 360.0
 
@@ -183,7 +184,7 @@ def problems(draw: st.DrawFn) -> tuple[str, list[int], np.ndarray]:
     return ",".join(f"t{j}={n // 4}x4" for j, n in enumerate(gpus)), width, raw
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems())
 def test_over_many_rounds_everybody_receives_what_it_is_to_have(problem) -> None:
     cluster, width, fractions = problem
@@ -201,7 +202,7 @@ def test_over_many_rounds_everybody_receives_what_it_is_to_have(problem) -> None
             assert used <= int((world.cluster.gpu_type == kind).sum())
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(problems())
 def test_no_gpu_idles_while_a_job_that_fits_waits(problem) -> None:
     cluster, width, fractions = problem

@@ -1,16 +1,14 @@
 """Steps per second by job type, GPUs and GPU type: the project's own table, and Gavel's."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox.errors import BloxError
 from blox.performance.throughputs import throughputs
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[3].parent / "shared"))
 GAVEL = SHARED / "data" / "gavel" / "simulation_throughputs.json"
 RESNET, A3C = ("ResNet-18 (batch size 16)", 1), ("A3C", 1)
 

@@ -1,13 +1,14 @@
 """A roster is a list from which anybody may leave."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.state.roster import Roster
+from support.examples import examples
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 @given(st.data())
 def test_it_is_a_list(data):
     first = data.draw(st.lists(st.integers(0, 40), unique=True, max_size=5))

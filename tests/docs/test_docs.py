@@ -15,8 +15,8 @@ from blox.compat.blox import BloxCompat
 from blox.options import SimulationOptions
 from blox.registry import PACKAGES
 from blox.results.files import read_jobs
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

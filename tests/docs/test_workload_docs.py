@@ -2,7 +2,6 @@
 
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,9 @@ from blox.registry import classes, parameters
 from blox.workloads.readers.base import TraceReader
 from blox.workloads.table import COLUMNS
 from blox.workloads.writers import WRITERS
+from support.places import ROOT
 
-DOC = (Path(__file__).resolve().parents[3] / "docs" / "workloads.md").read_text()
+DOC = (ROOT / "docs" / "workloads.md").read_text()
 
 
 def row_of(column):

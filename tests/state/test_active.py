@@ -1,15 +1,16 @@
 """Who is active is listed when somebody asks, and then rightly, whatever happened in between."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.state.columns import FINISHED
+from support.examples import examples
 
 JOBS = 60
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.booleans()), max_size=20), st.randoms())
 def test_the_active_are_who_came_and_has_not_finished(staged, steps, random):
     """Each step: how many come, in any order, how many finish, and whether somebody asks."""

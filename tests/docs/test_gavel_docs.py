@@ -2,12 +2,12 @@
 
 import dataclasses
 import re
-from pathlib import Path
 
 from blox.schedulers.gavel.policies.by_name import POLICIES
 from blox.schedulers.gavel.scheduler import Gavel
+from support.places import ROOT
 
-PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
+PAGE = ROOT / "docs" / "fidelity.md"
 
 
 def rows(head):

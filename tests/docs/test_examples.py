@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from blox import Result
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 
 

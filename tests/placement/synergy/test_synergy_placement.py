@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox import Experiment
 from blox.errors import BloxError
 from blox.placement.synergy.policy import Synergy
+from support.examples import examples
 
 MODELS = ("alexnet", "res50", "gnmt", "m5", "shufflenet", "unheard-of")
 MODES = ("proportional", "greedy", "tune", "opt")
@@ -113,12 +114,7 @@ JOBS = st.lists(
 )
 
 
-@settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=120,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@examples(120)
 @given(
     jobs=JOBS,
     mode=st.sampled_from(("proportional", "greedy", "tune")),
