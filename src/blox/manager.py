@@ -122,7 +122,7 @@ class BloxManager:
             return
         event = self.backend.next_event(cluster_state, job_state)
         wake = self.clock.next_wake(self.now, event, stable_until)
-        if event < math.inf or cluster_state.allocation.size:
+        if event < math.inf or cluster_state.running_count:
             self._idle = 0
         elif self._ends_idle(wake, job_state):
             return
@@ -150,25 +150,22 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        if plan.wanted is cluster_state.allocation:
-            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
-            return
         now, suspend, move = self.now, plan.suspend, plan.move
         if len(suspend):
             self.backend.suspend(suspend, job_state)
             job_state.stop(suspend, now)
             job_state.columns.preemptions[scalar_index(suspend)] += 1
-        if move.size:
+        if len(move.jobs):
             self.backend.suspend(move.jobs, job_state)
             job_state.stop(move.jobs, now)
             job_state.columns.moves[move.jobs] += 1
         for grants in (move, plan.launch):
-            if grants.size:
+            if len(grants.jobs):
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
         if plan.adjust.size and hasattr(self.backend, "adjust"):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
-        cluster_state.carry_out(plan.wanted)
+        cluster_state.holdings.apply(plan)
 
     def _retire(
         self,
@@ -197,7 +194,7 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        cluster_state.release(rows, job_state.submitted)
+        cluster_state.holdings.release(rows)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not job_state.active_count:

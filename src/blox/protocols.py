@@ -12,7 +12,7 @@ from typing import Protocol
 
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -47,11 +47,14 @@ class SchedulingPolicy(Protocol):
 class PlacementPolicy(Protocol):
     """Decides which GPUs each scheduled job gets. Asked every round, last."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+    ) -> Allocation | Plan:
         """Where every job should be until the next round: every GPU once, every job whole or not at all.
 
         Return `cluster_state.allocation` itself when nothing is to change. Launches, preemptions and
-        moves are derived from the difference.
+        moves are derived from the difference. The built-in policies return that difference, a `Plan`,
+        themselves; `plan.outcome(cluster_state.allocation)` is the allocation.
         """
         ...
 

@@ -61,7 +61,7 @@ class SharedSimulation(Simulation):
         if not self._partners or job_state.now < self._ends.earliest:
             return super().completed(cluster_state, job_state)
         ends = self._ends.of
-        running = set(cluster_state.allocation.jobs.tolist())
+        running = set(cluster_state.running.tolist())
         over: dict[int, float] = {}
         while running:
             row = min(running, key=lambda each: (ends.item(each), each))

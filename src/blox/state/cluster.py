@@ -22,9 +22,8 @@ WHOLE = 1000  # thousandths of a GPU
 class ClusterState:
     """Nodes (name, rack, GPUs, CPU cores, memory), GPUs (node, type), and which jobs hold which GPUs.
 
-    `holdings` is the live record of what was commanded; `allocation` is the same as a value. A GPU is free for
-    a whole-GPU job when no job holds any share of it and its node is up.
-    """
+    `holdings` is the live record of what was commanded; `allocation` is the same as a value. A GPU is free
+    for a whole-GPU job when no job holds any share of it and its node is up."""
 
     def __init__(self, spec: ClusterSpec) -> None:
         self.spec = spec

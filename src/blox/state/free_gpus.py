@@ -1,8 +1,7 @@
 """FreeGpus: which GPUs are free: all ids, the lowest ones, and how many on each node.
 
-Everything is derived from the owners when it is asked for. After a change of few GPUs, what is already known is
-corrected; after a larger one it is derived again.
-"""
+Everything is derived from the owners when it is asked for. After a change of few GPUs, what is already
+known is corrected; after a larger one it is derived again."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ class FreeGpus:
 
     __slots__ = (
         "_closed",
-        "_ids",
         "_idle",
+        "_ids",
         "_lowest",
         "_node_free",
         "_nodes",

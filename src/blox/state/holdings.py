@@ -1,8 +1,8 @@
 """Holdings: which job holds which GPUs now, with what grants, and which GPUs are free.
 
-A cluster has one, for ever. Only the manager changes it: it applies a plan, or releases jobs that ended or lost
-their node. Everything that is handed out is a value: an `Allocation` of an earlier round stays as it was.
-"""
+A cluster has one, for ever. Only the manager changes it: it applies a plan, or releases jobs that ended or
+lost their node. Everything that is handed out is a value: an `Allocation` of an earlier round stays as it
+was."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Holdings:
         self._grants: dict[str, dict[int, float]] = {}  # columns in use: row -> value
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(self._owner, gpu_node, node_first, node_gpus)
-        self.used = 0
+        self.size = self.used = 0
         self.blocked = self.settled = False
 
     def copy(self) -> Holdings:
@@ -43,18 +43,14 @@ class Holdings:
         twin._grants = {name: values.copy() for name, values in self._grants.items()}
         twin._allocation = self._allocation
         twin.free = self.free.copy(twin._owner)
-        twin.used, twin.blocked, twin.settled = self.used, self.blocked, self.settled
+        twin.size, twin.used = self.size, self.used
+        twin.blocked, twin.settled = self.blocked, self.settled
         return twin
 
     def __deepcopy__(self, seen: object) -> Holdings:
         return self.copy()
 
     # -- reading -------------------------------------------------------------------------------------
-
-    @property
-    def size(self) -> int:
-        """How many jobs hold GPUs."""
-        return self._order.size
 
     @property
     def owner(self) -> Array:
@@ -65,6 +61,16 @@ class Holdings:
     def jobs(self) -> Array:
         """The rows that hold GPUs, in the order in which they got them. Do not change it."""
         return self._order.rows
+
+    @property
+    def row_bound(self) -> int:
+        """Every row that holds GPUs is below."""
+        return self._order.bound
+
+    @property
+    def bare(self) -> bool:
+        """Whether every job holds whole GPUs and nothing else."""
+        return not self._grants
 
     @property
     def shared(self) -> bool:
@@ -83,14 +89,17 @@ class Holdings:
         if self.shared:
             return self.allocation.gpus_of(row)
         known = self._gpus_of.get(row)
-        return (self._owner == row).nonzero()[0] if known is None else np.array(known, dtype=np.int64)
+        if known is not None:
+            return np.array(known, dtype=np.int64)
+        held: Array = (self._owner == row).nonzero()[0]
+        return held
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
         if len(rows) <= SCALAR_MAX and all(map(self._gpus_of.__contains__, few := rows.tolist())):
             return np.array(sorted([gpu for row in few for gpu in self._gpus_of[row]]), dtype=np.int64)
         if len(rows) == 1:
-            return (self._owner == rows.item()).nonzero()[0]
+            return self.gpus_of(rows.item())
         marked = np.zeros(self._order.bound + 1, dtype=bool)  # the last entry is for GPUs without an owner
         marked[rows] = True
         return marked.take(self._owner).nonzero()[0]
@@ -107,8 +116,6 @@ class Holdings:
         if plan.wanted is not None:
             self.replace(plan.wanted)
             return
-        if plan.empty:
-            return
         launch, move, leaving = plan.launch, plan.move, plan.suspend
         if len(move.jobs):
             leaving = np.concatenate((leaving, move.jobs))
@@ -119,7 +126,8 @@ class Holdings:
                 self._put_on(part)
         if self._grants or not (launch.bare and move.bare and plan.adjust.bare):
             self._grant(plan)
-        self._allocation = None
+        if len(leaving) or len(launch.jobs) or len(plan.adjust.jobs):
+            self._allocation = None
 
     def release(self, rows: Array) -> None:
         """Jobs give up what they hold, outside of any plan."""
@@ -142,11 +150,13 @@ class Holdings:
         rows = allocation.jobs.tolist()
         self._grants = {name: dict(zip(rows, each.tolist())) for name, each in allocation.grants().items()}
         self._allocation = allocation
+        self.size = len(rows)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
         self.free.forget()
 
     def _take_off(self, rows: Array, gpus: Array) -> None:
         """These rows give back all that they hold, which are these GPUs."""
+        self.size -= len(rows)
         self.used -= len(gpus)
         ids = gpus.tolist()
         if len(rows) > SCALAR_MAX:
@@ -166,6 +176,7 @@ class Holdings:
     def _put_on(self, part: Allocation) -> None:
         """These rows take free GPUs."""
         rows, counts, gpus = part.jobs, part.counts, part.gpus
+        self.size += len(rows)
         self.used += len(gpus)
         ids, end = gpus.tolist(), 0
         if len(rows) > SCALAR_MAX:

@@ -1,9 +1,8 @@
 """Lines: in which order jobs stand, as much of it as is asked for.
 
-A `Line` is sorted by keys when its order is first read. An `ActiveLine` also lists its jobs and works its keys out
-only then: most rounds have room for every job, and never look. A policy that keeps its own order sorted can answer
-`contested()` from it.
-"""
+A `Line` is sorted by keys when its order is first read. An `ActiveLine` also lists its jobs and works its
+keys out only then: most rounds have room for every job, and never look. A policy that keeps its own order
+sorted can answer `contested()` from it."""
 
 from __future__ import annotations
 
@@ -24,19 +23,12 @@ Keys = tuple[Array, ...]
 class Line:
     """Jobs in the order of `keys` (first key first, ties as they stand); without keys, as they stand."""
 
+    jobs: Array  # rows, in any order
+    keys: Keys  # what sorts them, aligned with `jobs`
+
     def __init__(self, jobs: Array, keys: Keys = ()) -> None:
-        self._jobs, self._keys = jobs, keys
+        self.jobs, self.keys = jobs, keys
         self._order: Array | None = None
-
-    @property
-    def jobs(self) -> Array:
-        """The rows, in any order."""
-        return self._jobs
-
-    @property
-    def keys(self) -> Keys:
-        """What sorts them, aligned with `jobs`."""
-        return self._keys
 
     @property
     def order(self) -> Array:
@@ -80,11 +72,11 @@ class ActiveLine(Line):
         self._known_keys: Keys | None = None if find_keys else ()
 
     @property
-    def jobs(self) -> Array:
+    def jobs(self) -> Array:  # type: ignore[override]
         return self._job_state.active
 
     @property
-    def keys(self) -> Keys:
+    def keys(self) -> Keys:  # type: ignore[override]
         if self._known_keys is None:
             assert self._find_keys is not None
             self._known_keys = self._find_keys(self._job_state)

@@ -7,7 +7,7 @@ suspend, move, adjust and keep, so that no policy can return an inconsistent pai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,10 @@ GRANTS = {"share_milli": 1000.0, "cpu": -1.0, "memory_gb": -1.0, "config": -1.0,
 _GPU_BITS = 32  # GPU ids stay far below
 
 
+def _no_rows() -> Array:
+    return NO_ROWS
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Allocation:
     """Jobs (rows, each once), the number of GPUs of each, and all GPU ids, grouped job by job.
@@ -32,9 +36,9 @@ class Allocation:
     the job that shares all its GPUs (-1: none).
     """
 
-    jobs: Array = NO_ROWS
-    counts: Array = NO_ROWS
-    gpus: Array = NO_ROWS
+    jobs: Array = field(default_factory=_no_rows)
+    counts: Array = field(default_factory=_no_rows)
+    gpus: Array = field(default_factory=_no_rows)
     share_milli: Array | None = None
     cpu: Array | None = None
     memory_gb: Array | None = None
@@ -110,18 +114,17 @@ NOTHING = Allocation()
 class Plan:
     """What has to happen. Every job is in one of five parts.
 
-    launch: was not running, starts. suspend: runs, must stop. move: stops and starts on other GPUs. adjust: the
-    same GPUs, another grant (no restart). Other running jobs are kept. `freed` are the GPU ids that suspended
-    and moving jobs give up. `blocked`: a strict order ended the walk before every job was placed. `settled`: the
-    placement vouches that, asked again at once, it would change nothing. `wanted`: the whole allocation
-    afterwards, where the policy returned one.
-    """
+    launch: was not running, starts. suspend: runs, must stop. move: stops and starts on other GPUs. adjust:
+    the same GPUs, another grant (no restart). Other running jobs are kept. `freed` are the GPU ids that
+    suspended and moving jobs give up. `blocked`: a strict order ended the walk before every job was placed.
+    `settled`: the placement vouches that, asked again at once, it would change nothing. `wanted`: the whole
+    allocation afterwards, where the policy returned one."""
 
     launch: Allocation = NOTHING
-    suspend: Array = NO_ROWS
+    suspend: Array = field(default_factory=_no_rows)
     move: Allocation = NOTHING
     adjust: Allocation = NOTHING
-    freed: Array = NO_ROWS
+    freed: Array = field(default_factory=_no_rows)
     blocked: bool = False
     settled: bool = False
     wanted: Allocation | None = None
@@ -260,13 +263,18 @@ class PlanBuilder:
 
     def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Launches jobs, or moves those of them that were removed."""
-        again = np.isin(jobs, self._removed) if len(self._removed) else np.zeros(len(jobs), dtype=bool)
-        if not again.any():
+        again = np.isin(jobs, self._removed, kind="table") if len(self._removed) else None
+        if again is None or not again.any():
             self.launch(jobs, counts, gpus)
             return
         of_gpus = np.repeat(again, counts)
         self.launch(jobs[~again], counts[~again], gpus[~of_gpus])
         self.move(jobs[again], counts[again], gpus[of_gpus])
+
+    @property
+    def moves(self) -> bool:
+        """Whether any job moves."""
+        return bool(len(self._moved.jobs))
 
     def plan(self, *, blocked: bool = False, settled: bool = False) -> Plan:
         """What has been put together."""

@@ -17,13 +17,13 @@ _GAP = -1
 class RowOrder:
     """Rows, each once. `rows` lists them as an array that is never changed afterwards."""
 
-    __slots__ = ("_end", "_numbers", "_rows", "_slot", "_slot_view", "_slots", "_slots_view", "size")
+    __slots__ = ("_end", "_numbers", "_rows", "_size", "_slot", "_slot_view", "_slots", "_slots_view")
 
     def __init__(self, rows: Array) -> None:
         self._slot: Array = np.empty(0, dtype=np.int64)  # by row: its index in `_slots`
         self._slot_view = scalar_view(self._slot)
         self._rows: Array | None = rows
-        self.size = self._end = 0
+        self._size = self._end = 0
         self._compact(rows, 0)
 
     @property
@@ -31,7 +31,7 @@ class RowOrder:
         """All rows, in the order in which they joined."""
         if self._rows is None:
             slots = self._slots[: self._end]
-            self._rows = slots[slots != _GAP] if self.size < self._end else slots.copy()
+            self._rows = slots[slots != _GAP] if self._size < self._end else slots.copy()
             self._rows.flags.writeable = False
         return self._rows
 
@@ -56,7 +56,7 @@ class RowOrder:
             self._grow(int(rows.max()))
         self._slots[start:end], self._slot[rows] = rows, self._numbers[start:end]
         self._end = end
-        self.size += end - start
+        self._size += end - start
         self._rows = None
 
     def join_one(self, row: int) -> None:
@@ -67,19 +67,19 @@ class RowOrder:
             self._grow(row)
         self._slots_view[self._end], self._slot_view[row] = row, self._end
         self._end += 1
-        self.size += 1
+        self._size += 1
         self._rows = None
 
     def leave(self, rows: Array) -> None:
         """Removes rows that are in the set."""
         self._slots[self._slot.take(rows)] = _GAP
-        self.size -= len(rows)
+        self._size -= len(rows)
         self._rows = None
 
     def leave_one(self, row: int) -> None:
         """Removes one row that is in the set."""
         self._slots_view[self._slot_view[row]] = _GAP
-        self.size -= 1
+        self._size -= 1
         self._rows = None
 
     def _compact(self, rows: Array, more: int) -> None:
@@ -87,7 +87,7 @@ class RowOrder:
         space = 2 * len(rows) + more + _SPARE
         self._slots, self._numbers = np.empty(space, dtype=np.int64), np.arange(space)
         self._slots_view = scalar_view(self._slots)
-        self.size = self._end = 0
+        self._size = self._end = 0
         self.join(rows)
         self._rows = rows
 

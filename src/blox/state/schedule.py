@@ -25,11 +25,11 @@ class Schedule:
     """Jobs to run, in the order of `keys` (first key first, ties by row); without keys, as they stand.
 
     Jobs that are not listed are suspended. `strict`: a job that does not fit ends the walk; otherwise it is
-    passed over. `preempt`: running jobs later in the order may be displaced. The optional columns are aligned
-    with `jobs`: GPUs granted (default: as many as asked for), GPU type, thousandths of each GPU, CPU cores,
-    memory, configuration, the job that shares its GPUs (a row, -1: none), and pinned GPU ids for policies that
-    place too. Instead of `jobs` and `keys`, a `line` can be given that works its order out when it is read.
-    """
+    passed over. `preempt`: running jobs later in the order may be displaced. The optional columns are
+    aligned with `jobs`: GPUs granted (default: as many as asked for), GPU type, thousandths of each GPU,
+    CPU cores, memory, configuration, the job that shares its GPUs (a row, -1: none), and pinned GPU ids for
+    policies that place too. Instead of `jobs` and `keys`, a `line` can be given that works its order out
+    when it is read."""
 
     line: Line
     strict: bool

@@ -34,7 +34,7 @@ class Leases:
 
     record: Record
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         held = job_state.memory(self, Held)
         held.total_gpus = cluster_state.total_gpus
         wanted = _combinations(schedule)
@@ -91,8 +91,8 @@ def _combinations(schedule: Schedule) -> dict[int, list[Members]]:
     return found
 
 
-def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Allocation:
-    """The allocation in which everybody is there, as a difference from the present one."""
+def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Plan:
+    """The plan after which every job is where `wanted` says."""
     gpus = {row: ids for members, ids in wanted.items() for row in members}
     group = {row: members[0] if len(members) > 1 else -1 for members in wanted for row in members}
     old, old_group = now.as_dict(), {}
@@ -110,14 +110,11 @@ def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> All
             np.array(rows, dtype=np.int64),
             np.array([len(ids) for ids in there], dtype=np.int64),
             np.array([gpu for ids in there for gpu in ids], dtype=np.int64),
-            used=len({gpu for ids in there for gpu in ids}),
             share_group=groups if sharing else None,
             share_milli=np.where(groups >= 0, 500, 1000) if sharing else None,
         )
 
-    result = part(list(gpus))
     stay = {gpu for row in gpus if row in old and row not in moved for gpu in gpus[row]}
     freed = {gpu for row in (*removed, *moved) for gpu in old[row]} - stay
     leaving, given_up = (np.array(numbers, dtype=np.int64) for numbers in (removed, sorted(freed)))
-    result.plan = Plan(result, part(launched), leaving, part(moved), part(adjusted), given_up, now)
-    return result
+    return Plan(part(launched), leaving, part(moved), part(adjusted), given_up, wanted=part(list(gpus)))

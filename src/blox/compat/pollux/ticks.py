@@ -51,7 +51,7 @@ class Ticks(Simulation):
         """Everybody trains until now."""
         begin, elapsed = self._since, job_state.now - self._since
         self._since = job_state.now
-        running = np.sort(cluster_state.allocation.jobs)
+        running = np.sort(cluster_state.running)
         if not elapsed or not len(running):
             return
         slowed = np.zeros(len(running), dtype=bool)
@@ -88,7 +88,7 @@ class Ticks(Simulation):
             self._truth.trainings.of[row].reallocate(())
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return job_state.now if cluster_state.allocation.size else self._feed.next_submission
+        return job_state.now if cluster_state.running_count else self._feed.next_submission
 
     def _learn(self, jobs: JobTable, rows: Array) -> None:
         super()._learn(jobs, rows)
