@@ -150,16 +150,13 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        now, suspend, move = self.now, plan.suspend, plan.move
-        if len(suspend):
-            self.backend.suspend(suspend, job_state)
-            job_state.stop(suspend, now)
-            job_state.columns.preemptions[scalar_index(suspend)] += 1
-        if len(move.jobs):
-            self.backend.suspend(move.jobs, job_state)
-            job_state.stop(move.jobs, now)
-            job_state.columns.moves[move.jobs] += 1
-        for grants in (move, plan.launch):
+        columns = job_state.columns
+        for rows, counter in ((plan.suspend, columns.preemptions), (plan.move.jobs, columns.moves)):
+            if len(rows):
+                self.backend.suspend(rows, job_state)
+                job_state.stop(rows, self.now)
+                counter[scalar_index(rows)] += 1
+        for grants in (plan.move, plan.launch):
             if len(grants.jobs):
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)

@@ -7,10 +7,10 @@ on, or raises Broken with the rule, what is wrong and how to mend it.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from blox.checks.broken import Broken
 from blox.checks.kinds import KINDS, Kind

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.state.columns import SCALAR_MAX, scalar_view
+from blox.state.columns import SCALAR_MAX, read_only, scalar_view
 from blox.state.free_gpus import FreeGpus
 from blox.state.plan import GRANTS, NO_ROWS, Allocation, Plan, PlanBuilder
 from blox.state.row_order import RowOrder
@@ -26,6 +26,7 @@ class Holdings:
         self._nodes = gpu_node, node_first, node_gpus
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self._owner_view = scalar_view(self._owner)
+        self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
         self._order = RowOrder(NO_ROWS)
         self._gpus_of: dict[int, list[int]] = {}  # of jobs that started few at a time; others are looked up
         self._grants: dict[str, dict[int, float]] = {}  # columns in use: row -> value
@@ -51,11 +52,6 @@ class Holdings:
         return self.copy()
 
     # -- reading -------------------------------------------------------------------------------------
-
-    @property
-    def owner(self) -> Array:
-        """The row that holds each GPU; -1: none. Do not change it."""
-        return self._owner
 
     @property
     def jobs(self) -> Array:
@@ -116,6 +112,8 @@ class Holdings:
         if plan.wanted is not None:
             self.replace(plan.wanted)
             return
+        if plan.empty:
+            return
         launch, move, leaving = plan.launch, plan.move, plan.suspend
         if len(move.jobs):
             leaving = np.concatenate((leaving, move.jobs))
@@ -126,8 +124,7 @@ class Holdings:
                 self._put_on(part)
         if self._grants or not (launch.bare and move.bare and plan.adjust.bare):
             self._grant(plan)
-        if len(leaving) or len(launch.jobs) or len(plan.adjust.jobs):
-            self._allocation = None
+        self._allocation = None
 
     def release(self, rows: Array) -> None:
         """Jobs give up what they hold, outside of any plan."""
@@ -217,5 +214,5 @@ class Holdings:
         columns = {
             name: np.array([values[row] for row in jobs.tolist()]) for name, values in self._grants.items()
         }
-        gpus = held[np.argsort(place, kind="stable")]
-        return Allocation(jobs, np.bincount(place, minlength=len(jobs)), gpus, **columns)
+        counts, gpus = np.bincount(place, minlength=len(jobs)), held[np.argsort(place, kind="stable")]
+        return Allocation(jobs, *map(read_only, (counts, gpus)), **columns)

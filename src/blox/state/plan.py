@@ -7,10 +7,11 @@ suspend, move, adjust and keep, so that no policy can return an inconsistent pai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from blox.workloads.table import Array
 
@@ -23,12 +24,7 @@ GRANTS = {"share_milli": 1000.0, "cpu": -1.0, "memory_gb": -1.0, "config": -1.0,
 _GPU_BITS = 32  # GPU ids stay far below
 
 
-def _no_rows() -> Array:
-    return NO_ROWS
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Allocation:
+class Allocation(msgspec.Struct, frozen=True, eq=False):
     """Jobs (rows, each once), the number of GPUs of each, and all GPU ids, grouped job by job.
 
     The optional columns, aligned with `jobs`, say how the GPUs are held where that is not the whole of each:
@@ -36,9 +32,9 @@ class Allocation:
     the job that shares all its GPUs (-1: none).
     """
 
-    jobs: Array = field(default_factory=_no_rows)
-    counts: Array = field(default_factory=_no_rows)
-    gpus: Array = field(default_factory=_no_rows)
+    jobs: Array = NO_ROWS
+    counts: Array = NO_ROWS
+    gpus: Array = NO_ROWS
     share_milli: Array | None = None
     cpu: Array | None = None
     memory_gb: Array | None = None
@@ -110,8 +106,7 @@ class Allocation:
 NOTHING = Allocation()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, eq=False):
     """What has to happen. Every job is in one of five parts.
 
     launch: was not running, starts. suspend: runs, must stop. move: stops and starts on other GPUs. adjust:
@@ -121,10 +116,10 @@ class Plan:
     allocation afterwards, where the policy returned one."""
 
     launch: Allocation = NOTHING
-    suspend: Array = field(default_factory=_no_rows)
+    suspend: Array = NO_ROWS
     move: Allocation = NOTHING
     adjust: Allocation = NOTHING
-    freed: Array = field(default_factory=_no_rows)
+    freed: Array = NO_ROWS
     blocked: bool = False
     settled: bool = False
     wanted: Allocation | None = None

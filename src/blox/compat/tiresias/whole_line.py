@@ -98,7 +98,7 @@ class Shortest:
 
 def _all_fit(newcomers: Array, cluster_state: ClusterState, job_state: JobState) -> bool:
     """Whether everybody else runs, and there is room for those who have just come."""
-    if job_state.active_count - len(newcomers) != cluster_state.allocation.size:
+    if job_state.active_count - len(newcomers) != cluster_state.running_count:
         return False
     asked: int = sum(job_state.columns.gpus.take(newcomers).tolist())
     return asked <= cluster_state.free_gpus

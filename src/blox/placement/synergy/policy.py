@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.placement.first_free import FirstFree

@@ -10,7 +10,7 @@ from blox.placement.walk.pinned import place_pinned, with_configurations
 from blox.placement.walk.requests import Requests
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Plan, PlanBuilder
+from blox.state.plan import NO_ROWS, Allocation, Plan, PlanBuilder
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -153,9 +153,8 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
     if not len(rows):
         return Plan(settled=True)
     need, count = job_state.asked_by(rows)
-    change = cluster_state.holdings.change()
-    change.launch(rows, need, _choose(count, change, assign))
-    return change.plan(settled=True)
+    gpus = cluster_state.lowest_free(count) if assign is None else assign(cluster_state.free_ids(), count)
+    return Plan(Allocation(rows, need, gpus), settled=True)
 
 
 def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
