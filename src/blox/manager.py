@@ -14,7 +14,7 @@ from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
-from blox.state.plan import NO_ROWS, Plan
+from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
@@ -150,19 +150,25 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        columns = job_state.columns
-        for rows, counter in ((plan.suspend, columns.preemptions), (plan.move.jobs, columns.moves)):
-            if len(rows):
-                self.backend.suspend(rows, job_state)
-                job_state.stop(rows, self.now)
-                counter[scalar_index(rows)] += 1
-        for grants in (plan.move, plan.launch):
-            if len(grants.jobs):
-                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
-                job_state.start(grants.jobs, grants.counts, rate, anchor)
+        if len(plan.suspend):
+            self._suspend(plan.suspend, job_state.columns.preemptions, job_state)
+        if len(plan.move.jobs):
+            self._suspend(plan.move.jobs, job_state.columns.moves, job_state)
+            self._launch(plan.move, cluster_state, job_state)
+        if len(plan.launch.jobs):
+            self._launch(plan.launch, cluster_state, job_state)
         if plan.adjust.size and hasattr(self.backend, "adjust"):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         cluster_state.holdings.apply(plan)
+
+    def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
+        self.backend.suspend(rows, job_state)
+        job_state.stop(rows, self.now)
+        counter[scalar_index(rows)] += 1
+
+    def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+        job_state.start(grants.jobs, grants.counts, rate, anchor)
 
     def _retire(
         self,

@@ -163,8 +163,9 @@ class Holdings:
                 for row in rows.tolist():
                     self._gpus_of.pop(row, None)
         else:
+            owner = self._owner_view
             for gpu in ids:
-                self._owner_view[gpu] = -1
+                owner[gpu] = -1
             for row in rows.tolist():
                 self._order.leave_one(row)
                 self._gpus_of.pop(row, None)
@@ -180,13 +181,13 @@ class Holdings:
             self._owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
             self._order.join(rows)
         else:
+            owner = self._owner_view
             for row, count in zip(rows.tolist(), counts.tolist()):
                 end += count
-                here = ids[end - count : end]
-                self._gpus_of[row] = sorted(here)
+                self._gpus_of[row] = here = sorted(ids[end - count : end])
                 self._order.join_one(row)
                 for gpu in here:
-                    self._owner_view[gpu] = row
+                    owner[gpu] = row
         self.free.changed(ids, -1)
 
     def _grant(self, plan: Plan) -> None:
