@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from support.goldens import WHOLE, absent_set
 from support.places import ROOT, SAMPLES, SHARED
 from support.traces import HEADER, trace
 
@@ -92,3 +93,11 @@ def command(capsys, monkeypatch):
         return Answer(code, *capsys.readouterr())
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Names in one line, at the end, the sets of goldens for want of which tests were skipped."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    absent = sorted({name for reason in reasons if (name := absent_set(reason))})
+    if absent:
+        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(absent)}")
