@@ -72,10 +72,11 @@ def test_wide_jobs_are_served_first_and_fit_the_fullest_node_that_has_room():
 
 
 def test_a_job_wider_than_a_node_takes_the_emptiest_nodes_first():
-    """Nodes of 2: the job of 3 takes all of one and one GPU of another."""
-    leases = Leases("v100=3x2", [3, 1])
+    """Nodes of 3, one GPU of the first is held: the job of 4 takes all of the second and one of the first."""
+    leases = Leases("v100=3x3", [4, 1])
+    assert leases.on({1: "v100"}).run() == {1: (0,)}
     found = leases.on({0: "v100", 1: "v100"}).run()
-    assert found == {0: (0, 1, 2), 1: (3,)}
+    assert {job: set(gpus) for job, gpus in found.items()} == {0: {1, 3, 4, 5}, 1: {0}}
 
 
 def test_pairs_have_the_same_gpus():
