@@ -94,7 +94,7 @@ def test_a_result_introduces_itself():
     assert repr(result).startswith("Result('fifo', jobs=5, finished=5, avg_jct_s=")
 
 
-def test_a_job_that_is_ended_while_it_waits_has_not_run(tmp_path):
+def test_a_job_that_is_ended_while_it_waits_has_not_run(tmp_path, run):
     """b never runs: ended by the policy at 600 s, it has waited all the time."""
     policy = tmp_path / "impatient.py"
     policy.write_text(
@@ -103,9 +103,7 @@ def test_a_job_that_is_ended_while_it_waits_has_not_run(tmp_path):
         "    def terminate(self, job_state, cluster_state):\n"
         "        return job_state.active[(job_state.now >= 600) & ~job_state.running]\n"
     )
-    trace = tmp_path / "t.csv"
-    trace.write_text("job_id,submit_s,gpus,duration_s\na,0,1,1000\nb,0,1,1000\n")
-    result = Experiment(workload=str(trace), cluster="1x1", termination=f"{policy}:Impatient").run()
+    result = run("a,0,1,1000 b,0,1,1000", "1x1", termination=f"{policy}:Impatient", round_s=300.0)
     assert result.jobs["run_s"].tolist() == [1000.0, 0.0]
     assert result.jobs["queueing_s"].tolist() == [0.0, 600.0]
     assert result.jobs["finish_s"].tolist() == [1000.0, 600.0]

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blox import Experiment, Schedule
+from blox import Schedule
 from blox.schedulers.gittins import GittinsIndex
 from blox.schedulers.las import Las
 from blox.schedulers.tiresias.policy import Tiresias
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
-from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
-from blox.workloads.table import JobTable
 from support.examples import examples
+from support.runs import run_with
 from support.same_results import same
+from support.states import admitted
 from support.worlds import World, jobs_for, worlds
 
 SPECS = (
@@ -47,7 +47,6 @@ def queues_by_definition(job_state, thresholds):
 
 def watched(world, policy, look):
     """Runs a world and calls `look(job_state, schedule)` after every decision of the policy."""
-    prepared = dataclasses.replace(world, scheduler="fifo").experiment().prepare()
 
     @dataclasses.dataclass(frozen=True)
     class Watched:
@@ -59,8 +58,7 @@ def watched(world, policy, look):
         def stable_until(self, job_state, cluster_state):
             return policy.stable_until(job_state, cluster_state)
 
-    prepared.composition = dataclasses.replace(prepared.composition, scheduler=Watched())
-    return prepared.run()
+    return run_with(dataclasses.replace(world, scheduler="fifo").experiment(), scheduler=Watched())
 
 
 @examples(60)
@@ -130,19 +128,7 @@ def moments(draw):
 def state_of(gpus, ran, size_s):
     """A state in which every job waits, and job i has run for ran[i] seconds."""
     count = len(gpus)
-    state = JobState()
-    jobs = JobTable.build(
-        {
-            "job_id": np.array([f"job-{i}" for i in range(count)], dtype=object),
-            "submit_s": np.zeros(count),
-            "gpus": np.array(gpus),
-            "duration_s": np.asarray(size_s, dtype=np.float64) / np.array(gpus),
-        },
-        source="moment",
-    )
-    state.stage(jobs, jobs.columns["duration_s"])
-    state.submit(count)
-    state.add_new_jobs(state.waiting)
+    state = admitted(gpus, np.asarray(size_s) / np.array(gpus))
     state.just_admitted = NO_ROWS
     cluster = ClusterState(ClusterSpec((Node("all", int(sum(gpus))),)))
     c = state.columns
@@ -237,20 +223,9 @@ def test_the_index_is_the_supremum_over_quanta(samples, attained):
 
 
 @pytest.mark.parametrize("scheduler", ["tiresias", "promote:policy=tiresias,after_s=1e9"])
-def test_a_demotion_waits_for_nothing(tmp_path, scheduler):
+def test_a_demotion_waits_for_nothing(run, scheduler):
     """It comes 0.3 s after a submission, and the GPUs go to who waits in the first queue there and then."""
-    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\nlong,0,4,5000\nshort,799.7,4,100\n")
-    jobs = (
-        Experiment(
-            workload=str(tmp_path / "jobs.csv"),
-            cluster="1x4",
-            scheduler=scheduler,
-            placement="count",
-            clock="events",
-        )
-        .run()
-        .jobs
-    )
+    jobs = run("long,0,4,5000 short,799.7,4,100", scheduler=scheduler, placement="count", clock="events").jobs
     assert jobs["first_start_s"].tolist() == [0.0, 800.0], "4 GPUs for 800 s are the threshold of 3200 GPU-s"
     assert jobs["finish_s"].tolist() == [5100.0, 900.0]
 

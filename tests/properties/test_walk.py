@@ -14,13 +14,12 @@ from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_pool import NodePool
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
-from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
 from support.examples import examples
 from support.mid_run import Round, rounds
 from support.reference_walk import first_free, per_node, walk
+from support.states import admitted
 
 EXAMPLES = examples(250)
 
@@ -123,17 +122,7 @@ def test_a_long_queue_is_walked_like_a_short_one():
 
 def middle_of_a_run(nodes, gpus, held, keys):
     """Jobs by their GPUs, some of which hold some, in the order of their keys."""
-    count = len(gpus)
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(count)],
-        "submit_s": np.zeros(count),
-        "gpus": np.array(gpus),
-        "duration_s": np.ones(count),
-    }
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
+    job_state = admitted(gpus)
     cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", size) for i, size in enumerate(nodes))))
     now = Allocation.from_dict(held)
     job_state.start(now.jobs, now.counts, 1.0, 0.0)

@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.placement.walk.pinned import place_pinned
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
 from blox.state.fractions import TimeShares
-from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
 from support.examples import examples
+from support.states import admitted, idle_cluster
 
 ROUND_S = 360.0
 
@@ -25,23 +22,9 @@ class World:
     """Jobs that never end on a cluster; `play` runs rounds and counts each job's on each type."""
 
     def __init__(self, cluster: str, gpus: list[int], stay: float = 0.0) -> None:
-        self.cluster = ClusterState(cluster_from_spec(cluster))
-        self.jobs = JobState()
-        count = len(gpus)
-        table = JobTable.build(
-            {
-                "job_id": np.arange(count),
-                "submit_s": np.zeros(count),
-                "gpus": gpus,
-                "duration_s": np.full(count, 1e9),
-            },
-            source="test",
-        )
-        self.jobs.stage(table, np.full(count, 1e9))
-        self.jobs.submit(count)
-        self.jobs.add_new_jobs(self.jobs.waiting)
+        self.cluster, self.jobs = idle_cluster(cluster), admitted(gpus, 1e9)
         self.shares = TimeShares(len(self.cluster.gpu_types), stay)
-        self.rounds = np.zeros((count, len(self.cluster.gpu_types)))
+        self.rounds = np.zeros((len(gpus), len(self.cluster.gpu_types)))
 
     def want(self, fractions: object, speed: object = None, pairs: object = ()) -> None:
         wanted = np.atleast_2d(np.array(fractions, dtype=float))

@@ -16,32 +16,13 @@ from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.state.sharing import SharedAllocation
-from blox.workloads.table import JobTable
+from support.states import admitted, idle_cluster, job_table
 
 A3C, RESNET = "A3C", "ResNet-18 (batch size 16)"
 
 
-def table(models, duration_s=1000.0):
-    count = len(models)
-    return JobTable.build(
-        {
-            "job_id": [f"job-{i}" for i in range(count)],
-            "submit_s": np.zeros(count),
-            "gpus": np.ones(count),
-            "duration_s": np.broadcast_to(duration_s, count),
-            "model": models,
-        },
-        source="test",
-    )
-
-
 def states(models, cluster="k80=2x2"):
-    job_state = JobState()
-    jobs = table(models)
-    job_state.stage(jobs, jobs.columns["duration_s"])
-    job_state.submit(len(models))
-    job_state.add_new_jobs(job_state.waiting)
-    return ClusterState(cluster_from_spec(cluster)), job_state
+    return idle_cluster(cluster), admitted([1] * len(models), 1000.0, model=models)
 
 
 def shared(pinned, partner):
@@ -113,8 +94,8 @@ def test_a_node_that_fails_takes_both_along():
 
 def simulated(models, duration_s, cluster="k80=1x2"):
     """A backend with these jobs, all on the first GPU, or job i on GPU i where there are several."""
-    jobs = table(models, duration_s)
-    cluster_state, job_state = ClusterState(cluster_from_spec(cluster)), JobState()
+    jobs = job_table([1] * len(models), duration_s, model=models)
+    cluster_state, job_state = idle_cluster(cluster), JobState()
     feed = JobFeed(iter((jobs,)), 2, lambda batch: batch.columns["duration_s"])
     backend = ByThroughput.simulation(feed, ByThroughput())
     backend.submit(job_state)

@@ -10,7 +10,7 @@ from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
+from support.states import admitted
 from support.worlds import CLUSTERS
 
 
@@ -28,18 +28,7 @@ def rounds(draw, resized=True):
     nodes = draw(st.sampled_from(CLUSTERS))
     sizes = draw(st.lists(st.integers(1, min(8, sum(nodes))), min_size=1, max_size=12))
     count = len(sizes)
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(count)],
-        "submit_s": np.zeros(count),
-        "gpus": np.array(sizes),
-        "duration_s": np.ones(count),
-        "min_gpus": np.ones(count, dtype=int),
-        "max_gpus": np.full(count, 8),
-    }
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
+    job_state = admitted(sizes, min_gpus=np.ones(count, dtype=int), max_gpus=np.full(count, 8))
     cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", gpus) for i, gpus in enumerate(nodes))))
     free = draw(st.permutations(range(sum(nodes))))
     held = {}

@@ -18,9 +18,9 @@ class Job:
 
 def replay(jobs, gpus, limits, *, by_gpu, promote=0.0):
     """Runs (submit, GPUs, duration) on so many GPUs; returns the jobs as they ended."""
-    everybody = [Job(row, *job) for row, job in enumerate(jobs)]
+    jobs = [Job(row, *job) for row, job in enumerate(jobs)]
     arrivals = {}
-    for job in everybody:
+    for job in jobs:
         arrivals.setdefault(job.submit, {"starts": []})["starts"].append(job)
     arrivals = sorted(arrivals.items())
     queues = [[] for _ in range(len(limits) + 1)]
@@ -48,7 +48,7 @@ def replay(jobs, gpus, limits, *, by_gpu, promote=0.0):
         first = min((at for at, _ in ends), default=NEVER)
         ending = (first, [job for at, job in ends if at == first])
         jump = min((wake(job, now, limits, by_gpu, promote) for job in present), default=NEVER)
-    return everybody
+    return jobs
 
 
 def tick(job, now, queues, limits, by_gpu, promote):

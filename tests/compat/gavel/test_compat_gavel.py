@@ -17,7 +17,7 @@ SHARED = {"v100": 0.8, "k80": 0.2}  # two that share: each, steps/s
 
 
 @pytest.fixture
-def run(tmp_path):
+def run_gavel(tmp_path):
     """A function that runs jobs given as (type, steps, GPUs, arrival) under a policy."""
     kinds = [(name, gpus) for name in ALONE for gpus in (1, 2)]
     table = {
@@ -49,8 +49,8 @@ def run(tmp_path):
     return start
 
 
-def test_a_job_ends_within_a_round_and_rounds_end_with_whole_steps(run):
-    result = run(("slow", 301, 1, 0), ("fast", 1000, 1, 0), cluster="v100=2x1")
+def test_a_job_ends_within_a_round_and_rounds_end_with_whole_steps(run_gavel):
+    result = run_gavel(("slow", 301, 1, 0), ("fast", 1000, 1, 0), cluster="v100=2x1")
     # slow: 180 steps in 360 s, then 121 of them in 242 s; fast: 1,000 s in three rounds
     assert result.jobs["finish_s"].tolist() == [602.0, 1000.0]
     assert result.summary["rounds_run"] == 3
@@ -58,36 +58,36 @@ def test_a_job_ends_within_a_round_and_rounds_end_with_whole_steps(run):
     assert result.summary["utilisation"] == pytest.approx((602 + 1000) / 2000)
 
 
-def test_newcomers_wait_for_an_allocation(run):
+def test_newcomers_wait_for_an_allocation(run_gavel):
     jobs = [("fast", 5000, 1, 0), ("fast", 100, 1, 400), ("fast", 100, 1, 800)]
-    late = run(*jobs, cluster="v100=3x1")
+    late = run_gavel(*jobs, cluster="v100=3x1")
     # the allocation of time 0 does not count, that of 720 does: the next is due from 2640 on
     assert late.jobs["first_start_s"].tolist() == [0.0, 720.0, 2880.0]
-    prompt = run(*jobs, cluster="v100=3x1", minimum_time_between_allocation_resets=0)
+    prompt = run_gavel(*jobs, cluster="v100=3x1", minimum_time_between_allocation_resets=0)
     assert prompt.jobs["first_start_s"].tolist() == [0.0, 720.0, 1080.0]
 
 
-def test_newcomers_do_not_wait_where_nothing_else_will_happen(run):
-    result = run(("fast", 100, 1, 0), ("fast", 100, 1, 50), ("fast", 100, 1, 120), cluster="v100=1x1")
+def test_newcomers_do_not_wait_where_nothing_else_will_happen(run_gavel):
+    result = run_gavel(("fast", 100, 1, 0), ("fast", 100, 1, 50), ("fast", 100, 1, 120), cluster="v100=1x1")
     assert result.jobs["first_start_s"].tolist() == [0.0, 100.0, 200.0]
 
 
-def test_two_share_a_gpu_and_end_together(run):
-    result = run(("fast", 80, 1, 0), ("fast", 160, 1, 0), policy="gandiva", cluster="v100=1x1")
+def test_two_share_a_gpu_and_end_together(run_gavel):
+    result = run_gavel(("fast", 80, 1, 0), ("fast", 160, 1, 0), policy="gandiva", cluster="v100=1x1")
     assert result.jobs["finish_s"].tolist() == [200.0, 200.0]  # the first is done after 100 s
     assert result.jobs["shared_s"].tolist() == [200.0, 200.0]
     assert result.stints["gpu"].tolist() == [0, 0]
     assert result.summary["utilisation"] == 1.0
 
 
-def test_jobs_whose_rounds_never_count_are_dropped(run):
-    result = run(("fast", 1, 2, 0), ("fast", 100, 1, 0), cluster="v100=3x1")
+def test_jobs_whose_rounds_never_count_are_dropped(run_gavel):
+    result = run_gavel(("fast", 1, 2, 0), ("fast", 100, 1, 0), cluster="v100=3x1")
     assert np.isnan(result.jobs["finish_s"][0]) and result.jobs["finish_s"][1] == 100.0
     assert result.jobs["state"][0] != "finished"
 
 
-def test_a_prepared_run_can_be_run_again(run, tmp_path):
-    run(("fast", 100, 1, 0))
+def test_a_prepared_run_can_be_run_again(run_gavel, tmp_path):
+    run_gavel(("fast", 100, 1, 0))
     prepared = Experiment(
         workload=f"gavel:{tmp_path / 'jobs.trace'}?throughputs={tmp_path / 'throughputs.json'}",
         cluster="v100=1x1",
@@ -159,8 +159,8 @@ def test_other_policies_are_as_they_are():
     assert as_the_original("gandiva", 3) == policy("gandiva", seed=3, sum_over_types=True)
 
 
-def test_slos_that_cannot_be_held_are_counted(run):
+def test_slos_that_cannot_be_held_are_counted(run_gavel):
     policy = "max_sum_throughput_normalized_by_cost_perf_SLOs"
     jobs = [("fast", 36_000, 1, 0)] * 2
-    assert run(*jobs, policy=policy, cluster="v100=1x1", slo=1.2).summary["slo_relaxed"] == 2
-    assert run(*jobs, policy=policy, cluster="v100=2x1", slo=1.2).summary["slo_relaxed"] == 0
+    assert run_gavel(*jobs, policy=policy, cluster="v100=1x1", slo=1.2).summary["slo_relaxed"] == 2
+    assert run_gavel(*jobs, policy=policy, cluster="v100=2x1", slo=1.2).summary["slo_relaxed"] == 0

@@ -42,12 +42,12 @@ def trace(tmp_path):
     return write
 
 
-def run(workload, compat, **settings):
+def run_preset(workload, compat, **settings):
     return Experiment(workload=workload, compat=f"pollux:{compat}", **settings).run()
 
 
 def test_time_goes_in_ticks_and_nobody_starts_at_0(trace):
-    result = run(trace("a,0,toy,1,8", "b,61,toy,1,8"), "policy=tiresias,interval=60,nodes=2")
+    result = run_preset(trace("a,0,toy,1,8", "b,61,toy,1,8"), "policy=tiresias,interval=60,nodes=2")
     # a starts at 60 and pays 30 s; 200 iterations of 1 s; b is seen at 120
     assert result.jobs["jct_s"].tolist() == [60 + 30 + 200, 120 - 61 + 30 + 200]
     assert result.jobs["first_start_s"].tolist() == [60, 120]
@@ -55,25 +55,25 @@ def test_time_goes_in_ticks_and_nobody_starts_at_0(trace):
 
 def test_jobs_that_span_nodes_and_share_one_slow_each_other_down(trace):
     lines = ("a,10,toy,6,8", "b,10,toy,6,8")
-    alone = run(trace(*lines), "policy=tiresias,nodes=3").jobs["jct_s"]
-    slowed = run(trace(*lines), "policy=tiresias,nodes=3,interference=0.5").jobs["jct_s"]
+    alone = run_preset(trace(*lines), "policy=tiresias,nodes=3").jobs["jct_s"]
+    slowed = run_preset(trace(*lines), "policy=tiresias,nodes=3,interference=0.5").jobs["jct_s"]
     waiting = 50 + 30  # for the tick, and the restart
     for with_it, without in zip(slowed.tolist(), alone.tolist()):
         assert with_it - waiting == pytest.approx(2 * (without - waiting), abs=2), (
             "epochs end in whole seconds"
         )
-    apart = run(trace(*lines), "policy=tiresias,nodes=4,interference=0.5").jobs["jct_s"]
+    apart = run_preset(trace(*lines), "policy=tiresias,nodes=4,interference=0.5").jobs["jct_s"]
     assert apart.tolist() == alone.tolist(), "on nodes of their own they do not meet"
 
 
 def test_optimus_gives_gpus_while_that_helps(trace):
-    result = run(trace("a,10,toy,1,8"), "policy=optimus,nodes=2")
+    result = run_preset(trace("a,10,toy,1,8"), "policy=optimus,nodes=2")
     assert result.jobs["gpu_seconds"][0] == result.jobs["run_s"][0], "a step takes as long on two GPUs"
 
 
 def test_pollux_grows_the_batch_and_is_reproducible(trace):
     workload = trace("a,10,toy,1,8", "b,10,toy,1,8")
-    one, same = (run(workload, "policy=pollux,nodes=2", seed=1) for _ in range(2))
+    one, same = (run_preset(workload, "policy=pollux,nodes=2", seed=1) for _ in range(2))
     assert one.jobs["jct_s"].tolist() == same.jobs["jct_s"].tolist()
     assert one.jobs["jct_s"].max() < 200, "eight times the batch, eight times the progress of a step"
 
@@ -90,7 +90,7 @@ def test_rounds_passed_over_change_nothing(trace):
 def test_the_cluster_is_named_once(trace):
     workload = trace("a,10,toy,1,8")
     total = [
-        int(run(workload, compat, **settings).rounds["gpus_total"][0])
+        int(run_preset(workload, compat, **settings).rounds["gpus_total"][0])
         for compat, settings in (
             ("policy=tiresias", {}),
             ("policy=tiresias,nodes=3", {}),
@@ -100,19 +100,19 @@ def test_the_cluster_is_named_once(trace):
     ]
     assert total == [64, 12, 20, 20]
     with pytest.raises(BloxError, match="cluster='5x4'"):
-        run(workload, "policy=tiresias,nodes=4", cluster="5x4")
+        run_preset(workload, "policy=tiresias,nodes=4", cluster="5x4")
 
 
 def test_faults_are_told(trace):
     for option in ("interval=0", "nodes=0", "interference=1", "policy=fifo"):
         with pytest.raises(BloxError):
-            run(trace("a,10,toy,1,8"), option)
+            run_preset(trace("a,10,toy,1,8"), option)
     with pytest.raises(BloxError, match="give interval"):
-        run(trace("a,10,toy,1,8"), "interval=60", round_s=120.0)
+        run_preset(trace("a,10,toy,1,8"), "interval=60", round_s=120.0)
     with pytest.raises(BloxError, match="not measured"):
-        run("philly:jobs=3,max_gpus=4", "policy=optimus")
+        run_preset("philly:jobs=3,max_gpus=4", "policy=optimus")
     with pytest.raises(BloxError, match="'toy' was not measured: there is no such folder") as caught:
-        run(trace("a,10,toy,1,8"), "applications=/nope")
+        run_preset(trace("a,10,toy,1,8"), "applications=/nope")
     assert caught.value.where == "folder of applications /nope"
     assert "toy/placements.csv" in caught.value.fix
     assert Path(trace("a,10,toy,1,8").removeprefix("pollux:")).is_file()

@@ -5,17 +5,19 @@ import pytest
 
 from blox import Experiment
 from blox.compat.tiresias import whole_line
+from support.by_job import figures
+from support.traces import trace
 
 
 def write_jobs(path, seed):
     """Short jobs of few kinds, in whole seconds: many have equally much left at the same time."""
     rng = np.random.default_rng(seed)
     submit = np.cumsum(rng.integers(0, 12, 400))
-    lines = ["job_id,submit_s,gpus,duration_s"]
-    for row, at in enumerate(submit.tolist()):
-        lines.append(f"{row},{at},{rng.choice([1, 1, 2, 4])},{rng.choice([12, 24, 36, 48, 96])}")
-    path.write_text("\n".join(lines) + "\n")
-    return str(path)
+    jobs = [
+        (row, at, rng.choice([1, 1, 2, 4]), rng.choice([12, 24, 36, 48, 96]))
+        for row, at in enumerate(submit.tolist())
+    ]
+    return trace(path, jobs)
 
 
 @pytest.mark.parametrize("schedule", ["shortest", "shortest-gpu"])
@@ -42,19 +44,14 @@ def test_sorting_less_often_changes_nothing(tmp_path, monkeypatch, schedule, see
     assert int(spared.jobs["preemptions"].sum()) > 0
 
 
-def test_two_who_are_equal_stand_as_at_the_sort_before(tmp_path):
+def test_two_who_are_equal_stand_as_at_the_sort_before(run):
     """By hand: at 20 s `wide` (4 x 10 s) and `narrow` (1 x 40 s) have equally much left, and one must go.
 
     They came in this order, but at 15 s, when everybody ran, `narrow` (45) stood before `wide` (4 x 15).
     """
-    path = tmp_path / "jobs.csv"
-    path.write_text(
-        "job_id,submit_s,gpus,duration_s\nwide,0,4,30\nnarrow,0,1,60\nbrief,10,1,5\nurgent,20,2,5\n"
-    )
-    found = Experiment(
-        workload=str(path), cluster="1x6", compat="tiresias:schedule=shortest-gpu,scheme=count"
-    ).run()
-    assert dict(zip(found.jobs["job_id"].tolist(), found.jobs["preemptions"].tolist())) == {
+    jobs = "wide,0,4,30 narrow,0,1,60 brief,10,1,5 urgent,20,2,5"
+    found = run(jobs, "1x6", compat="tiresias:schedule=shortest-gpu,scheme=count")
+    assert figures(found, "preemptions") == {
         "wide": 1,
         "narrow": 0,
         "brief": 0,

@@ -9,19 +9,14 @@ from blox import Experiment
 from blox.errors import BloxError
 from blox.placement.synergy.policy import Synergy
 from support.examples import examples
+from support.traces import WITH_MODEL, trace
 
 MODELS = ("alexnet", "res50", "gnmt", "m5", "shufflenet", "unheard-of")
 MODES = ("proportional", "greedy", "tune", "opt")
 SHAPE = "cpu=12,memory_gb=250"
 
 
-def trace(path, rows):
-    lines = ["job_id,submit_s,gpus,duration_s,model"]
-    path.write_text("\n".join([*lines, *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return str(path)
-
-
-def run(path, mode="tune", scheduler="fifo", cluster="2x4", skip=True, belief="oracle", **more):
+def run_synergy(path, mode="tune", scheduler="fifo", cluster="2x4", skip=True, belief="oracle", **more):
     return Experiment(
         workload=path,
         cluster=f"{cluster}:{SHAPE}",
@@ -35,8 +30,11 @@ def run(path, mode="tune", scheduler="fifo", cluster="2x4", skip=True, belief="o
 def test_hungry_and_lean_jobs_share_a_node(tmp_path):
     """gnmt wants 1 core per GPU, alexnet 12 on one GPU: of a node's 12 cores, 3 gnmt leave 9 to alexnet."""
     rows = [(f"lean-{i}", 0, 1, 3000, "gnmt") for i in range(3)] + [("hungry", 0, 1, 3000, "alexnet")]
-    path = trace(tmp_path / "t.csv", rows)
-    tuned, fair = run(path, cluster="1x4").jobs["finish_s"], run(path, "proportional", cluster="1x4")
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
+    tuned, fair = (
+        run_synergy(path, cluster="1x4").jobs["finish_s"],
+        run_synergy(path, "proportional", cluster="1x4"),
+    )
     assert fair.jobs["finish_s"].tolist() == [3000] * 4
     assert tuned.tolist() == pytest.approx(
         [3000, 3000, 3000, 3000 / 2.0]
@@ -45,15 +43,15 @@ def test_hungry_and_lean_jobs_share_a_node(tmp_path):
 
 def test_nobody_is_slower_than_with_its_proportional_share(tmp_path):
     rows = [(i, 0, 1, 3000, model) for i, model in enumerate(("alexnet", "m5", "shufflenet", "res50") * 2)]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     for mode in ("tune", "opt"):
-        assert (run(path, mode).jobs["finish_s"] <= 3000 + 1e-6).all()
+        assert (run_synergy(path, mode).jobs["finish_s"] <= 3000 + 1e-6).all()
 
 
 def test_speeds_change_when_a_neighbour_leaves(tmp_path):
     """Two alexnet on one node of 12 cores have 6 each; when one is done the other has all it wants."""
     rows = [("a", 0, 1, 1750, "alexnet"), ("b", 0, 1, 5250, "alexnet")]
-    result = run(trace(tmp_path / "t.csv", rows), cluster="1x4")
+    result = run_synergy(trace(tmp_path / "t.csv", rows, WITH_MODEL), cluster="1x4")
     first, second = result.jobs["finish_s"].tolist()
     assert first == pytest.approx(1000.0)  # 1.75 with 6 cores
     assert second == pytest.approx(1200 + (5250 - 1200 * 1.75) / 2.94)  # from the boundary on: 12 cores
@@ -62,9 +60,9 @@ def test_speeds_change_when_a_neighbour_leaves(tmp_path):
 
 def test_greedy_waits_for_its_best_case_and_tune_does_not(tmp_path):
     rows = [(i, 0, 1, 2940, "alexnet") for i in range(4)]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     greedy, tuned = (
-        run(path, mode, cluster="1x4").jobs["first_start_s"].tolist() for mode in ("greedy", "tune")
+        run_synergy(path, mode, cluster="1x4").jobs["first_start_s"].tolist() for mode in ("greedy", "tune")
     )
     assert greedy == [0, 1200, 2400, 3600]
     assert tuned == [0, 0, 0, 0]
@@ -72,14 +70,14 @@ def test_greedy_waits_for_its_best_case_and_tune_does_not(tmp_path):
 
 def test_policies_that_know_nothing_of_cores_still_run(tmp_path):
     rows = [(i, 0, 1, 3000, model) for i, model in enumerate(MODELS)]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     settings = {"workload": path, "cluster": f"2x4:{SHAPE}", "performance": "sensitivity"}
     assert Experiment(placement="consolidated", **settings).run().jobs["finish_s"].tolist() == [3000] * 6
 
 
 def test_without_cores_and_memory_there_is_nothing_to_share(tmp_path):
     rows = [(i, 0, 1, 3000, "alexnet") for i in range(3)]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     result = Experiment(workload=path, cluster="1x4", placement="synergy", performance="sensitivity").run()
     assert result.jobs["finish_s"].tolist() == [3000] * 3
     assert result.summary["nothing_to_share"] == 1  # which the table and the report put into words
@@ -87,16 +85,16 @@ def test_without_cores_and_memory_there_is_nothing_to_share(tmp_path):
 
 def test_opt_reports_its_gap(tmp_path):
     rows = [(i, 0, 1, 3000, model) for i, model in enumerate(("alexnet", "m5", "gnmt", "res50"))]
-    summary = run(trace(tmp_path / "t.csv", rows), "opt", cluster="1x4").summary
+    summary = run_synergy(trace(tmp_path / "t.csv", rows, WITH_MODEL), "opt", cluster="1x4").summary
     assert summary["opt_gap"] == pytest.approx(0.0, abs=1e-6) and summary["opt_solved"] > 0
 
 
 def test_what_models_want_can_be_learnt(tmp_path):
     """gnmt does as well with one core as with twelve, and is soon given no more: alexnet gets the rest."""
     rows = [(f"lean-{i}", 0, 1, 30_000, "gnmt") for i in range(3)] + [("hungry", 0, 1, 30_000, "alexnet")]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     learnt, known = (
-        run(path, cluster="1x4", belief=belief).jobs["finish_s"] for belief in ("learnt", "oracle")
+        run_synergy(path, cluster="1x4", belief=belief).jobs["finish_s"] for belief in ("learnt", "oracle")
     )
     assert known[3] <= learnt[3] < 0.75 * 30_000
     assert (learnt <= 30_000 + 1e-6).all()
@@ -123,7 +121,7 @@ JOBS = st.lists(
 def test_a_run_keeps_every_invariant(tmp_path, jobs, mode, scheduler):
     """All finish, gangs are whole, nothing is given twice, and passing rounds over changes nothing."""
     rows = [(i, *job) for i, job in enumerate(sorted(jobs, key=lambda job: job[0]))]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     granted = []
     place = Synergy.place
 
@@ -134,7 +132,7 @@ def test_a_run_keeps_every_invariant(tmp_path, jobs, mode, scheduler):
 
     try:
         Synergy.place = watched
-        result, executed = (run(path, mode, scheduler, skip=skip) for skip in (True, False))
+        result, executed = (run_synergy(path, mode, scheduler, skip=skip) for skip in (True, False))
     finally:
         Synergy.place = place
     assert (result.jobs["state"] == "finished").all()
@@ -160,7 +158,7 @@ def _per_gpu(wanted):
 def test_speeds_follow_the_profiles_unless_told_otherwise(tmp_path):
     """Without --performance the placement brings the model that it is made for."""
     rows = [(f"lean-{i}", 0, 1, 3000, "gnmt") for i in range(3)] + [("hungry", 0, 1, 3000, "alexnet")]
-    path = trace(tmp_path / "t.csv", rows)
+    path = trace(tmp_path / "t.csv", rows, WITH_MODEL)
     result = Experiment(workload=path, cluster=f"1x4:{SHAPE}", placement="synergy").run()
     assert result.jobs["finish_s"][3] == pytest.approx(3000 / 2.0)
     constant = Experiment(workload=path, cluster=f"1x4:{SHAPE}", placement="first-free").run()
@@ -168,7 +166,7 @@ def test_speeds_follow_the_profiles_unless_told_otherwise(tmp_path):
 
 
 def test_nodes_name_cores_and_memory_or_neither(tmp_path):
-    path = trace(tmp_path / "t.csv", [("a", 0, 1, 600, "gnmt")])
+    path = trace(tmp_path / "t.csv", [("a", 0, 1, 600, "gnmt")], WITH_MODEL)
     with pytest.raises(BloxError, match="cores or how much memory"):
         Experiment(workload=path, cluster="1x4:cpu=12", placement="synergy").run()
     assert Experiment(workload=path, cluster="1x4", placement="synergy").run().summary["finished"] == 1

@@ -7,28 +7,15 @@ import pytest
 
 from blox.placement.walk import few_waiting
 from blox.placement.walk.few_waiting import displaced_by_few
-from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
+from support.states import admitted
 
 
 def crowd(seed, kinds, short_of=700):
     """A job state in which most of 700 jobs run, keys of which there are `kinds`, and the number of GPUs."""
     rng = np.random.default_rng(seed)
     gpus = rng.choice([1, 1, 2, 4, 8], 700)
-    state = JobState()
-    table = JobTable.build(
-        {
-            "job_id": [str(row) for row in range(len(gpus))],
-            "submit_s": np.zeros(len(gpus)),
-            "gpus": gpus,
-            "duration_s": np.ones(len(gpus)),
-        },
-        source="test",
-    )
-    state.stage(table, np.ones(len(gpus)))
-    state.submit(len(gpus))
-    state.add_new_jobs(state.waiting)
+    state = admitted(gpus)
     capacity = int(gpus.sum()) - short_of
     shuffled = rng.permutation(len(gpus))
     running = np.sort(shuffled[gpus[shuffled].cumsum() <= capacity - rng.integers(0, 20)])

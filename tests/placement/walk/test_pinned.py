@@ -4,27 +4,13 @@ import numpy as np
 import pytest
 
 from blox.registry import build
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
+from support.states import admitted, idle_cluster
 
 
 def states(gpus, cluster="2x4"):
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(len(gpus))],
-        "submit_s": [0.0] * len(gpus),
-        "gpus": gpus,
-        "duration_s": [100.0] * len(gpus),
-    }
-    table = JobTable.build(columns, source="test")
-    job_state.stage(table, table.columns["duration_s"])
-    job_state.submit(len(gpus))
-    job_state.add_new_jobs(job_state.waiting)
-    return ClusterState(cluster_from_spec(cluster)), job_state
+    return idle_cluster(cluster), admitted(gpus, 100.0)
 
 
 @pytest.mark.parametrize("placement", ["first-free", "count", "random", "consolidated", "scattered", "yarn"])

@@ -14,6 +14,7 @@ from blox.schedulers.themis.auction import auction, bid_by_machine
 from blox.schedulers.themis.rho import AppJob, rho
 from blox.schedulers.themis.wants import Want
 from support.examples import examples
+from support.traces import trace
 
 EXAMPLES = examples(150)
 
@@ -105,11 +106,6 @@ def test_payments_withhold_gpus_and_can_be_switched_off():
     bids = [App(1000.0, 4).bid((4,), 2, 4) for _ in range(2)]
     assert [outcome.whole_gpus for outcome in auction(bids, (4,))] == [1, 1]
     assert [outcome.whole_gpus for outcome in auction(bids, (4,), payments=False)] == [2, 2]
-
-
-def trace(path, rows, header="job_id,submit_s,gpus,duration_s"):
-    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return str(path)
 
 
 def test_sharing_incentive_where_nobody_has_to_wait(tmp_path):

@@ -75,19 +75,13 @@ def test_rows_may_come_again():
 
 
 @pytest.mark.parametrize("jobs", [250, 300])
-def test_a_promotion_around_it_counts_however_many_there_are(tmp_path, jobs):
+def test_a_promotion_around_it_counts_however_many_there_are(run, jobs):
     """By hand: all GPUs are held for 5,000 s; who comes at 10 s and waits for 100 s goes before them all."""
-    lines = [
-        "job_id,submit_s,gpus,duration_s",
-        *(f"a{number},0,1,5000" for number in range(jobs)),
-        "x,10,4,50",
-    ]
-    (tmp_path / "jobs.csv").write_text("\n".join(lines) + "\n")
-    found = Experiment(
-        workload=str(tmp_path / "jobs.csv"),
-        cluster=f"1x{jobs}",
+    found = run(
+        [*(f"a{number},0,1,5000" for number in range(jobs)), "x,10,4,50"],
+        f"1x{jobs}",
         scheduler="promote:policy=tiresias:threshold=1000000,after_s=100",
         placement="count",
         clock="events",
-    ).run()
+    )
     assert found.jobs["first_start_s"][-1] == 110
