@@ -11,7 +11,9 @@ which it asked unless it is more than a tenth of a real second late; then it is 
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from blox.backends.base import BackendBase
 from blox.backends.children import Child, Children
 from blox.backends.feed import JobFeed
 from blox.backends.job_process import FINISHED
+from blox.backends.setup import BackendSetup
+from blox.errors import BloxError
+from blox.registry import register
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED as JOB_FINISHED
@@ -121,3 +126,18 @@ class Processes(BackendBase):
     def _simulated(self, instant: float) -> float:
         assert self._origin is not None
         return (instant - self._origin) * self._speedup
+
+
+@register.backend("process")
+@dataclass(frozen=True)
+class ProcessBackend:
+    """Runs every job as a child process of this machine, in real time, `speedup` times as fast."""
+
+    speedup: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.speedup < math.inf:
+            raise BloxError(f"speedup is {self.speedup!r}", where="speedup", fix="give a number above 0")
+
+    def open(self, setup: BackendSetup) -> Processes:
+        return Processes(setup.feed, self.speedup)
