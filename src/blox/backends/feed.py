@@ -12,6 +12,7 @@ from blox.state.jobs import JobState
 from blox.workloads.table import LONGEST_S, Array, JobTable
 
 Belief = Callable[[JobTable], Array]
+OnBatch = Callable[[JobTable, Array, JobState], None]  # newly staged jobs, and their rows
 RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
 
 
@@ -33,7 +34,7 @@ class JobFeed:
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
 
-    def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+    def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         if job_state.now < self.next_submission:
             return
@@ -53,7 +54,7 @@ class JobFeed:
         if self.ended and job_state.submitted == len(self.submit_s):
             self.next_submission = math.inf
 
-    def _draw(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+    def _draw(self, job_state: JobState, on_batch: OnBatch) -> None:
         jobs = next(self._batches, None)
         if jobs is None or self._left == 0:
             self.ended = True
@@ -63,7 +64,7 @@ class JobFeed:
             self._left -= len(jobs)
         check_fits(jobs, self._largest, self._resizes)
         rows = job_state.stage(jobs, self._belief(jobs))
-        on_batch(jobs, rows)
+        on_batch(jobs, rows, job_state)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
 
 

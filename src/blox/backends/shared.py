@@ -94,6 +94,6 @@ class SharedSimulation(AdjustingSimulation):
                 partners.pop(row, None)
         return rate
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._kinds = np.concatenate((self._kinds, np.full(len(rows), -1)))

@@ -122,8 +122,8 @@ class Simulation(BackendBase):
         left += begin
         self._ends.put(rows, left)
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
