@@ -157,7 +157,7 @@ class BloxManager:
             self._launch(plan.move, cluster_state, job_state)
         if len(plan.launch.jobs):
             self._launch(plan.launch, cluster_state, job_state)
-        if plan.adjust.size and hasattr(self.backend, "adjust"):
+        if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         cluster_state.holdings.apply(plan)
 

@@ -1,4 +1,4 @@
-"""Ends knows who is next to end, however many start and stop, and whether or not it keeps a heap."""
+"""Ends knows which job ends next, however many start and stop, and whether or not it keeps a heap."""
 
 import math
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ JOBS = 400
 
 @pytest.mark.parametrize("most", [1, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_agrees_with_looking_at_everybody(seed, most):
+def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
     """`most`: how many start or stop at a time; few make a heap, many do not."""
     rng = np.random.default_rng(seed)
     job_state, ends, running = staged([1] * JOBS), Ends(), {}
@@ -34,7 +34,7 @@ def test_it_agrees_with_looking_at_everybody(seed, most):
         held[come] = 1
         if running and rng.random() < 0.5:
             go = rng.choice(list(running), min(len(running), rng.integers(1, most + 1)), replace=False)
-            ends.left(len(go))
+            ends.stopped(len(go))
             held[go] = 0
             for row in go.tolist():
                 del running[row]

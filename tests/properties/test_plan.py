@@ -1,12 +1,12 @@
 """Plan.diff sorts jobs into launch, suspend, move, adjust and keep: a partition, however they came about."""
 
 import numpy as np
+from blox.placement.walk.by_count import place_by_count
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.random import Random
-from blox.placement.walk.by_count import place_by_count
 from blox.state.plan import Allocation, Plan
 from support.examples import examples
 from support.mid_run import rounds

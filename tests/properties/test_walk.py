@@ -3,15 +3,15 @@
 from unittest.mock import patch
 
 import numpy as np
+from blox.placement.walk.by_count import place_by_count
+from blox.placement.walk.node_pool import NodePool
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
 from blox.placement.walk import by_count, few_waiting
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.plan import Allocation, Plan

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from blox.state.ledger import Ledger
 from blox.state.roster import Roster
 

@@ -1,10 +1,10 @@
 """A roster is a list from which anybody may leave."""
 
 import numpy as np
+from blox.state.roster import Roster
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blox.state.roster import Roster
 from support.examples import examples
 
 

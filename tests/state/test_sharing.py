@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from blox.state.sharing import SharedAllocation
 
 from blox import Experiment
 from blox.backends.feed import JobFeed
@@ -15,7 +16,6 @@ from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
-from blox.state.sharing import SharedAllocation
 from support.states import admitted, idle_cluster, job_table
 
 A3C, RESNET = "A3C", "ResNet-18 (batch size 16)"

@@ -8,9 +8,11 @@ import pytest
 from blox import Experiment
 from blox.compat.gavel.as_original import as_the_original
 from blox.compat.gavel.chosen import ChosenDuration, ChosenFinishTime, ChosenMaxMin
+from blox.compat.gavel.run_state import gavel_run
 from blox.errors import BloxError
 from blox.schedulers.gavel.policies.by_name import policy
 from blox.schedulers.gavel.problem import Problem
+from blox.state.plan import Plan
 
 ALONE = {"fast": {"v100": 1.0, "k80": 0.25}, "slow": {"v100": 0.5, "k80": 0.5}}  # steps/s
 SHARED = {"v100": 0.8, "k80": 0.2}  # two that share: each, steps/s
@@ -164,3 +166,41 @@ def test_slos_that_cannot_be_held_are_counted(run_gavel):
     jobs = [("fast", 36_000, 1, 0)] * 2
     assert run_gavel(*jobs, policy=policy, cluster="v100=1x1", slo=1.2).summary["slo_relaxed"] == 2
     assert run_gavel(*jobs, policy=policy, cluster="v100=2x1", slo=1.2).summary["slo_relaxed"] == 0
+
+
+def test_a_fork_of_the_state_has_a_run_of_its_own(run_gavel, tmp_path):
+    jobs = [("fast", 2000, 1, 0), ("slow", 2000, 1, 0), ("fast", 2000, 2, 400)]
+    run_gavel(*jobs, policy="max_min_fairness_packed", cluster="v100=2x1")  # which writes the files
+    throughputs = tmp_path / "throughputs.json"
+    prepared = Experiment(
+        workload=f"gavel:{tmp_path / 'jobs.trace'}?throughputs={throughputs}",
+        cluster="v100=2x1",
+        compat=f"gavel:policy=max_min_fairness_packed,throughputs={throughputs}",
+    ).prepare()
+    parts, (cluster_state, job_state) = prepared.composition, prepared.states()
+    manager = prepared.manager(prepared.backend())
+
+    def known(state):
+        found = gavel_run(state)
+        return vars(found.counts).copy(), found.steps_left.tolist(), found.dropped.copy()
+
+    def decide(jobs, cluster):
+        schedule = parts.scheduler.schedule(jobs, cluster)
+        return parts.placement.place(schedule, cluster, jobs)
+
+    for _ in range(4):
+        manager.update_metrics(cluster_state, job_state)
+        manager.prune_completed_jobs(cluster_state, job_state)
+        job_state.add_new_jobs(manager.pop_wait_queue())
+        fork, fork_cluster, before = job_state.fork(), cluster_state.fork(), known(job_state)
+        assert known(fork) == before
+        forked = decide(fork, fork_cluster).as_dict()
+        assert known(job_state) == before, "what a fork decides is not counted in its origin"
+        wanted = decide(job_state, cluster_state)
+        assert wanted.as_dict() == forked
+        frozen = known(fork)
+        manager.exec_jobs(Plan.diff(cluster_state.allocation, wanted), cluster_state, job_state)
+        manager.next_round(cluster_state, job_state)
+        assert known(fork) == frozen, "what happens to the origin does not reach its fork"
+    assert known(job_state)[0]["rounds"] == 4
+    assert gavel_run(prepared.states()[1]).counts.rounds == 0, "another run begins anew"

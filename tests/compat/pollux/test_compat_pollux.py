@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from blox import Experiment
+from blox.compat.pollux.ticks import trainings_of
 from blox.errors import BloxError
 
 SHAPES = ("1", "2", "3", "4", "14", "24", "34", "44", "11", "12", "13", "22", "23", "33")
@@ -116,3 +117,17 @@ def test_faults_are_told(trace):
     assert caught.value.where == "folder of applications /nope"
     assert "toy/placements.csv" in caught.value.fix
     assert Path(trace("a,10,toy,1,8").removeprefix("pollux:")).is_file()
+
+
+def test_a_fork_of_the_state_has_trainings_of_its_own(trace):
+    experiment = Experiment(workload=trace("a,0,toy,1,8"), compat="pollux:policy=tiresias,nodes=2")
+    prepared = experiment.prepare()
+    job_state, backend = prepared.states()[1], prepared.backend()
+    backend.submit(job_state)
+    fork = job_state.fork()
+    trainings_of(job_state)[0].reallocate((1,))
+    trainings_of(job_state)[0].advance(60.0, 0.0)
+    assert trainings_of(job_state)[0].progress == 30.0  # the first 30 s are its restart
+    assert (trainings_of(fork)[0].placement, trainings_of(fork)[0].progress) == ((), 0.0)
+    assert trainings_of(fork)[0].application is trainings_of(job_state)[0].application  # measured once
+    assert not trainings_of(prepared.states()[1]), "another run begins anew"

@@ -4,9 +4,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from blox.placement.walk.few_waiting import displaced_by_few
 
 from blox.placement.walk import few_waiting
-from blox.placement.walk.few_waiting import displaced_by_few
 from blox.state.schedule import Schedule
 from support.states import admitted
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from blox.schedulers.tiresias.line import Line
 
 from blox import Experiment
 from blox.placement.walk import by_count, few_waiting
-from blox.schedulers.tiresias.line import Line
 from blox.state.schedule import Schedule
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.compat.gavel.steps import Rounds
+from blox.compat.gavel.run_state import gavel_run
 from blox.manager import BloxManager
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -16,7 +16,7 @@ from blox.workloads.table import Array
 
 @dataclass(frozen=True)
 class RoundEnds:
-    """Wakes when the round that runs has ended, or, where nobody runs, at the next submission."""
+    """Wakes when the round that runs has ended, or, where no job runs, at the next submission."""
 
     round_s: float = 360.0
 
@@ -38,7 +38,5 @@ class Sharing(BloxManager):
         cluster_state.holdings.replace(held.select(~np.isin(held.jobs, rows)))
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        assert isinstance(self.backend, Rounds)
-        dropped = len(self.backend.dropped)
-        if self.backend.exhausted and len(job_state.active) == dropped:
+        if self.backend.exhausted and len(job_state.active) == len(gavel_run(job_state).dropped):
             self.terminate = True

@@ -1,4 +1,7 @@
-"""What the parts of the preset tell each other: how fast jobs are, and how the last round went."""
+"""GavelRun: what the parts of the preset know about the run in common. It is kept in the state of the jobs.
+
+`StepSimulation` enters jobs and rounds; the policies read them, and count what they do.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blox.performance.throughputs import Kind, Throughputs
+from blox.state.jobs import JobState
 from blox.workloads.table import Array, JobTable
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A round: who ran (rows), on how many GPUs, how many steps, until when, and whether they count.
+    """A round: the jobs that ran (rows), their GPUs, their steps, their ends, and whether they count.
 
-    Two that share end together. Execution is counted from `since_s`, the end of the last round in which
-    anybody ran, even if nobody did for a while before `begin_s`.
+    Two jobs that share end together. Execution is counted from `since_s`, the end of the last round in which
+    any job ran, even if none did for a while before `begin_s`.
     """
 
     rows: Array
@@ -51,15 +55,10 @@ class Counts:
     relaxed: set[int] = field(default_factory=set)  # jobs whose SLO could not be held
 
 
-class Record:
+class GavelRun:
     """Throughputs (steps/s) of the kinds of job on `types`, the steps that jobs have left, the last round."""
 
-    def __init__(self, table: Throughputs) -> None:
-        self.table = table
-        self.clear()
-
-    def clear(self) -> None:
-        """A new run begins."""
+    def __init__(self) -> None:
         self.types: tuple[str, ...] = ()
         self.alone: Array = np.zeros((0, 0))  # kinds x types
         self.beside: Array = np.zeros((0, 0, 0))  # kinds x kinds x types
@@ -67,16 +66,13 @@ class Record:
         self.steps_left: Array = np.zeros(0)
         self.shared_s: Array = np.zeros(0)
         self.last: Round | None = None
-        self.dropped: set[int] = set()
-        self.nobody_comes = False
+        self.dropped: set[int] = set()  # jobs that were given up
+        self.no_more_jobs = False  # whether all jobs have been submitted
         self.counts = Counts()
         self._kinds: dict[Kind, int] = {}
 
-    def __repr__(self) -> str:
-        return "Record()"
-
-    def learn(self, jobs: JobTable) -> None:
-        """Takes in newly staged jobs: their kinds and steps."""
+    def enter(self, jobs: JobTable) -> None:
+        """Adds newly staged jobs: their kinds and steps."""
         names, gpus, known = jobs.column("model").tolist(), jobs.columns["gpus"].tolist(), len(self._kinds)
         kinds = [self._kinds.setdefault(kind, len(self._kinds)) for kind in zip(names, gpus)]
         self.kind = np.concatenate([self.kind, np.array(kinds, dtype=np.int64)])
@@ -85,8 +81,13 @@ class Record:
         if len(self._kinds) > known:
             self.types = ()
 
-    def look_up(self, types: tuple[str, ...]) -> None:
-        """The throughputs of all kinds so far on these types."""
+    def look_up(self, table: Throughputs, types: tuple[str, ...]) -> None:
+        """Takes the throughputs of all kinds so far on these types from the table."""
         if self.types != types:
             self.types, kinds = types, list(self._kinds)
-            self.alone, self.beside = self.table.of(kinds, types), self.table.shared(kinds, types)
+            self.alone, self.beside = table.of(kinds, types), table.shared(kinds, types)
+
+
+def gavel_run(job_state: JobState) -> GavelRun:
+    """The run that these jobs belong to; a fork of the state has its own."""
+    return job_state.memory("compat gavel", GavelRun)
