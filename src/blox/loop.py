@@ -43,6 +43,8 @@ def run(
         schedule = scheduler.schedule(job_state, cluster_state)
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+        del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
+        job_state.settle_line()
         manager.exec_jobs(plan, cluster_state, job_state)
         stable, before = -math.inf, manager.now
         if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):

@@ -13,7 +13,7 @@ from blox.placement.fragments import Fragments
 from blox.placement.profile import Profile
 from blox.placement.tiresias import Tiresias
 from blox.state.plan import Allocation
-from support.states import admitted, idle_cluster
+from support.states import admitted, idle_cluster, placed
 
 FIRST_GPUS = {0: (0,), 1: (4,), 2: (8,)}  # row -> GPUs: one on each of the nodes 0, 1 and 2
 
@@ -25,10 +25,12 @@ def placed(policy, jobs, held=FIRST_GPUS, cluster="v100=4x4:network_gbps=10"):
     job_state, cluster_state = admitted(sizes, model=models), idle_cluster(cluster)
     now = Allocation.from_dict(held)
     job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
+    cluster_state.holdings.replace(now)
     schedule = Schedule.ordered(job_state, by=np.zeros(len(sizes)), preempt=False)
     found = {}
-    for row, gpus in policy.place(schedule, cluster_state, job_state).as_dict().items():
+    for row, gpus in (
+        placed(policy.place(schedule, cluster_state, job_state), cluster_state).as_dict().items()
+    ):
         if row not in held:
             nodes = cluster_state.gpu_node[list(gpus)].tolist()
             found[row - len(held)] = {node: nodes.count(node) for node in nodes}

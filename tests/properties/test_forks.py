@@ -56,7 +56,7 @@ def ruin(job_state, cluster_state, plan):
     """Does to a fork what a run, a node failure and a careless synthesizer might do."""
     job_state.stop(plan.suspend, job_state.now)
     job_state.start(plan.launch.jobs, plan.launch.counts, 1.0, job_state.now)
-    cluster_state.carry_out(plan.wanted)
+    cluster_state.holdings.apply(plan)
     for node in range(cluster_state.nodes):
         cluster_state.set_node_up(node, False)
     everybody = job_state.active

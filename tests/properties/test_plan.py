@@ -1,12 +1,12 @@
 """Plan.diff sorts jobs into launch, suspend, move, adjust and keep: a partition, however they came about."""
 
 import numpy as np
-from blox.placement.walk.by_count import place_by_count
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.random import Random
+from blox.placement.walk.counting import place_by_count
 from blox.state.plan import Allocation, Plan
 from support.examples import examples
 from support.mid_run import rounds
@@ -42,7 +42,7 @@ def check_partition(now, wanted, plan):
         "suspend": plan.suspend.tolist(),
         "move": plan.move.jobs.tolist(),
         "adjust": plan.adjust.jobs.tolist(),
-        "keep": plan.keep.tolist(),
+        "keep": plan.keep(now).tolist(),
     }
     everybody = [row for part in parts.values() for row in part]
     assert len(everybody) == len(set(everybody)), "every job is in one part"
@@ -86,8 +86,11 @@ def test_of_an_allocation_with_itself(now):
         now.counts[::-1],
         np.concatenate([now.gpus_of(r) for r in now.jobs[::-1]] or [now.gpus]),
     )
-    plan = Plan.diff(Allocation(now.jobs, now.counts, now.gpus), twin)
-    assert plan.empty and sorted(plan.keep.tolist()) == sorted(now.jobs.tolist()), "order does not matter"
+    plain = Allocation(now.jobs, now.counts, now.gpus)
+    plan = Plan.diff(plain, twin)
+    assert plan.empty and sorted(plan.keep(plain).tolist()) == sorted(now.jobs.tolist()), (
+        "order does not matter"
+    )
 
 
 @EXAMPLES
@@ -97,7 +100,9 @@ def test_of_what_placements_return_including_resized_jobs(case, name):
     states = case.schedule, case.cluster_state, case.job_state
     now = case.cluster_state.allocation
     if name == "count":
-        wanted = place_by_count(*states)
+        plan = place_by_count(*states)
     else:
-        wanted = (Random() if name == "random" else Consolidated(name)).place(*states)
+        plan = (Random() if name == "random" else Consolidated(name)).place(*states)
+    wanted = plan.outcome(now)
+    check_partition(now, wanted, plan)
     check_partition(now, wanted, Plan.diff(now, wanted))

@@ -39,19 +39,13 @@ PRESETS = {
 }
 
 
-LAZY_ALLOCATIONS = ["fifo", "las, consolidated", "tiresias, events", "gavel, packed"]
-LAZY_SCHEDULES = ["tiresias", "tiresias, events", "preset tiresias"]
-
-
 @pytest.mark.parametrize("name", RUNS)
-def test_allocations_read_at_the_end_as_in_their_round(name, request):
-    xfail_until_values(request, name, LAZY_ALLOCATIONS)
+def test_allocations_read_at_the_end_as_in_their_round(name):
     reads_the_same_at_the_end(RUNS[name], "placement", "place", reading_of_allocation)
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_schedules_read_at_the_end_as_in_their_round(name, request):
-    xfail_until_values(request, name, LAZY_SCHEDULES)
+def test_schedules_read_at_the_end_as_in_their_round(name):
     reads_the_same_at_the_end(RUNS[name], "scheduler", "schedule", reading_of_schedule)
 
 
@@ -77,9 +71,8 @@ EVERY = experiments_of_every_scheduler()
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_replace_works_on_every_schedule(name, request):
+def test_replace_works_on_every_schedule(name):
     """`dataclasses.replace` changes the field that is named, and no other."""
-    xfail_until_values(request, name, LAZY_SCHEDULES)
     pairs, _ = answers(
         EVERY[name],
         "scheduler",
@@ -89,12 +82,6 @@ def test_replace_works_on_every_schedule(name, request):
     for schedule, changed in pairs:
         assert changed.strict and changed.preempt == schedule.preempt
         assert reading_of_schedule(changed) == reading_of_schedule(schedule)
-
-
-def xfail_until_values(request, name, failing):
-    if name in failing:
-        why = "allocations and lazy schedules are not values yet"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
 
 
 def answers(settings, part, verb, keep):

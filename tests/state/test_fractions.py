@@ -13,7 +13,7 @@ from blox.placement.walk.pinned import place_pinned
 from blox.state.fractions import TimeShares
 from blox.state.schedule import Schedule
 from support.examples import examples
-from support.states import admitted, idle_cluster
+from support.states import admitted, idle_cluster, placed
 
 ROUND_S = 360.0
 
@@ -38,16 +38,16 @@ class World:
         played = []
         for _ in range(rounds):
             schedule = Schedule.from_fractions(self.jobs, self.cluster, self.shares, fill=fill)
-            wanted = place_pinned(schedule, self.cluster, self.jobs)
+            plan = place_pinned(schedule, self.cluster, self.jobs)
             on = {}
-            for job, ids in wanted.as_dict().items():
+            for job, ids in placed(plan, self.cluster).as_dict().items():
                 kinds = set(self.cluster.gpu_type[list(ids)].tolist())
                 assert len(kinds) == 1, "all GPUs of a job are of one type"
                 kind = kinds.pop()
                 self.rounds[job, kind] += 1
                 on[job] = self.cluster.gpu_types[kind]
             played.append(on)
-            self.cluster.carry_out(wanted)
+            self.cluster.holdings.apply(plan)
             self.jobs.now += ROUND_S
         return played
 

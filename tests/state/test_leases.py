@@ -34,7 +34,7 @@ class Leases:
     def run(self):
         """A round; returns job -> GPUs."""
         schedule = Schedule.from_fractions(self.jobs, self.cluster, self.shares, fill=False)
-        self.cluster.carry_out(place_pinned(schedule, self.cluster, self.jobs))
+        self.cluster.holdings.apply(place_pinned(schedule, self.cluster, self.jobs))
         self.jobs.now += 100.0
         return self.cluster.allocation.as_dict()
 

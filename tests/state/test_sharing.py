@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blox.state.sharing import SharedAllocation
 
 from blox import Experiment
 from blox.backends.feed import JobFeed
@@ -14,7 +13,7 @@ from blox.placement.walk.pinned import place_pinned
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
-from blox.state.plan import Plan
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from support.states import admitted, idle_cluster, job_table
 
@@ -35,8 +34,7 @@ def shared(pinned, partner):
 def test_two_jobs_hold_one_gpu_that_counts_once():
     cluster, jobs = states([A3C] * 3)
     wanted = place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs)
-    assert isinstance(wanted, SharedAllocation)
-    cluster.carry_out(wanted)
+    cluster.holdings.apply(wanted)
     assert cluster.allocation.as_dict() == {0: (1,), 1: (1,), 2: (2,)}
     assert cluster.free_gpus == 2 and cluster.free_ids().tolist() == [0, 3]
     assert cluster.node_free.tolist() == [1, 1]
@@ -46,35 +44,35 @@ def test_two_jobs_hold_one_gpu_that_counts_once():
 @pytest.mark.parametrize("leaves", [0, 1])
 def test_when_one_leaves_the_other_has_the_gpu_for_itself(leaves):
     cluster, jobs = states([A3C] * 3)
-    cluster.carry_out(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
-    cluster.release(np.array([leaves]), 3)
+    cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
+    cluster.holdings.release(np.array([leaves]))
     stays = 1 - leaves
     assert cluster.allocation.as_dict() == {stays: (1,), 2: (2,)}
-    assert cluster.free_gpus == 2 and cluster.allocation.owner.tolist() == [-1, stays, 2, -1]
+    assert cluster.free_gpus == 2 and cluster.owner.tolist() == [-1, stays, 2, -1]
     assert cluster.allocation.share_group.tolist() == [-1, -1]
-    cluster.release(np.array([stays]), 3)
+    cluster.holdings.release(np.array([stays]))
     assert cluster.allocation.as_dict() == {2: (2,)} and cluster.free_gpus == 3
 
 
 def test_both_leave_at_once():
     cluster, jobs = states([A3C] * 2)
-    cluster.carry_out(place_pinned(shared({0: (1,), 1: (1,)}, {0: 1, 1: 0}), cluster, jobs))
-    cluster.release(np.array([0, 1]), 2)
+    cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,)}, {0: 1, 1: 0}), cluster, jobs))
+    cluster.holdings.release(np.array([0, 1]))
     assert cluster.free_gpus == 4 and not len(cluster.allocation.jobs)
 
 
 def test_a_fork_shares_nothing_with_its_origin():
     cluster, jobs = states([A3C] * 2)
-    cluster.carry_out(place_pinned(shared({0: (1,), 1: (1,)}, {0: 1, 1: 0}), cluster, jobs))
+    cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,)}, {0: 1, 1: 0}), cluster, jobs))
     twin = cluster.fork()
-    twin.release(np.array([0]), 2)
+    twin.holdings.release(np.array([0]))
     assert cluster.allocation.as_dict() == {0: (1,), 1: (1,)}
     assert twin.allocation.as_dict() == {1: (1,)}
 
 
 def test_who_gets_another_partner_is_adjusted_not_moved():
     cluster, jobs = states([A3C] * 3)
-    cluster.carry_out(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
+    cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
     plan = Plan.diff(
         cluster.allocation,
         place_pinned(shared({0: (1,), 2: (1,), 1: (2,)}, {0: 2, 2: 0}), cluster, jobs),
@@ -88,7 +86,7 @@ def test_who_gets_another_partner_is_adjusted_not_moved():
 
 def test_a_node_that_fails_takes_both_along():
     cluster, jobs = states([A3C] * 3)
-    cluster.carry_out(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
+    cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
     assert cluster.set_node_up(0, False).tolist() == [0, 1]
 
 
@@ -110,7 +108,7 @@ def start(backend, cluster_state, job_state, schedule):
         job_state.start(grants.jobs, grants.counts, rate, anchor)
     if len(plan.adjust.jobs):
         backend.adjust(plan.adjust, cluster_state, job_state)
-    cluster_state.carry_out(plan.wanted)
+    cluster_state.holdings.apply(plan)
 
 
 def rates(cluster="k80"):
@@ -137,7 +135,7 @@ def test_a_job_goes_on_alone_from_the_moment_that_its_partner_ends():
     rows, ends = backend.completed(cluster, jobs)
     assert rows.tolist() == [0] and ends.tolist() == pytest.approx([first_s], rel=1e-12)
     jobs.stop(rows, ends)
-    cluster.release(rows, 2)
+    cluster.holdings.release(rows)
     jobs.finish(rows, ends)
     assert backend.next_event(cluster, jobs) == pytest.approx(second_s, rel=1e-12)
     assert jobs.done_s()[0] == pytest.approx(
@@ -179,13 +177,11 @@ def test_what_a_partner_keeps_is_not_free(nodes, leaves):
     """Two share the GPUs 0 and 1, a third is on 4; one of the two leaves after everything was asked for."""
     cluster = ClusterState(cluster_from_spec(f"{nodes}x4"))
     rows = lambda *numbers: np.array(numbers, dtype=np.int64)  # noqa: E731
-    cluster.carry_out(
-        SharedAllocation(
-            rows(0, 1, 2), rows(2, 2, 1), rows(0, 1, 0, 1, 4), used=3, share_group=rows(1, 0, -1)
-        )
+    cluster.holdings.replace(
+        Allocation(rows(0, 1, 2), rows(2, 2, 1), rows(0, 1, 0, 1, 4), share_group=rows(1, 0, -1))
     )
     before = (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
-    cluster.release(rows(leaves), 3)
+    cluster.holdings.release(rows(leaves))
     assert before == (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
     assert before[:2] == ([2, 3, 5], [2, 3])
     assert cluster.free_gpus == 4 * nodes - 3 == len(cluster.free_ids())

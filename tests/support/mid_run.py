@@ -38,7 +38,7 @@ def rounds(draw, resized=True):
     now = Allocation.from_dict(held)
     if held:
         job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
+    cluster_state.holdings.replace(now)
     schedule = Schedule.ordered(
         job_state,
         by=np.array(draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))),

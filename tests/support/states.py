@@ -5,6 +5,7 @@ import numpy as np
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
+from blox.state.plan import Plan
 from blox.workloads.table import JobTable
 
 
@@ -38,3 +39,8 @@ def admitted(gpus, duration_s=1.0, seed=0, **columns) -> JobState:
 def idle_cluster(spec: str) -> ClusterState:
     """A cluster state of which all GPUs are free."""
     return ClusterState(cluster_from_spec(spec))
+
+
+def placed(answer, cluster_state):
+    """The allocation after a placement's answer, which is a plan or an allocation."""
+    return answer.outcome(cluster_state.allocation) if isinstance(answer, Plan) else answer

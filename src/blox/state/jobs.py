@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 import zlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from blox.state import progress
 from blox.state.active import ActiveRows, ChangeLog
 from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
+
+if TYPE_CHECKING:
+    from blox.state.line import ActiveLine
 
 T = TypeVar("T")
 
@@ -42,6 +46,7 @@ class JobState:
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
+        self.unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
         self.start_log = ChangeLog()  # rows that started
         self.idle_log = ChangeLog()  # rows that were admitted, stopped or finished
         self.submitted = 0  # rows [0, submitted) are visible
@@ -224,6 +229,13 @@ class JobState:
         """Stores what jobs report about themselves."""
         self._metric_column(name)[rows] = values
 
+    def settle_line(self) -> None:
+        """The round is decided: a line that is kept is worked out before anything changes."""
+        unread, self.unread_line = self.unread_line, None
+        line = None if unread is None else unread()
+        if line is not None:
+            line.settle()
+
     # -- what policies remember, and randomness -------------------------------------------------------
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
@@ -246,6 +258,7 @@ class JobState:
         twin = copy.copy(self)
         twin._hold(self.columns.copy(self._staged, self._staged))
         twin._active = ActiveRows(self.active)
+        twin.unread_line = None
         twin.waiting = self.waiting.copy()
         twin.start_log, twin.idle_log = self.start_log.copy(), self.idle_log.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
@@ -59,7 +60,10 @@ class Line:
 
 
 class ActiveLine(Line):
-    """All active jobs, listed only when read, in an order that is worked out only when read."""
+    """All active jobs, listed only when read, in an order that is worked out only when read.
+
+    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`).
+    """
 
     def __init__(
         self,
@@ -69,11 +73,18 @@ class ActiveLine(Line):
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
         self._order = None
+        self._known_jobs: Array | None = None
         self._known_keys: Keys | None = None if find_keys else ()
+        job_state.unread_line = ref(self)
+
+    def settle(self) -> None:
+        """Works everything out now: read later, it says what holds now."""
+        self._known_jobs = self.jobs
+        self._known_keys = self.keys
 
     @property
     def jobs(self) -> Array:  # type: ignore[override]
-        return self._job_state.active
+        return self._job_state.active if self._known_jobs is None else self._known_jobs
 
     @property
     def keys(self) -> Keys:  # type: ignore[override]

@@ -9,6 +9,7 @@ from blox import Experiment
 from blox.errors import BloxError
 from blox.placement.synergy.policy import Synergy
 from support.examples import examples
+from support.states import placed
 from support.traces import WITH_MODEL, trace
 
 MODELS = ("alexnet", "res50", "gnmt", "m5", "shufflenet", "unheard-of")
@@ -126,9 +127,10 @@ def test_a_run_keeps_every_invariant(tmp_path, jobs, mode, scheduler):
     place = Synergy.place
 
     def watched(self, schedule, cluster_state, job_state):
-        wanted = place(self, schedule, cluster_state, job_state)
+        plan = place(self, schedule, cluster_state, job_state)
+        wanted = placed(plan, cluster_state)
         granted.append((wanted.as_dict(), dict(zip(wanted.jobs.tolist(), _per_gpu(wanted)))))
-        return wanted
+        return plan
 
     try:
         Synergy.place = watched

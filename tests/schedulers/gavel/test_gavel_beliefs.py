@@ -47,7 +47,7 @@ def test_a_job_that_never_ran_is_taken_for_an_average_one():
 def test_what_a_job_reports_is_known_from_then_on():
     cluster, jobs = states()
     pinned = {0: (4,), 1: (5,), 2: (6,), 3: (7,)}  # all on P100s
-    cluster.carry_out(place_pinned(Schedule(jobs.active, pinned=pinned), cluster, jobs))
+    cluster.holdings.apply(place_pinned(Schedule(jobs.active, pinned=pinned), cluster, jobs))
     steps, _ = Oracle().alone(jobs.active, cluster, jobs)
     jobs.report_metric("steps_per_s", jobs.active, steps[:, 1])
     learnt = Learnt()

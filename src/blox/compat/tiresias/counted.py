@@ -24,10 +24,11 @@ _MANY = 512  # jobs: a longer line is quicker counted all at once
 
 
 class DecidedLine(ActiveLine):
-    """All active jobs, of which it is decided already which rows start and which stop."""
+    """The jobs that are active when it is read, of which it is decided which rows start and which stop."""
 
     def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
         super().__init__(job_state)
+        job_state.unread_line = None  # the queues keep it: it is not worth listing every time
         self.starts, self.stops = starts, stops
 
 

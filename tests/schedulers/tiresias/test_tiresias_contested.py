@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from blox.schedulers.tiresias.line import Line
 
 from blox import Experiment
-from blox.placement.walk import by_count, few_waiting
+from blox.placement.walk import counting
+from blox.placement.walk.requests import Requests
+from blox.schedulers.tiresias import queues
+from blox.state.line import SortedPlaces
 from blox.state.schedule import Schedule
 
 
@@ -20,33 +22,34 @@ from blox.state.schedule import Schedule
 )
 def test_it_decides_as_the_keys_do(monkeypatch, scheduler, few):
     """`few`: with so many jobs, or more, a part of the line is looked at only if it is shorter."""
-    original, asked, known = few_waiting.displaced_by_few, [], []
+    known = []
+    original = counting._start_contested
 
-    def both(schedule, job_state, free):
-        found = original(schedule, job_state, free)
-        plain = original(Schedule.ordered(job_state, by=schedule.keys), job_state, free)
-        asked.append(schedule.contested is not None)
-        if found is not None and plain is not None:
-            known.append(bool(found[0]))
-            assert found == plain
+    def both(line, cluster_state, job_state, assign):
+        found = original(line, cluster_state, job_state, assign)
+        standings = job_state.memory(policy, policy._memory).standings
+        schedule = Schedule.ordered(job_state, by=standings.keys(job_state))
+        plain = counting._count(Requests(schedule, cluster_state, job_state), assign)
+        assert [*found] == [*plain]
+        known.append(bool(len(found.launch.jobs)))
         return found
 
-    monkeypatch.setattr(by_count, "SHORT_LINE", few)
-    monkeypatch.setattr(few_waiting, "SHORT_LINE", few)
-    monkeypatch.setattr(by_count, "displaced_by_few", both)
-    Experiment(
+    monkeypatch.setattr(queues, "SHORT_LINE", few)
+    monkeypatch.setattr(counting, "_start_contested", both)
+    prepared = Experiment(
         workload="philly:jobs=1200,offered=1.3,gpus=128,max_gpus=32",
         cluster="16x8",
         scheduler=scheduler,
         placement="count",
         clock="events",
-    ).run()
-    assert len(asked) > 100 and all(asked)
-    assert known.count(True) > 20
+    ).prepare()
+    policy = prepared.composition.scheduler
+    prepared.run()
+    assert len(known) > 100 and known.count(True) > 20
 
 
 def test_only_the_end_of_a_long_line_is_contested():
-    line, held, gpus = Line(), [1] * 100, [1] * 100
+    line, held, gpus = SortedPlaces(), [1] * 100, [1] * 100
     for row in range(100):
         line.put(row, 10 * row, waits=row in (20, 40))
     held[20] = held[40] = 0
@@ -65,7 +68,7 @@ def test_only_the_end_of_a_long_line_is_contested():
 
 
 def test_rows_may_come_again():
-    line = Line()
+    line = SortedPlaces()
     line.drop(7)
     line.put(7, 3, waits=True)
     line.drop(7)
