@@ -13,7 +13,7 @@ from blox.placement.fragments import Fragments
 from blox.placement.profile import Profile
 from blox.placement.tiresias import Tiresias
 from blox.state.plan import Allocation
-from support.states import admitted, idle_cluster, placed
+from support.states import admitted, idle_cluster
 
 FIRST_GPUS = {0: (0,), 1: (4,), 2: (8,)}  # row -> GPUs: one on each of the nodes 0, 1 and 2
 
@@ -28,9 +28,8 @@ def placed(policy, jobs, held=FIRST_GPUS, cluster="v100=4x4:network_gbps=10"):
     cluster_state.holdings.replace(now)
     schedule = Schedule.ordered(job_state, by=np.zeros(len(sizes)), preempt=False)
     found = {}
-    for row, gpus in (
-        placed(policy.place(schedule, cluster_state, job_state), cluster_state).as_dict().items()
-    ):
+    plan = policy.place(schedule, cluster_state, job_state)
+    for row, gpus in plan.outcome(cluster_state.allocation).as_dict().items():
         if row not in held:
             nodes = cluster_state.gpu_node[list(gpus)].tolist()
             found[row - len(held)] = {node: nodes.count(node) for node in nodes}

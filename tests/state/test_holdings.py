@@ -1,4 +1,4 @@
-"""Holdings that are changed in place say what holdings say that are made anew, in whatever order they are asked."""
+"""Holdings that are changed in place say what new ones say, in whatever order they are asked."""
 
 import numpy as np
 import pytest

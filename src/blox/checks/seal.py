@@ -87,6 +87,7 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         ("cluster_state", cluster_state),
     )
     before = [(name, owner, _attributes(owner)) for name, owner in owners]
+    holdings, revision = cluster_state.holdings, cluster_state.holdings.revision
     arrays: list[Array] = [
         value
         for _, _, attributes in before
@@ -108,6 +109,8 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
             array.setflags(write=True)
     for name, owner, attributes in before:
         _compare(name, owner, attributes)
+    if holdings.revision != revision:
+        raise _assigned("cluster_state.allocation")
 
 
 def _compare(name: str, owner: object, before: dict[str, Any]) -> None:

@@ -33,6 +33,7 @@ class Holdings:
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(self._owner, gpu_node, node_first, node_gpus)
         self.size = self.used = 0
+        self.revision = 0  # counts the changes
         self.blocked = self.settled = False
 
     def copy(self) -> Holdings:
@@ -108,6 +109,7 @@ class Holdings:
 
     def apply(self, plan: Plan) -> None:
         """Carries a plan out."""
+        self.revision += 1
         self.blocked, self.settled = plan.blocked, plan.settled
         if plan.wanted is not None:
             self.replace(plan.wanted)
@@ -128,6 +130,7 @@ class Holdings:
 
     def release(self, rows: Array) -> None:
         """Jobs give up what they hold, outside of any plan."""
+        self.revision += 1
         self.settled = False
         if self.shared:
             self.replace(self.allocation.without(rows))
@@ -140,6 +143,7 @@ class Holdings:
 
     def replace(self, allocation: Allocation) -> None:
         """Makes a whole allocation the present one."""
+        self.revision += 1
         self._owner.fill(-1)
         self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
         self._order = RowOrder(allocation.jobs)
