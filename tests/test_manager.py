@@ -75,7 +75,6 @@ def test_a_job_that_completes_at_the_boundary_has_completed(by_hand):
     assert run.job_state.columns.finish_s[0] == 100 and run.manager.terminate
 
 
-@pytest.mark.xfail(strict=True, reason="the manager takes a completed job off GPUs that it may not hold")
 def test_a_job_that_completes_while_it_holds_no_gpu_frees_none(by_hand, monkeypatch):
     """On a real cluster a job may report its end just after it was suspended."""
     run = by_hand("a,0,2,1000 b,0,2,1000 c,0,1,1000")

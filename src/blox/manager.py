@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
 from blox.protocols import Backend, TerminationPolicy
@@ -80,14 +82,13 @@ class BloxManager:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
-            self._retire(rows, at, cluster_state, job_state, running=None)
+            self._retire(rows, at, cluster_state, job_state)
         if self._ends_none:
             return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.backend.suspend(ended, job_state)
-            running = job_state.columns.held_gpus[ended] > 0
-            self._retire(ended, self.now, cluster_state, job_state, running)
+            self._retire(ended, self.now, cluster_state, job_state)
 
     def pop_wait_queue(self) -> Array:
         """Every submitted job that is not admitted yet, those held earlier first."""
@@ -176,13 +177,14 @@ class BloxManager:
         at: Array | float,
         cluster_state: ClusterState,
         job_state: JobState,
-        running: Array | None,
     ) -> None:
-        """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
+        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late."""
+        running = _which_run(rows, job_state)
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
         elif running.any():
-            self._take_off(rows[running], self.now, cluster_state, job_state)
+            ends = at[running] if isinstance(at, np.ndarray) else at
+            self._take_off(rows[running], ends, cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:
@@ -202,6 +204,14 @@ class BloxManager:
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not job_state.active_count:
             self.terminate = True
+
+
+def _which_run(rows: Array, job_state: JobState) -> Array | None:
+    """Which of these rows hold GPUs; None: all of them."""
+    if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
+        return None
+    running: Array = job_state.columns.held_gpus.take(rows) > 0
+    return None if running.all() else running
 
 
 def _stuck(job_state: JobState) -> BloxError:

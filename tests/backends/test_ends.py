@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from blox.backends.ends import Ends
-from blox.state.plan import Allocation
 from support.states import staged
 
 JOBS = 400
@@ -23,7 +22,7 @@ def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
     held, over = job_state.columns.held_gpus, 0
 
     def cluster():
-        return SimpleNamespace(allocation=Allocation(np.array(list(running), dtype=np.int64), None, None))
+        return SimpleNamespace(running=np.array(list(running), dtype=np.int64))
 
     for _ in range(600):
         idle = np.flatnonzero(held[:JOBS] == 0)

@@ -75,7 +75,7 @@ def test_they_say_what_new_ones_say(seed, most, size):
                 step,
                 question,
             )
-    plain, twin = fresh(gpus_of, size, 8), holdings.copy()
+    plain, twin, rows = fresh(gpus_of, size, 8), holdings.copy(), list(gpus_of)
     for question in QUESTIONS:
         assert ask(holdings, question, rows) == ask(plain, question, rows) == ask(twin, question, rows)
 
