@@ -12,7 +12,7 @@ import copy
 import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import ReferenceType
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class JobState:
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
-        self.unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
+        self._unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
         self.start_log = ChangeLog()  # rows that started
         self.idle_log = ChangeLog()  # rows that were admitted, stopped or finished
         self.submitted = 0  # rows [0, submitted) are visible
@@ -229,9 +229,13 @@ class JobState:
         """Stores what jobs report about themselves."""
         self._metric_column(name)[rows] = values
 
+    def track_line(self, line: ActiveLine | None) -> None:
+        """Remembers the line of this round, which has not been read."""
+        self._unread_line = None if line is None else ref(line)
+
     def settle_line(self) -> None:
         """The round is decided: a line that is kept is worked out before anything changes."""
-        unread, self.unread_line = self.unread_line, None
+        unread, self._unread_line = self._unread_line, None
         line = None if unread is None else unread()
         if line is not None:
             line.settle()
@@ -258,7 +262,7 @@ class JobState:
         twin = copy.copy(self)
         twin._hold(self.columns.copy(self._staged, self._staged))
         twin._active = ActiveRows(self.active)
-        twin.unread_line = None
+        twin._unread_line = None
         twin.waiting = self.waiting.copy()
         twin.start_log, twin.idle_log = self.start_log.copy(), self.idle_log.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-from weakref import ref
 
 import numpy as np
 
@@ -75,7 +74,7 @@ class ActiveLine(Line):
         self._order = None
         self._known_jobs: Array | None = None
         self._known_keys: Keys | None = None if find_keys else ()
-        job_state.unread_line = ref(self)
+        job_state.track_line(self)
 
     def settle(self) -> None:
         """Works everything out now: read later, it says what holds now."""

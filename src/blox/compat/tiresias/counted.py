@@ -28,7 +28,7 @@ class DecidedLine(ActiveLine):
 
     def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
         super().__init__(job_state)
-        job_state.unread_line = None  # the queues keep it: it is not worth listing every time
+        job_state.track_line(None)  # the queues keep it: it is not worth listing every time
         self.starts, self.stops = starts, stops
 
 
