@@ -201,13 +201,28 @@ def parameters(cls: type) -> dict[str, Parameter]:
 def spec_of(part: Any) -> str:
     """The shortest spec that builds an equal part: only parameters that differ from their defaults."""
     cls = type(part)
-    name = getattr(cls, "blox_name", None) or getattr(cls, "blox_spec", cls.__name__)
     changed = [
         f"{key}={_text(getattr(part, key))}"
         for key, parameter in parameters(cls).items()
         if getattr(part, key) != parameter.default
     ]
-    return f"{name}:{','.join(changed)}" if changed else str(name)
+    return f"{name_of(cls)}:{','.join(changed)}" if changed else name_of(cls)
+
+
+def spec_named(cls: type) -> str | None:
+    """The name or file under which this very class is built; None for one that only a program knows."""
+    found: str | None = vars(cls).get("blox_spec") or vars(cls).get("blox_name")
+    return found
+
+
+def name_of(cls: type) -> str:
+    """What to call a part of this class: the spec that builds it, or the name of its class."""
+    return spec_named(cls) or cls.__name__
+
+
+def kind_of(cls: type) -> str:
+    """The kind of part that a class, or one it inherits from, is registered as; empty for none."""
+    return getattr(cls, "blox_kind", "")
 
 
 def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, str]:

@@ -6,6 +6,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from blox import registry
 from blox.errors import BloxError
 
 _PACKAGE = Path(__file__).parents[1]
@@ -25,8 +26,7 @@ class Broken(BloxError):
 
 def name_of(policy: object) -> str:
     """What to call a policy in messages: the spec that names it, or its class."""
-    cls = type(policy)
-    return str(getattr(cls, "blox_spec", None) or getattr(cls, "blox_name", None) or cls.__name__)
+    return registry.name_of(type(policy))
 
 
 def line_of_verb(policy: object, verb: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from blox.errors import BloxError
-from blox.protocols import SchedulingPolicy, stable_until
+from blox.protocols import SchedulingPolicy, declared, stable_until
 from blox.registry import build, register
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
@@ -42,7 +42,8 @@ class Promote:
 
     @property
     def wakes_every_s(self) -> float | None:
-        return getattr(self._inner, "wakes_every_s", None)
+        every_s: float | None = declared(self._inner, "wakes_every_s")
+        return every_s
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         schedule = self._inner.schedule(job_state, cluster_state)
