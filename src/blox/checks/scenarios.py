@@ -15,6 +15,7 @@ import numpy as np
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.simulation import Simulation
+from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
@@ -107,10 +108,9 @@ class Scenario:
         alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
         return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
 
-    def _believed(self, jobs: JobTable) -> Array:
-        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
-        believed: Array = jobs.columns["duration_s"] * factor
-        return believed
+    def _believed(self, jobs: JobTable) -> JobTable:
+        wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        return misjudged(jobs, wrong, np.sqrt(wrong))
 
 
 class _Simulation(Simulation):
