@@ -65,6 +65,7 @@ _SECONDS = Form(
 _COUNT = Form("a whole number above 0", _is_count)
 _TABLE = Form("a JobTable", lambda value: any(cls.__name__ == "JobTable" for cls in type(value).__mro__))
 _WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
+_PART = Form("a part", lambda value: not isinstance(value, type))
 _CLASS = Form("a class", lambda value: isinstance(value, type))
 
 _ATTRIBUTES = (
@@ -75,6 +76,14 @@ _ATTRIBUTES = (
         None,
         "until when its answer is sure to change nothing, if nothing happens before; without it the part is "
         "asked every round. `stable_until = blox.protocols.for_ever`: its answer never changes by itself",
+    ),
+    Attribute(
+        "wraps",
+        ("scheduling",),
+        _PART,
+        None,
+        "the policy whose answers it changes: what it does not say itself, that one says for it, but for "
+        "`stable_until` and `check_with`",
     ),
     Attribute(
         "check_with",
@@ -217,9 +226,11 @@ _ATTRIBUTES = (
 
 OPTIONAL: dict[str, Attribute] = {attribute.name: attribute for attribute in _ATTRIBUTES}
 
+_OF_ITS_OWN = ("wraps", "stable_until", "check_with")  # what no other part can say for a part
+
 
 def declared(part: object, name: str) -> Any:
-    """What `part`, an object or a class, says under `name`, or the default of that attribute.
+    """What `part`, an object or a class, says under `name`, or the part that it wraps; or the default.
 
     Raises BloxError for a value of another form than the declared one, and for a property that fails.
     """
@@ -228,7 +239,8 @@ def declared(part: object, name: str) -> Any:
         value = getattr(part, name)
     except AttributeError as error:
         if inspect.getattr_static(part, name, None) is None:
-            return attribute.default
+            inner = None if name in _OF_ITS_OWN else declared(part, "wraps")
+            return attribute.default if inner is None else declared(inner, name)
         raise _fault(part, f"{name} fails: {error}", attribute) from None
     if value is None or value is attribute.default:
         return attribute.default

@@ -42,6 +42,8 @@ def line_of_verb(policy: object, verb: str) -> str:
 def line_of_error(error: BaseException, policy: object) -> str:
     """`file:line` where an exception left the policy's own file, or failing that, any file but ours."""
     own = getattr(sys.modules.get(type(policy).__module__), "__file__", None)
+    if own is not None and _ours(own):
+        own = None  # a policy of ours around one of the user's
     in_own = outside = ""
     trace = error.__traceback__
     while trace is not None:

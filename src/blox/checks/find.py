@@ -48,13 +48,9 @@ def registered() -> tuple[list[tuple[str, str]], list[BloxError]]:
 def _from_spec(spec: str, wanted: Kind | None) -> Subject:
     if not spec:
         raise BloxError("an empty policy spec", fix="give a name (las) or a file (./mine.py:Mine)")
-    path, marker, rest = spec.partition(".py:")
-    if marker:
-        class_name, _, options = rest.partition(":")
-        cls = registry.load_class(f"{path}.py", class_name)
-        return _built(spec, _kind_of(cls, wanted, spec), cls, options)
-    if spec.endswith(".py"):
-        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    if (named := registry.file_in(spec)) is not None:
+        cls = registry.load_class(named.path, named.class_name)
+        return _built(spec, _kind_of(cls, wanted, spec), cls, named.options)
     name, _, options = spec.partition(":")
     kind = _kind_of_name(name.strip()) if wanted is None else wanted
     return _built(spec, kind, registry.find(kind.name, name.strip()), options)

@@ -8,6 +8,7 @@ its own file.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from functools import partial
@@ -60,23 +61,29 @@ class Guard:
 
     def ask(self, verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:
         """What the policy's `verb` returns; what it raises or changes becomes Broken."""
-        return self._call(verb, job_state, seal(job_state, cluster_state), arguments)
+        method, sealed = getattr(self.policy, verb), seal(job_state, cluster_state)
+        return self._call(verb, method, arguments, job_state, sealed)
 
     def _say(self, name: str, job_state: JobState) -> Any:
         """What an optional method returns at the end of a run."""
-        answer = self._call(name, job_state, nullcontext(), (job_state,))
+        answer = self._call(name, declared(self.policy, name), (job_state,), job_state, nullcontext())
         try:
             return SAID[name](answer, job_state)
         except Broken as fault:
             raise self.placed_fault(fault, name, job_state) from None
 
     def _call(
-        self, verb: str, job_state: JobState, sealed: AbstractContextManager[None], arguments: tuple[Any, ...]
+        self,
+        verb: str,
+        method: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        job_state: JobState,
+        sealed: AbstractContextManager[None],
     ) -> Any:
         policy = self.policy
         try:
             with sealed:
-                answer = getattr(policy, verb)(*arguments)
+                answer = method(*arguments)
             if inspect.iscoroutine(answer):
                 answer.close()  # or else Python complains of it as well
                 raise Broken(

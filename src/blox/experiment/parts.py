@@ -95,8 +95,11 @@ def _part(kind: str, spec: str | Any, verb: str) -> Any:
 
 
 def _guarded(kind: str, part: Any) -> Any:
-    """A policy from outside the package is watched, so that its mistakes are told in words."""
-    if kind == "performance" or type(part).__module__.startswith("blox."):
+    """A policy from outside the package, or around one, is watched: its mistakes are told in words."""
+    inmost = part
+    while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
+        inmost = inner
+    if kind == "performance" or type(inmost).__module__.startswith("blox."):
         return part
     from blox.checks import guard
 
