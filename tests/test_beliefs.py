@@ -9,28 +9,34 @@ from support.by_job import figures
 from support.states import job_table
 
 
+def believed_durations(spec, **options):
+    """A function from a batch of jobs to the durations that policies see."""
+    belief = belief_from_spec(spec, **options)
+    return lambda jobs: belief(jobs).columns["duration_s"]
+
+
 def test_an_oracle_believes_the_truth():
-    believed = belief_from_spec("oracle", seed=1)
+    believed = believed_durations("oracle", seed=1)
     assert believed(job_table([1, 1, 1], [60.0, 3600.0, 0.5])).tolist() == [60.0, 3600.0, 0.5]
 
 
 def test_noise_is_the_same_for_a_seed_and_another_for_another():
     jobs = job_table([1] * 50, 1000.0)
-    first, again = (belief_from_spec("noisy:sigma=1", seed=3)(jobs) for _ in range(2))
+    first, again = (believed_durations("noisy:sigma=1", seed=3)(jobs) for _ in range(2))
     assert first.tolist() == again.tolist()
-    assert (first != belief_from_spec("noisy:sigma=1", seed=4)(jobs)).all()
+    assert (first != believed_durations("noisy:sigma=1", seed=4)(jobs)).all()
 
 
 def test_batches_that_follow_one_another_are_one_stream():
-    whole = belief_from_spec("noisy", seed=3)(job_table([1] * 30, 1000.0))
-    in_parts = belief_from_spec("noisy", seed=3)
+    whole = believed_durations("noisy", seed=3)(job_table([1] * 30, 1000.0))
+    in_parts = believed_durations("noisy", seed=3)
     parts = [in_parts(job_table([1] * count, 1000.0)) for count in (10, 15, 5)]
     assert np.concatenate(parts).tolist() == whole.tolist()
 
 
 def test_noise_is_log_normal_around_the_truth():
     """Of 20,000 jobs half are believed too short, and 68 % are right within a factor of e^sigma."""
-    error = np.log(belief_from_spec("noisy:sigma=0.7", seed=1)(job_table([1] * 20_000, 500.0)) / 500.0)
+    error = np.log(believed_durations("noisy:sigma=0.7", seed=1)(job_table([1] * 20_000, 500.0)) / 500.0)
     assert np.mean(error < 0) == pytest.approx(0.5, abs=0.015)
     assert np.mean(np.abs(error) < 0.7) == pytest.approx(0.683, abs=0.015)
     assert error.std() == pytest.approx(0.7, rel=0.03)
@@ -38,7 +44,7 @@ def test_noise_is_log_normal_around_the_truth():
 
 def test_no_noise_is_the_truth():
     jobs = job_table([1] * 5, [10.0, 20.0, 30.0, 40.0, 50.0])
-    assert belief_from_spec("noisy:sigma=0", seed=9)(jobs).tolist() == jobs.columns["duration_s"].tolist()
+    assert believed_durations("noisy:sigma=0", seed=9)(jobs).tolist() == jobs.columns["duration_s"].tolist()
 
 
 def test_a_policy_follows_its_belief_and_jobs_take_as_long_as_they_take(run):
@@ -67,5 +73,5 @@ def test_a_policy_follows_its_belief_and_jobs_take_as_long_as_they_take(run):
 )
 def test_bad_beliefs_are_told_in_words(spec, what):
     with pytest.raises(BloxError) as refused:
-        belief_from_spec(spec, seed=0)
+        believed_durations(spec, seed=0)
     assert refused.value.what == what and refused.value.where == f"belief {spec!r}" and refused.value.fix

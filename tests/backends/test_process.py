@@ -309,9 +309,7 @@ class Driven:
 
     def __init__(self, durations: list[float]) -> None:
         count = len(durations)
-        feed = JobFeed(
-            iter([job_table([1] * count, durations)]), count, lambda jobs: jobs.columns["duration_s"]
-        )
+        feed = JobFeed(iter([job_table([1] * count, durations)]), count, lambda jobs: jobs)
         self.backend = Processes(feed, SPEEDUP)
         self.job_state = JobState()
         self.cluster_state = idle_cluster(f"1x{count}")

@@ -147,7 +147,7 @@ def test_a_false_history_is_not_believed(policy_file):
         "        need = job_state.columns.gpus[row]\n"
         "        wanted = Allocation(row, need, np.arange(int(need.sum())))\n"
         "        from blox import Plan\n"
-        "        if row[0] in now.jobs:\n"
+        "        if not len(row) or row[0] in now.jobs:\n"
         "            return wanted\n"
         "        return Plan(launch=wanted, suspend=now.jobs)\n"
     )

@@ -48,7 +48,7 @@ class StepSimulation(IntervalSimulation):
         left = run.steps_left
         rows = last.rows[last.counts]
         left[rows] -= last.steps[last.counts]
-        total = job_state.columns.iterations[rows]
+        total = run.steps[rows]
         done = (total - left[rows]) / total * self._work_s[rows]
         progress.report(job_state, rows, done, job_state.now)
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):

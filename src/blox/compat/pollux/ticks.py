@@ -52,12 +52,12 @@ class TickSimulation(IntervalSimulation):
         slowed = np.zeros(len(running), dtype=bool)
         if self._truth.interference:
             slowed = interfering(held_by_node(running, cluster_state, job_state))
-        trainings, expected_s = trainings_of(job_state), job_state.columns.expected_s
+        trainings = trainings_of(job_state)
         for row, slow in zip(running.tolist(), slowed.tolist()):
             training = trainings[row]
             after = training.advance(elapsed, self._truth.interference if slow else 0.0)
             share = training.progress / training.application.progress[-1]
-            progress.report_one(job_state, row, share * expected_s.item(row), job_state.now)
+            progress.report_one(job_state, row, share * self._work_s.item(row), job_state.now)
             if after is not None:
                 self._finish_s[row] = begin + after
 
