@@ -124,6 +124,11 @@ def test_a_newcomer_writes_a_policy(tmp_path):
         assert first.read_bytes() == second.read_bytes(), name
 
 
+def test_a_newcomer_writes_a_backend(tmp_path):
+    typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
+    assert [command.split()[1] for command in typed] == ["run"]
+
+
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):
     text = (ROOT / "docs" / "writing-a-policy.md").read_text()
     faulty = re.search(r"as `lottery\.py`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]

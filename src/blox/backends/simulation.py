@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, Self, final
 
 import numpy as np
 
@@ -61,6 +61,18 @@ class Simulation(BackendBase):
         self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
         self._begin()
+
+    @classmethod
+    def from_setup(cls, setup: BackendSetup) -> Self:
+        """The simulation of a run."""
+        return cls(
+            setup.feed,
+            setup.performance,
+            setup.overheads,
+            setup.options,
+            setup.round_s,
+            setup.node_events,
+        )
 
     def _begin(self) -> None:
         """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
@@ -141,11 +153,4 @@ class SimulationBackend:
     def open(self, setup: BackendSetup) -> Simulation:
         # A performance model whose rates change while a job runs brings the simulation that does so.
         kind: type[Simulation] = getattr(setup.performance, "simulation", Simulation)
-        return kind(
-            setup.feed,
-            setup.performance,
-            setup.overheads,
-            setup.options,
-            setup.round_s,
-            setup.node_events,
-        )
+        return kind.from_setup(setup)
