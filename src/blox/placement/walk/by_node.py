@@ -20,6 +20,7 @@ def place_by_node(
     rule: NodeRule | RuleOfJob,
     *,
     undo: bool = True,
+    best_fit: bool = False,
 ) -> Plan:
     """The contract of placement for rules that depend on where GPUs are free.
 
@@ -32,7 +33,7 @@ def place_by_node(
     if requests.hopeless:
         plan = requests.unplaced()
     else:
-        room = NodeRoom(requests, cluster_state, job_state, rule)
+        room = NodeRoom(requests, cluster_state, job_state, rule, best_fit)
         if room.best_fit and undo:
             plan = BestFitWalk(requests, cluster_state, room).run()
         else:
