@@ -91,7 +91,7 @@ class Columns:
 
 
 class ScalarColumns:
-    """The columns of numbers, one value at a time: plain numbers, much faster to read and write than arrays."""
+    """The columns of numbers, one plain number at a time: faster to read and write than arrays."""
 
     __slots__ = (*_OWN, "gpus", "submit_s")
 

@@ -102,7 +102,7 @@ class TimeShares:
         )
 
     def want(self, members: Array, fractions: Array, speed: Array) -> None:
-        """Sets new fractions for all. A job that is owed time of the last rounds, or has had too much, stays so."""
+        """Sets new fractions for all. What jobs are owed of the last rounds, or have had too much, is kept."""
         owed = np.zeros(fractions.shape)
         most = MEMORY_ROUNDS * self.round_s
         before = self._rows_of(members[:, 0], members[:, 1])
@@ -145,7 +145,7 @@ class TimeShares:
         counted[cell + 1] += extended
 
     def running(self, cluster_state: ClusterState) -> Array:
-        """Which jobs have run since the last round, and where: cells of the tables, if they were one long row."""
+        """Which jobs have run since the last round, and where: flat indices into the tables."""
         allocation = cluster_state.allocation
         if self._running is None or self._running[0] is not allocation:
             self._running = allocation, self._find_running(cluster_state)

@@ -88,7 +88,7 @@ class Synergy:
         return self._granted(plan, memory, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Which jobs share a node decides, and that changes with events only; learning goes on every round."""
+        """Which jobs share a node changes with events only; learning goes on every round."""
         return math.inf if self.belief == "oracle" else job_state.now
 
     def figures(self, job_state: JobState) -> dict[str, float]:
