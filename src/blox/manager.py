@@ -166,7 +166,7 @@ class BloxManager:
             if grants.size:
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
-        if plan.adjust.size and hasattr(self.backend, "adjust"):
+        if plan.adjust.size:
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         cluster_state.carry_out(plan.wanted)
 

@@ -93,6 +93,14 @@ class JobLaunch(Protocol):
         """Starts every job of `grants` at `job_state.now`; returns (rate, time from which work counts)."""
         ...
 
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Running jobs keep their GPUs and get the rest of `grants` anew: CPUs, memory, batch, partner.
+
+        A backend on which only GPUs decide how fast a job runs does nothing (`BackendBase` has it so).
+        Another banks the progress until now and sets the rate (`progress.rebase`, `progress.set_rate`).
+        """
+        ...
+
 
 class JobPreemption(Protocol):
     """Stops jobs so that they can go on later where they were."""

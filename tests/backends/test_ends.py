@@ -33,7 +33,7 @@ def test_it_agrees_with_looking_at_everybody(staged, seed, most):
         held[come] = 1
         if running and rng.random() < 0.5:
             go = rng.choice(list(running), min(len(running), rng.integers(1, most + 1)), replace=False)
-            ends.left(len(go))
+            ends.stopped(len(go))
             held[go] = 0
             for row in go.tolist():
                 del running[row]

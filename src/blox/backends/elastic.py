@@ -12,10 +12,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from blox.backends.simulation import NO_TIMES, Simulation
+from blox.backends.adjusting import AdjustingSimulation
+from blox.backends.simulation import NONE_ENDED
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
+from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
 
@@ -50,7 +53,7 @@ class _Course(NamedTuple):
     finish_s: float
 
 
-class ElasticSimulation(Simulation):
+class ElasticSimulation(AdjustingSimulation):
     """Jobs go through stages; a change of stage is an event, and so is the end of the last.
 
     A job that comes back on another number of GPUs in the same moment is resized, which costs
@@ -82,45 +85,30 @@ class ElasticSimulation(Simulation):
                 self._enter(row, course, place, job_state)
         self._look_ahead()
 
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         over = sorted(row for row, course in self._courses.items() if course.finish_s <= job_state.now)
         if not over:
-            return NO_ROWS, NO_TIMES
+            return NONE_ENDED
         ends = np.array([self._courses[row].finish_s for row in over])
         self._forget(over)
         return np.array(over, dtype=np.int64), ends
-
-    def launch(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array | float, Array | float]:
-        begin = job_state.now + np.broadcast_to(self._delay(grants, job_state), len(grants.jobs))
-        rates = self._lay_out(grants, begin, cluster_state, job_state)
-        return rates, begin
-
-    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs go on where they are in another configuration, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor[rows]
-        columns.done0[rows] += columns.rate[rows] * np.maximum(0.0, now - anchor)
-        columns.anchor[rows] = begin = np.maximum(anchor, now)
-        columns.rate[rows] = self._lay_out(grants, begin, cluster_state, job_state)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         for row in rows.tolist():
             self._held[row] = job_state.now, int(job_state.columns.held_gpus[row])
         self._forget(rows.tolist())
 
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return min(self._next, self._feed.next_submission)
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        return self._next
 
-    def _lay_out(
-        self, grants: Allocation, begin: Array, cluster_state: ClusterState, job_state: JobState
+    def _project(
+        self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array:
-        """Lays the rest of each job out from `begin` on; returns the rates at first."""
+        """Lays out the stages that are left of each job from `begin` on; returns the rates of the first."""
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         rates = np.empty(len(found))
-        for i, (row, stages) in enumerate(zip(grants.jobs.tolist(), found)):
-            done, moment = float(job_state.columns.done0[row]), float(begin[i])
+        for i, (row, moment, stages) in enumerate(zip(grants.jobs.tolist(), each(begin), found)):
+            done = job_state.scalars.done0[row]
             last = len(stages.ends) - 1
             first = min(int(np.searchsorted(stages.ends, done, side="right")), last)
             times, reached = [moment], [done]
@@ -138,9 +126,8 @@ class ElasticSimulation(Simulation):
         return rates
 
     def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
-        columns = job_state.columns
-        columns.done0[row], columns.anchor[row] = course.done[place], course.times[place]
-        columns.rate[row] = course.stages.rates[course.first + place]
+        progress.report_one(job_state, row, course.done[place], course.times[place])
+        progress.set_rate_one(job_state, row, course.stages.rates.item(course.first + place))
         self._report(row, course, place, job_state)
 
     def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:

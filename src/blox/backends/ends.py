@@ -57,7 +57,7 @@ class Ends:
             if len(self._soon) > self._most:
                 self._horizon = -math.inf
 
-    def left(self, count: int) -> None:
+    def stopped(self, count: int) -> None:
         """So many jobs have stopped: one of the others may be the next to end."""
         self._somebody_left = True
         if count > SCALAR_MAX:

@@ -15,20 +15,22 @@ import time
 
 import numpy as np
 
+from blox.backends.base import BackendBase
 from blox.backends.children import Child, Children
 from blox.backends.feed import JobFeed
 from blox.backends.job_process import FINISHED
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED as JOB_FINISHED
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
-from blox.workloads.table import Array, JobTable
+from blox.workloads.table import Array
 
 _LATE_S = 0.1  # real; who wakes or acts so much later than asked is on time
 _TIE_S = 0.01  # real; a completion so little after a wake-up counts as at it: what signals lose adds up
 
 
-class Processes:
+class Processes(BackendBase):
     """The backend that runs jobs as child processes of this machine.
 
     A suspended job has stopped, and told how far it came, before its GPUs are given to another, so no
@@ -37,32 +39,20 @@ class Processes:
     """
 
     def __init__(self, feed: JobFeed, speedup: float) -> None:
-        self._feed, self._speedup = feed, speedup
+        super().__init__(feed)
+        self._speedup = speedup
         self._children = Children()
-        self._work_s: Array = np.empty(0)  # by row: true isolated seconds, simulated
         self._origin: float | None = None  # the monotonic clock at simulated time 0
-
-    @property
-    def exhausted(self) -> bool:
-        return self._feed.ended
-
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        return []
-
-    def submit(self, job_state: JobState) -> None:
-        self._feed.advance(job_state, self._learn)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors progress anew at what the children last said; ends those whose jobs were ended early."""
         self._children.listen(0.0)
-        columns = job_state.columns
         for child in self._children.running():
-            columns.done0[child.row] = child.done_s * self._speedup
-            columns.anchor[child.row] = self._simulated(child.at)
+            progress.report_one(job_state, child.row, child.done_s * self._speedup, self._simulated(child.at))
             if child.restarts:
                 job_state.report_metric("restarts", np.array([child.row]), np.array([float(child.restarts)]))
         for child in self._children.suspended():
-            if columns.status[child.row] == JOB_FINISHED:
+            if job_state.columns.status[child.row] == JOB_FINISHED:
                 self._children.forget(child.row)
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
@@ -95,15 +85,13 @@ class Processes:
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """Stops children and banks the progress that they measured."""
         for child in self._children.suspend(rows.tolist()):
-            job_state.columns.done0[child.row] = child.done_s * self._speedup
-            job_state.columns.anchor[child.row] = job_state.now
+            progress.report_one(job_state, child.row, child.done_s * self._speedup, job_state.now)
 
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """The next submission, or the first time at which any child can have finished: never too late."""
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """The first time at which any child can have finished: never too late."""
         due = [child.due for child in self._unreported()]
         due += [child.due for child in self._children.finished()]
-        completion = self._simulated(min(due)) if due else float("inf")
-        return min(self._feed.next_submission, completion)
+        return self._simulated(min(due)) if due else float("inf")
 
     def wait_until(self, time_s: float) -> float:
         """Sleeps until `time_s`, and lets children that are due by then say so."""
@@ -123,9 +111,6 @@ class Processes:
 
     def _unreported(self) -> list[Child]:
         return [child for child in self._children.running() if child.state != FINISHED]
-
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        self._work_s = np.concatenate((self._work_s, jobs.columns["duration_s"]))
 
     def _real(self, time_s: float) -> float:
         """When it is `time_s`, on the monotonic clock. Time starts when this is first asked."""

@@ -3,21 +3,20 @@
 A job is a row number, in order of submission. Policies read columns through accessors that are aligned
 with `active`; they change nothing but their own `memory()`. Who may run, and where, is decided elsewhere.
 
-Progress is anchored: `done(now) = done0 + rate * max(0, now - anchor)`. Nothing is accumulated per
-round, so a round that is skipped and one that is executed leave the very same bits behind.
+What progress is, and how it is kept, stands in `progress.py`.
 """
 
 from __future__ import annotations
 
 import copy
 import zlib
-from collections.abc import Callable, Iterable
-from itertools import repeat
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from blox.errors import BloxError
+from blox.state import progress
 from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
 
@@ -107,7 +106,7 @@ class JobState:
             c, at = self.scalars, accepted.item()
         c.status[at] = ADMITTED
         c.admit_s[at] = self.now
-        c.held_since[at] = self.now
+        progress.admit(self, accepted)
         self.active_count += len(accepted)
         self._came.append(accepted)
         self.rests.append(accepted)
@@ -118,49 +117,12 @@ class JobState:
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
         self.starts.append(rows)
-        if len(rows) <= SCALAR_MAX:  # plain numbers are much faster than short arrays
-            one, now = self.scalars, self.now
-            speeds = repeat(rate) if type(rate) is float else each(rate)
-            begins = repeat(anchor) if type(anchor) is float else each(anchor)
-            for row, held, speed, begin in zip(rows.tolist(), gpus_held.tolist(), speeds, begins):
-                one.rate[row] = speed
-                one.anchor[row] = begin
-                one.held_gpus[row] = one.gpu_rate[row] = held
-                one.held_since[row] = now
-                if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
-                    one.first_start_s[row] = now
-            return
-        c, now = self.columns, self.now
-        c.rate[rows] = rate
-        c.anchor[rows] = anchor
-        c.held_gpus[rows] = c.gpu_rate[rows] = gpus_held
-        c.held_since[rows] = now
-        c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin passes over nan
+        progress.begin(self, rows, gpus_held, rate, anchor)
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
         self.rests.append(rows)
-        if len(rows) <= SCALAR_MAX:
-            one = self.scalars
-            ends = repeat(end) if type(end) is float else each(end)
-            for row, until in zip(rows.tolist(), ends):
-                ran, worked = until - one.held_since[row], until - one.anchor[row]
-                one.run0[row] += ran
-                one.held0[row] += ran * one.held_gpus[row]
-                if worked > 0:
-                    one.done0[row] += one.rate[row] * worked
-                one.held_gpus[row] = 0
-                one.rate[row] = one.gpu_rate[row] = 0.0
-                one.held_since[row] = until
-            return
-        c = self.columns
-        ran = end - c.held_since.take(rows)
-        c.run0[rows] += ran
-        c.held0[rows] += ran * c.held_gpus.take(rows)
-        c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
-        c.held_gpus[rows] = 0
-        c.rate[rows] = c.gpu_rate[rows] = 0.0
-        c.held_since[rows] = end
+        progress.bank(self, rows, end)
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
@@ -254,9 +216,7 @@ class JobState:
 
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""
-        c, a = self.columns, self.active
-        done: Array = c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
-        return done
+        return progress.done_s(self, self.active, self.now)
 
     def remaining_s(self) -> Array:
         """Believed isolated run time still to go, never below 0."""
@@ -362,13 +322,6 @@ class JobState:
 def scalar_index(rows: Array) -> Any:
     """What to index columns with: one row as a plain number, which numpy handles several times faster."""
     return rows.item() if len(rows) == 1 else rows
-
-
-def each(value: Array | float) -> Iterable[float]:
-    """One value for every row."""
-    if type(value) is float:
-        return repeat(value)
-    return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]
 
 
 def _policy_key(policy: object) -> str:

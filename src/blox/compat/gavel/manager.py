@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.compat.gavel.steps import Rounds
+from blox.compat.gavel.steps import StepSimulation
 from blox.manager import BloxManager
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -43,7 +43,7 @@ class Sharing(BloxManager):
         cluster_state.carry_out(held.select(~np.isin(held.jobs, rows)))
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        assert isinstance(self.backend, Rounds)
+        assert isinstance(self.backend, StepSimulation)
         dropped = len(self.backend.dropped)
         if self.backend.exhausted and len(job_state.active) == dropped:
             self.terminate = True

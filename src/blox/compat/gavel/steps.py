@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from blox.backends.simulation import NO_TIMES, Simulation
+from blox.backends.interval import IntervalSimulation
 from blox.compat.gavel.record import Record, Round
 from blox.errors import BloxError
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 MOST_FAILURES = 5
 
 
-class Rounds(Simulation):
-    """The backend that runs round by round. The time of the next one is known when who runs is."""
+class StepSimulation(IntervalSimulation):
+    """Runs round by round. When a round ends is known when the jobs that run in it are."""
 
     def _begin(self) -> None:
+        super()._begin()
         performance = self._performance
         assert isinstance(performance, Steps)
         self._truth, self._record = performance, performance.record
@@ -31,7 +32,6 @@ class Rounds(Simulation):
         self._running: Round | None = None
         self._since_s = 0.0
         self._failures: dict[int, int] = {}
-        self._done: dict[int, float] = {}
 
     @property
     def dropped(self) -> set[int]:
@@ -51,14 +51,15 @@ class Rounds(Simulation):
         self._since_s = last.last_s
         self._record.counts.busy_s += last.busy_s
         self._record.shared_s[last.rows[last.shared]] += (last.end_s - last.begin_s)[last.shared]
-        left, columns = self._record.steps_left, job_state.columns
+        left = self._record.steps_left
         rows = last.rows[last.counts]
         left[rows] -= last.steps[last.counts]
-        total = columns.iterations[rows]
-        columns.done0[rows] = (total - left[rows]) / total * self._work_s[rows]
+        total = job_state.columns.iterations[rows]
+        done = (total - left[rows]) / total * self._work_s[rows]
+        progress.report(job_state, rows, done, job_state.now)
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
             if left[row] <= 0:
-                self._done[row] = end_s
+                self._finish_s[row] = end_s
         for row in last.rows[last.counts & ~last.shared].tolist() if self._failures else ():
             self._failures.pop(row, None)
         self._fail(last.rows[~last.counts & ~last.shared])
@@ -70,28 +71,15 @@ class Rounds(Simulation):
             if self._failures[row] >= MOST_FAILURES:
                 self._record.dropped.add(row)
 
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if not self._done:
-            return NO_ROWS, NO_TIMES
-        rows = sorted(self._done)
-        ends = np.array([self._done.pop(row) for row in rows])
-        return np.array(rows, dtype=np.int64), ends
-
-    def launch(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array | float, Array | float]:
-        return 0.0, job_state.now
-
-    def suspend(self, rows: Array, job_state: JobState) -> None:
-        """Nothing to do: whoever holds no GPUs is in no round."""
-
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """The end of the round that begins now; what happens within it is acted on at its end."""
         held = cluster_state.allocation
         if not len(held.jobs):
-            return self._feed.next_submission
+            return math.inf
         self._running = self._round(held, cluster_state, job_state)
         self._record.counts.rounds += 1
-        return self._running.last_s
+        self._busy_until_s = self._running.last_s
+        return self._busy_until_s
 
     def _round(self, held: Allocation, cluster_state: ClusterState, job_state: JobState) -> Round:
         record, rows, now = self._record, held.jobs, job_state.now
@@ -141,8 +129,8 @@ class Steps:
     record: Record
     round_s: float = 360.0
 
-    simulation: ClassVar[Callable[..., Simulation]] = Rounds
+    simulation: ClassVar[type[StepSimulation]] = StepSimulation
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> float:
-        """Not asked: `Rounds` counts steps by itself."""
+        """Not asked: `StepSimulation` counts steps by itself."""
         return 0.0

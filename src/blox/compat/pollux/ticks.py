@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -10,14 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.backends.simulation import NO_TIMES, Simulation
+from blox.backends.interval import IntervalSimulation
 from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
 from blox.performance.goodput_interference import interfering
 from blox.placement.walk.pinned import held_by_node
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.workloads.pollux_profiles import applications_beside
 from blox.workloads.table import Array, JobTable
 
@@ -35,15 +36,15 @@ class Trainings:
         return "Trainings()"
 
 
-class Ticks(Simulation):
-    """The backend that advances trainings from wake-up to wake-up. There is nothing to be passed over."""
+class TickSimulation(IntervalSimulation):
+    """Advances trainings from wake-up to wake-up."""
 
     def _begin(self) -> None:
+        super()._begin()
         performance = self._performance
         assert isinstance(performance, Measured)
         self._truth = performance
         self._since = 0.0
-        self._done: dict[int, float] = {}  # rows that are done, and when
         performance.trainings.of.clear()
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
@@ -56,21 +57,14 @@ class Ticks(Simulation):
         slowed = np.zeros(len(running), dtype=bool)
         if self._truth.interference:
             slowed = interfering(held_by_node(running, cluster_state, job_state))
-        columns = job_state.columns
+        expected_s = job_state.columns.expected_s
         for row, slow in zip(running.tolist(), slowed.tolist()):
             training = self._truth.trainings.of[row]
             after = training.advance(elapsed, self._truth.interference if slow else 0.0)
             share = training.progress / training.application.progress[-1]
-            columns.done0[row] = share * columns.expected_s[row]
+            progress.report_one(job_state, row, share * expected_s.item(row), job_state.now)
             if after is not None:
-                self._done[row] = begin + after
-
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if not self._done:
-            return NO_ROWS, NO_TIMES
-        rows = sorted(self._done)
-        ends = np.array([self._done.pop(row) for row in rows])
-        return np.array(rows, dtype=np.int64), ends
+                self._finish_s[row] = begin + after
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -80,14 +74,15 @@ class Ticks(Simulation):
             there = nodes[end : end + count]
             end += count
             self._truth.trainings.of[row].reallocate(tuple(len(list(each)) for _, each in groupby(there)))
-        return 0.0, job_state.now
+        return super().launch(grants, cluster_state, job_state)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         for row in rows.tolist():
             self._truth.trainings.of[row].reallocate(())
 
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return job_state.now if cluster_state.allocation.size else self._feed.next_submission
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """Now: while jobs run, no tick is skipped."""
+        return job_state.now if cluster_state.allocation.size else math.inf
 
     def _learn(self, jobs: JobTable, rows: Array) -> None:
         super()._learn(jobs, rows)
@@ -112,10 +107,10 @@ class Measured:
     tunes: bool = False
     interference: float = 0.0
 
-    simulation: ClassVar[Callable[..., Simulation]] = Ticks
+    simulation: ClassVar[type[TickSimulation]] = TickSimulation
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> float:
-        """Not asked: `Ticks` advances jobs by itself."""
+        """Not asked: `TickSimulation` advances jobs by itself."""
         return 0.0
 
     def application(self, name: str, jobs: JobTable) -> Application:
