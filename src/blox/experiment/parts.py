@@ -31,6 +31,12 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
                 where="clock",
                 fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
             )
+        if _differs(experiment, "failures"):
+            raise BloxError(
+                f"failures={experiment.failures!r} together with compat={experiment.compat!r}",
+                where="failures",
+                fix="leave one of them out: a preset behaves like a simulator in which nothing fails",
+            )
         for name in DECIDED_BY_PRESET:
             if _differs(experiment, name):
                 raise BloxError(
@@ -128,7 +134,7 @@ def check_numbers(experiment: Experiment) -> None:
             fix=suggestion(experiment.backend, BACKENDS),
         )
     if experiment.backend == "process":
-        for name in ("compat", "overheads", "performance"):
+        for name in ("compat", "overheads", "performance", "failures"):
             if _differs(experiment, name):
                 raise BloxError(
                     f"{name}={getattr(experiment, name)!r} with the process backend",

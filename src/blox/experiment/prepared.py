@@ -22,11 +22,15 @@ from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
 from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.failures.job_failures import job_failures
+from blox.failures.log import FailureLog
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend
 from blox.recorder import Recorder
-from blox.results import metrics
+from blox.results import failures, metrics
 from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
@@ -56,6 +60,8 @@ class Prepared:
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         if self.composition.options.unlimited_gpus:
@@ -81,7 +87,19 @@ class Prepared:
             return Processes(feed, speedup=experiment.speedup)
         # A performance model whose rates change while a job runs brings the simulation that does so.
         simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
-        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        return simulation(
+            feed,
+            parts.performance,
+            parts.overheads,
+            parts.options,
+            experiment.round_s,
+            node_events=self._node_events(),
+            job_failures=job_failures(self.failures, experiment.seed),
+        )
+
+    def _node_events(self) -> Timeline | None:
+        """When nodes fail. Raises BloxError for nodes and times that cannot be."""
+        return Timeline(self.failures, self.cluster, self.experiment.seed) if self.failures else None
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
@@ -91,7 +109,7 @@ class Prepared:
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return self.composition.manager(
+        manager = self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -99,6 +117,9 @@ class Prepared:
             max_rounds=self.experiment.max_rounds,
             most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
+        if self.failures or self.composition.overheads.checkpoint_s < math.inf:
+            manager.recorder.failures = FailureLog()
+        return manager
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
@@ -154,7 +175,16 @@ class Prepared:
         if told is not None:  # what the policy has counted itself
             jobs.update(told(job_state))
         rounds = recorder.rounds()
+        stints = LazyTable(partial(recorder.stints, end_s))
+        if recorder.failures is not None:
+            jobs.update(
+                failures.job_columns(
+                    recorder.failures, stints, job_state.submitted, self.composition.overheads
+                )
+            )
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        if recorder.failures is not None:
+            summary.update(failures.summarise(recorder.failures, jobs, self.cluster, end_s=end_s))
         for part in (self.composition.scheduler, self.composition.placement):
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work
@@ -173,7 +203,6 @@ class Prepared:
         unknown = getattr(self.composition.performance, "unknown_models", None)
         if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names
-        stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
 
     def _most_jobs(self) -> int | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blox.durations import NEVER, Seconds
+from blox.durations import AT_ONCE, NEVER, Seconds
 from blox.errors import BloxError
 from blox.failures.outages import Outage, events_of, node_number
 from blox.registry import register
@@ -18,13 +18,14 @@ class Drain:
     """Takes nodes down for maintenance, announced ahead: `drain:node=3+4,at=36h,lasts=2h,notice=1h`.
 
     `node`: names or numbers, joined with `+`. From `notice` before `at` the nodes take no new job. At `at`
-    whatever still runs there stops with its work saved; after `lasts` the nodes are back (never, if left out).
+    the jobs that still run there stop with their work saved. After `lasts` the nodes are back; without it,
+    never.
     """
 
     node: tuple[str, ...]
     at: Seconds
     lasts: Seconds = NEVER
-    notice: Seconds = Seconds(0.0)
+    notice: Seconds = AT_ONCE
 
     def __post_init__(self) -> None:
         if not self.node:

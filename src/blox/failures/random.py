@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blox.durations import NEVER, Seconds
+from blox.durations import HOUR, NEVER, Seconds
 from blox.errors import BloxError
 from blox.failures.streams import stream
 from blox.registry import register
@@ -25,7 +25,7 @@ class Random:
     """
 
     mtbf: Seconds = NEVER
-    repair: Seconds = Seconds(4 * 3600.0)
+    repair: Seconds = HOUR
     shape: float = 1.0
     job_mtbf: Seconds = NEVER
 

@@ -1,4 +1,4 @@
-"""Timeline: the node events of one or several sources as one stream, checked, each node in one state at a time."""
+"""Timeline: the node events of one or several sources as one stream, checked."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.ledger import Ledger
+from blox.state.node_events import NodeState
 from blox.state.plan import NO_ROWS, Allocation, Draft
 from blox.state.roster import Roster
 from blox.workloads.table import Array
@@ -39,11 +40,13 @@ class ClusterState:
         self.node_rack: Array = np.array([node.rack for node in spec.nodes], dtype=np.int64)
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
-        self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)
-        self._some_down = False
+        self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)  # which nodes take jobs
+        self.node_draining: Array = np.zeros(len(spec.nodes), dtype=bool)  # these keep the jobs they have
+        self.draining = False  # whether some node is
+        self._some_down = False  # or draining
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
-        self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
+        self.total_gpus: int = int(self.node_gpus.sum())  # of nodes that are up; of draining ones, the held
         self.one_pool = False  # nodes do not matter: being spread never counts
         self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
         self.allocation = Allocation().with_ledger(self._ledger_of(Allocation()))
@@ -97,22 +100,43 @@ class ClusterState:
             self.allocation = wanted.take_over()
         elif wanted is not self.allocation:
             self.allocation = wanted.with_ledger(self._ledger_of(wanted))
+        if self.draining:
+            self._count_gpus()
 
     def release(self, rows: Array, bound: int) -> None:
         """Jobs give up what they hold, outside of any plan; every row is below `bound`."""
         self.allocation = self.allocation.without(rows, bound)
+        if self.draining:
+            self._count_gpus()
 
     def set_node_up(self, node: int, up: bool) -> Array:
-        """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""
-        if bool(self.node_up[node]) == up:
+        """A node comes or goes. Returns the jobs on a node that goes: the caller must take them off."""
+        return self.set_node(node, "up" if up else "down")
+
+    def set_node(self, node: int, state: NodeState) -> Array:
+        """A node changes its state. Returns the jobs on it if it goes down: the caller must take them off."""
+        if self.node_state(node) == state:
             return NO_ROWS
-        self.node_up[node] = up
-        self._some_down = not self.node_up.all()
+        self.node_up[node], self.node_draining[node] = state == "up", state == "draining"
+        self._some_down, self.draining = not self.node_up.all(), bool(self.node_draining.any())
         self.promised_until = -math.inf
-        first, count = int(self.node_first[node]), int(self.node_gpus[node])
-        self.total_gpus += count if up else -count
-        owners = np.unique(self._ledger.owner[first : first + count])
+        self._count_gpus()
+        return self.jobs_on(np.array([node])) if state == "down" else NO_ROWS
+
+    def node_state(self, node: int) -> NodeState:
+        """Whether a node takes jobs, keeps those it has, or is down."""
+        return "up" if self.node_up[node] else "draining" if self.node_draining[node] else "down"
+
+    def jobs_on(self, nodes: Array) -> Array:
+        """The jobs that hold GPUs of these nodes, ascending."""
+        owners = np.unique(self._ledger.owner[np.isin(self.gpu_node, nodes)])
         return self.allocation.beside(owners[owners >= 0])
+
+    def _count_gpus(self) -> None:
+        """What a draining node has left to give is what its jobs hold."""
+        held = self._ledger.owner >= 0
+        usable = self.node_up[self.gpu_node] | (held & self.node_draining[self.gpu_node])
+        self.total_gpus = int(usable.sum())
 
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""
@@ -138,7 +162,7 @@ class ClusterState:
     def fork(self) -> ClusterState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
-        twin.node_up = self.node_up.copy()
+        twin.node_up, twin.node_draining = self.node_up.copy(), self.node_draining.copy()
         twin.allocation = self.allocation.with_ledger(self._ledger.copy())
         return twin
 

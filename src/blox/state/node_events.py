@@ -12,7 +12,7 @@ STATES: tuple[NodeState, ...] = ("up", "draining", "down")  # by severity
 class NodeEvent(NamedTuple):
     """From `time_s` on, a node is in another state.
 
-    `announced`: the node goes down as was told ahead, so that its jobs have saved their state and lose nothing.
+    `announced`: the node goes down as was told ahead, and its jobs have saved all of their work by then.
     """
 
     time_s: float
