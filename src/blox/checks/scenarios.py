@@ -198,6 +198,22 @@ def _all() -> list[Scenario]:
                 NodeEvent(9000.0, 0, "up"),
             ),
         ),
+        Scenario(
+            "nodes that are drained, with notice and without",
+            _table(crowd),
+            four,
+            overheads=Overheads(restart_s=30.0, checkpoint_s=400.0, checkpoint_cost_s=10.0),
+            node_events=(
+                NodeEvent(500.0, 2, "draining"),
+                NodeEvent(1000.0, 1, "draining"),
+                NodeEvent(1900.0, 2, "down", announced=True),
+                NodeEvent(2100.0, 2, "up"),
+                NodeEvent(2500.0, 1, "down", announced=True),
+                NodeEvent(2500.0, 0, "down", announced=True),
+                NodeEvent(6000.0, 0, "up"),
+                NodeEvent(7000.0, 1, "up"),
+            ),
+        ),
         Scenario("jobs that may use some GPU types only", _table(typed), by_type),
         Scenario(
             "a schedule that resizes jobs",

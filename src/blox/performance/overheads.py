@@ -99,7 +99,8 @@ def overheads_from_spec(spec: str) -> Overheads:
             raise BloxError(
                 f"{key}={text} is not an overhead",
                 where=where,
-                fix=f"write none, per-model, or any of {', '.join(_KEYS)}, as in launch=30,restart=60",
+                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS]"
+                "[,checkpoint=SECONDS,checkpoint_cost=SECONDS]",
             )
         values[_KEYS[key]] = parse_duration(text, where=f"{where}, {key}")
     if values.get("checkpoint_s") == 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from blox.placement.synergy.grants import Share, shares_of
+from blox.placement.walk.draining import set_aside
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Draft
@@ -27,7 +28,8 @@ def walk(
     held = job_state.columns.held_gpus.take(schedule.jobs)
     if len(schedule.jobs) == now.size and bool((held == need).all()):
         return now.unchanged(blocked=False)  # everybody runs
-    walked = _Walk(schedule, cluster_state, wants, must_fit)
+    _, kept = set_aside(schedule, cluster_state, job_state)
+    walked = _Walk(schedule, cluster_state, wants, must_fit, set(kept.tolist()))
     blocked = walked.run(need.tolist(), held.tolist())
     return walked.outcome(blocked, job_state.submitted)
 
@@ -35,7 +37,14 @@ def walk(
 class _Walk:
     """One walk, in plain Python: nodes as lists of what is left of GPUs, cores and memory."""
 
-    def __init__(self, schedule: Schedule, cluster_state: ClusterState, wants: Wants, must_fit: bool) -> None:
+    def __init__(
+        self,
+        schedule: Schedule,
+        cluster_state: ClusterState,
+        wants: Wants,
+        must_fit: bool,
+        kept: set[int],
+    ) -> None:
         self.schedule, self.cluster, self.wants, self.must_fit = schedule, cluster_state, wants, must_fit
         up = cluster_state.node_up
         self.gpus: list[int] = np.where(up, cluster_state.node_gpus, 0).tolist()
@@ -43,7 +52,7 @@ class _Walk:
         self.memory: list[float] = cluster_state.node_memory_gb.tolist()
         self.on = dict(shares_of(cluster_state.allocation, cluster_state))  # where running jobs stand
         self.chosen: dict[int, list[Share]] = {}  # new places
-        self.stays: set[int] = set()
+        self.stays = kept  # these are on draining nodes
 
     def run(self, need: list[int], held: list[int]) -> bool:
         """Walks down the schedule; whether a strict order ended it before everybody was placed."""
@@ -52,7 +61,13 @@ class _Walk:
         if not self.schedule.preempt:
             order = sorted(order, key=lambda place: held[place] == 0)
         # those who run hold what they have until they are reached, or give way to somebody before them
-        seated = [place for place in order if held[place] and held[place] == need[place]]
+        seated = [
+            place
+            for place in order
+            if held[place] and held[place] == need[place] and rows[place] not in self.stays
+        ]
+        for row in self.stays:
+            self._take(row, [share for share in self.on[row] if self.cluster.node_up[share[0]]])
         holding = {rows[place] for place in seated}
         for row in holding:
             self._take(row, self.on[row])
@@ -60,6 +75,8 @@ class _Walk:
         blocked = False
         for place in order:
             row = rows[place]
+            if row in self.stays:
+                continue
             if row in holding:  # reached: nobody behind can displace it
                 holding.discard(row)
                 self.stays.add(row)

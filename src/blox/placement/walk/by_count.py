@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from blox.placement.walk.configured import configured
+from blox.placement.walk.draining import set_aside
 from blox.placement.walk.few_waiting import SHORT_LINE, displaced_by_few, has_one_key
 from blox.placement.walk.pinned import place_pinned
 from blox.placement.walk.requests import Requests, first_come, front_of_line
@@ -35,6 +36,7 @@ def place_by_count(
     if schedule.config is not None:
         bare = place_by_count(replace(schedule, config=None), cluster_state, job_state, assign)
         return configured(schedule, bare, cluster_state)
+    schedule, kept = set_aside(schedule, cluster_state, job_state)
     newcomers = _who_alone_matters(schedule, cluster_state, job_state)
     if newcomers is not None:
         return _start(newcomers, cluster_state, job_state, assign)
@@ -44,7 +46,7 @@ def place_by_count(
         found = displaced_by_few(schedule, job_state, cluster_state.free_gpus)
         if found is not None:
             return _displace(*found, cluster_state, job_state, assign)
-    requests = Requests(schedule, cluster_state, job_state)
+    requests = Requests(schedule, cluster_state, job_state, kept)
     waiting, free = requests.waiting, requests.free
     if not waiting or (not free and (not schedule.preempt or requests.nobody_behind())):
         return requests.settled()

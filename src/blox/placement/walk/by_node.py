@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from blox.placement.walk.configured import configured
+from blox.placement.walk.draining import set_aside
 from blox.placement.walk.gpu_types import allowed_nodes
 from blox.placement.walk.node_pool import NodePool, Share
 from blox.placement.walk.pinned import place_pinned
@@ -67,7 +68,8 @@ def place_by_node(
     if schedule.config is not None:
         bare = place_by_node(replace(schedule, config=None), cluster_state, job_state, rule, undo=undo)
         return configured(schedule, bare, cluster_state)
-    requests = Requests(schedule, cluster_state, job_state)
+    schedule, kept = set_aside(schedule, cluster_state, job_state)
+    requests = Requests(schedule, cluster_state, job_state, kept)
     if not requests.waiting:
         return requests.settled()
     if not requests.free and (not schedule.preempt or requests.nobody_behind()):
@@ -95,7 +97,7 @@ class _Walk:
         self._victims: Victims | None = None
         node_free = cluster_state.node_free
         if len(requests.unlisted):
-            node_free = node_free + self._per_node(requests.unlisted)
+            node_free = node_free + self._per_node(requests.unlisted) * cluster_state.node_up
         self.pool = NodePool(node_free, cluster_state.node_gpus)
         self._line = self._front()
         self._whole = self._line is None  # nobody is left who might join it

@@ -36,7 +36,10 @@ class Requests:
         "waiting",
     )
 
-    def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
+    def __init__(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState, kept: Array = NO_ROWS
+    ) -> None:
+        """`kept` are rows that run, and go on running, although the schedule does not list them."""
         columns, jobs = job_state.columns, schedule.jobs
         self.schedule = schedule
         self.allocation: Allocation = cluster_state.allocation
@@ -51,19 +54,27 @@ class Requests:
         self.capacity: int = cluster_state.total_gpus
         self.free: int = self.capacity - self.allocation.used
         if schedule.gpus is not None or jobs is not job_state.active:
-            self._leave_out(job_state)
+            self._leave_out(cluster_state, job_state, kept)
+        if cluster_state.draining:
+            self.capacity = self.free + int(self.held.sum())
         self.pending: Array = self.held == 0
-        self.waiting: int = len(jobs) - self.allocation.size + len(self.unlisted)
+        self.waiting: int = len(jobs) - self.allocation.size + len(self.unlisted) + len(kept)
 
-    def _leave_out(self, job_state: JobState) -> None:
+    def _leave_out(self, cluster_state: ClusterState, job_state: JobState, kept: Array) -> None:
         """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
         same = self.held == self.need
         stays = np.zeros(job_state.submitted, dtype=bool)
         stays[self.schedule.jobs[same]] = True
+        stays[kept] = True
         running = self.allocation.jobs
         self.unlisted = running[~stays[running]]
         self.held = np.where(same, self.held, 0)
-        self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
+        if cluster_state.draining:  # where a draining node stays as it is
+            assert self.allocation.owner is not None
+            held = np.isin(self.allocation.owner, self.unlisted)
+            self.free += int((held & cluster_state.node_up[cluster_state.gpu_node]).sum())
+        else:
+            self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
 
     def settled(self, leaving: Array = NO_ROWS) -> Allocation:
         """The allocation when nobody new is placed; `leaving` are rows that go beside the unlisted."""
