@@ -111,6 +111,16 @@ class TestTrace:
             NodeEvent(38 * HOUR, 2, "up"),
         ]
 
+    def test_notice_of_an_outage_may_be_given_before_another_one_is_over(self, outages):
+        source = outages("0,3h,4h,", "0,5h,6h,4h", head="node,down,up,notice")
+        assert first(source, 9) == [
+            NodeEvent(1 * HOUR, 0, "draining"),
+            NodeEvent(3 * HOUR, 0, "down"),
+            NodeEvent(4 * HOUR, 0, "draining"),
+            NodeEvent(5 * HOUR, 0, "down", True),
+            NodeEvent(6 * HOUR, 0, "up"),
+        ]
+
     @pytest.mark.parametrize(
         ("lines", "words"),
         [

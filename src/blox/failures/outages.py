@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from blox.durations import duration_text
 from blox.errors import BloxError
+from blox.failures.timeline import worst_states
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import NodeEvent
 
@@ -39,7 +40,7 @@ def node_number(name: str, cluster: ClusterSpec, *, where: str) -> int:
 
 def events_of(outages: Iterable[Outage], cluster: ClusterSpec) -> Iterator[NodeEvent]:
     """The events of outages, in order of time. Two outages of one node must not overlap."""
-    events: list[NodeEvent] = []
+    events: list[tuple[int, NodeEvent]] = []
     last: dict[int, Outage] = {}
     for outage in sorted(outages, key=lambda each: (each.down_s, each.node)):
         before = last.get(outage.node)
@@ -51,14 +52,17 @@ def events_of(outages: Iterable[Outage], cluster: ClusterSpec) -> Iterator[NodeE
                 fix="let the outages of a node follow one another",
             )
         last[outage.node] = outage
-        announced = outage.notice_s is not None
-        if outage.notice_s:
-            earliest = max(0.0 if before is None else before.up_s, outage.down_s - outage.notice_s)
-            events.append(NodeEvent(earliest, outage.node, "draining"))
-        events.append(NodeEvent(outage.down_s, outage.node, "down", announced))
-        if outage.up_s < math.inf:
-            events.append(NodeEvent(outage.up_s, outage.node, "up"))
-    return iter(sorted(events, key=lambda each: (each.time_s, each.node)))
+        events += [(len(events), event) for event in _events(outage)]
+    return worst_states(sorted(events, key=lambda each: (each[1].time_s, each[1].node)))
+
+
+def _events(outage: Outage) -> Iterator[NodeEvent]:
+    node, down_s, up_s, notice_s, _ = outage
+    if notice_s:
+        yield NodeEvent(max(0.0, down_s - notice_s), node, "draining")
+    yield NodeEvent(down_s, node, "down", announced=notice_s is not None)
+    if up_s < math.inf:
+        yield NodeEvent(up_s, node, "up")
 
 
 def _until(up_s: float) -> str:

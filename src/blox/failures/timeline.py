@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from blox.errors import BloxError
@@ -20,21 +20,29 @@ class FailureSource(Protocol):
         ...
 
 
-class Timeline:
-    """Where several sources speak of a node, the worst state counts: it is down as long as one says so.
+def worst_states(events: Iterable[tuple[int, NodeEvent]]) -> Iterator[NodeEvent]:
+    """Events of several sources, given with the number of each, as those of one.
 
-    An event may repeat the state that its node is in: another source has kept it there.
+    Where several speak of a node, the worst state counts: it is down as long as one says so. An event may
+    repeat the state that its node is in: another source has kept it there.
     """
+    said: dict[int, dict[int, NodeState]] = {}  # by node, what each source said last, unless that it is up
+    for source, event in events:
+        of_node = said.setdefault(event.node, {})
+        of_node[source] = event.state
+        if event.state == "up":
+            del of_node[source]
+        yield event._replace(state=max(of_node.values(), key=STATES.index, default="up"))
+
+
+class Timeline:
+    """The node events of all sources. `next_s` and `due` are what a backend asks for."""
 
     def __init__(self, sources: Sequence[FailureSource], cluster: ClusterSpec, seed: int) -> None:
-        streams = (
-            _checked(source, number, cluster, source.node_events(cluster, seed))
-            for number, source in enumerate(sources)
-        )
-        self._events = heapq.merge(*streams, key=lambda each: (each[0].time_s, each[0].node))
-        self._said: dict[int, list[NodeState]] = {}  # by node, what each source said last
-        self._sources = len(sources)
-        self._next: NodeEvent | None = self._draw()
+        streams = (_checked(source, number, cluster, seed) for number, source in enumerate(sources))
+        together = heapq.merge(*streams, key=lambda each: (each[1].time_s, each[1].node))
+        self._events = worst_states(together)
+        self._next = next(self._events, None)
 
     @property
     def next_s(self) -> float:
@@ -46,25 +54,16 @@ class Timeline:
         found = []
         while self._next is not None and self._next.time_s <= now:
             found.append(self._next)
-            self._next = self._draw()
+            self._next = next(self._events, None)
         return found
-
-    def _draw(self) -> NodeEvent | None:
-        """The next event of any source, with the state that its node is in by then."""
-        event, source = next(self._events, (None, 0))
-        if event is None:
-            return None
-        said = self._said.setdefault(event.node, ["up"] * self._sources)
-        said[source] = event.state
-        return event._replace(state=max(said, key=STATES.index))
 
 
 def _checked(
-    source: FailureSource, number: int, cluster: ClusterSpec, events: Iterator[NodeEvent]
-) -> Iterator[tuple[NodeEvent, int]]:
-    """Passes events on with the number of their source; refuses what cannot happen."""
+    source: FailureSource, number: int, cluster: ClusterSpec, seed: int
+) -> Iterator[tuple[int, NodeEvent]]:
+    """The events of a source with its number; refuses what cannot happen."""
     last = 0.0
-    for event in events:
+    for event in source.node_events(cluster, seed):
         if not last <= event.time_s < math.inf:
             raise _fault(
                 source, f"an event at {event.time_s!r} after one at {last!r}", "give them in order of time"
@@ -74,7 +73,7 @@ def _checked(
         if event.state not in STATES:
             raise _fault(source, f"the state {event.state!r}", f"states are {', '.join(STATES)}")
         last = event.time_s
-        yield event, number
+        yield number, event
 
 
 def _fault(source: FailureSource, what: str, fix: str) -> BloxError:
