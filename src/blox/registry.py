@@ -37,6 +37,7 @@ PACKAGES = {
     "workload": "blox.workloads.generators",
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
+    "backend": "blox.backends",
     "failures": "blox.failures",
 }
 
@@ -80,6 +81,9 @@ class Register:
 
     def compat(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("compat", name)
+
+    def backend(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("backend", name)
 
     def failures(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("failures", name)

@@ -1,4 +1,4 @@
-"""Ends knows who is next to end, however many start and stop, and whether or not it keeps a heap."""
+"""Ends knows which job ends next, however many start and stop, and whether or not it keeps a heap."""
 
 import math
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ JOBS = 400
 
 @pytest.mark.parametrize("most", [1, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_agrees_with_looking_at_everybody(staged, seed, most):
+def test_it_agrees_with_a_scan_of_all_running_jobs(staged, seed, most):
     """`most`: how many start or stop at a time; few make a heap, many do not."""
     rng = np.random.default_rng(seed)
     job_state, ends, running = staged(JOBS), Ends(), {}

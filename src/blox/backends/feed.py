@@ -30,15 +30,15 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
-        self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
+        self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
 
     def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
-        """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
+        """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         if job_state.now < self.next_submission:
             return
         after = job_state.submitted + 1
-        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one alone
+        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one job is due
             job_state.submit(1)
             self.next_submission = self.submit_s.item(after)
             return
@@ -68,9 +68,9 @@ class JobFeed:
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
-    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure.
+    """Refuses a job that asks for more GPUs than the cluster has, or whose duration is out of range.
 
-    Where the scheduler resizes jobs, one that can do with fewer GPUs than it asks for may ask for more.
+    Where the scheduler resizes jobs, the least number of GPUs that a job can run on counts instead.
     """
     endless = ~(jobs.columns["duration_s"] <= LONGEST_S)
     if endless.any():

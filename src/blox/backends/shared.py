@@ -1,4 +1,4 @@
-"""SharedSimulation: two jobs may share their GPUs, and each is as fast as the other lets it be."""
+"""SharedSimulation: two jobs may share GPUs, and the speed of each depends on the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blox.workloads.table import Array, JobTable
 
 
 class PairModel(Protocol):
-    """A performance model that knows how fast jobs are beside one another."""
+    """A performance model that knows how fast two jobs run on the same GPUs."""
 
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The number of each job's kind: jobs of one kind are alike."""
@@ -36,7 +36,7 @@ class SharedSimulation(AdjustingSimulation):
 
     def _begin(self) -> None:
         self._partners: dict[int, int] = {}
-        self._alone: dict[int, float] = {}  # the rate of a job that shares, if it did not
+        self._alone: dict[int, float] = {}  # the rate that a job which shares would have alone
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
     def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:

@@ -6,6 +6,7 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Protocol, final
 
 import numpy as np
@@ -15,10 +16,12 @@ from blox.backends.checkpoints import Checkpoints
 from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import NodeEvents
+from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.failures.job_failures import JobFailures
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
 from blox.state.jobs import JobState
@@ -139,3 +142,22 @@ class Simulation(BackendBase):
         if self._options.whole_round_credit:
             return whole_round_work_s(jobs, self._round_s, self._options.credit_factor)
         return super()._true_work_s(jobs)
+
+
+@register.backend("simulation")
+@dataclass(frozen=True)
+class SimulationBackend:
+    """Computes what would happen: time jumps from event to event, and runs repeat to the byte."""
+
+    def open(self, setup: BackendSetup) -> Simulation:
+        # A performance model whose rates change while a job runs brings the simulation that does so.
+        kind: type[Simulation] = getattr(setup.performance, "simulation", Simulation)
+        return kind(
+            setup.feed,
+            setup.performance,
+            setup.overheads,
+            setup.options,
+            setup.round_s,
+            setup.node_events,
+            setup.job_failures,
+        )

@@ -18,10 +18,10 @@ import numpy as np
 
 from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
-from blox.backends.simulation import Simulation
+from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.spec import failures_from_spec
@@ -54,12 +54,13 @@ class Prepared:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
-        self.composition = compose(experiment, self.workload)
+        self.backend_part = backend_of(experiment)
+        self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
         self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
-        check_numbers(experiment)
+        check_numbers(experiment, self.backend_part)
         self.failures = failures_from_spec(experiment.failures)
         self._node_events()
         self.most_jobs = self._most_jobs()
@@ -81,21 +82,16 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        if experiment.backend == "process":
-            from blox.backends.process import Processes
-
-            return Processes(feed, speedup=experiment.speedup)
-        # A performance model whose rates change while a job runs brings the simulation that does so.
-        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
-        return simulation(
+        setup = BackendSetup(
             feed,
             parts.performance,
             parts.overheads,
             parts.options,
             experiment.round_s,
-            node_events=self._node_events(),
-            job_failures=job_failures(self.failures, experiment.seed),
+            self._node_events(),
+            job_failures(self.failures, experiment.seed),
         )
+        return open_backend(self.backend_part, setup)
 
     def _node_events(self) -> Timeline | None:
         """When nodes fail. Raises BloxError for nodes and times that cannot be."""

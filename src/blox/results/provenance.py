@@ -16,7 +16,7 @@ from blox.errors import BloxError
 from blox.version import VERSION
 from blox.workloads.table import Workload
 
-_NOT_SPECS = ("window", "label", "compat", "backend")
+_NOT_SPECS = ("window", "label", "compat")
 _MARKS = re.compile(r"[:,=?&]")
 
 
