@@ -72,7 +72,7 @@ class BloxManager:
             if before != event.state:
                 self.recorder.node_changed(event)
             if len(lost) and self._job_state is not None:
-                self._interrupt(lost, event, cluster_state, self._job_state)
+                self._evict(lost, event, cluster_state, self._job_state)
             self._idle_events = 0 if cluster_state.allocation.size else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
@@ -191,17 +191,17 @@ class BloxManager:
             self._retire(rows, at, cluster_state, job_state, running=None)
 
     def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs that fail by themselves are interrupted, each at its own time, if they have not finished."""
+        """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
         now = job_state.now
         for time_s, row in self.backend.failed(cluster_state, job_state):
             job_state.now = time_s
             self.backend.collect(cluster_state, job_state)
             self._complete(cluster_state, job_state)
             if job_state.columns.held_gpus[row]:
-                self._interrupt(job_state.one(row), None, cluster_state, job_state)
+                self._evict(job_state.one(row), None, cluster_state, job_state)
         job_state.now = now
 
-    def _interrupt(
+    def _evict(
         self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         """Jobs lose their GPUs at `job_state.now`: their node went down, or, without an event, they failed.
@@ -216,7 +216,7 @@ class BloxManager:
             saved = self.backend.lose(rows, job_state)
             self._take_off(rows, at, cluster_state, job_state)
             progress.report(job_state, rows, saved, at)
-        self.recorder.interrupted(rows, at, self.now, event)
+        self.recorder.evicted(rows, at, self.now, event)
 
     def _retire(
         self,

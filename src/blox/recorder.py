@@ -85,7 +85,7 @@ class Recorder:
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
-        self._disturbed = False  # a node has changed or a job was interrupted since the last round was noted
+        self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -100,13 +100,13 @@ class Recorder:
     def admitted(self, rows: Array) -> None:
         self._began += _raw(rows)
 
-    def interrupted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
+    def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
         self._ends.append((at, rows))
         self._began += _raw(rows)
         self._disturbed = True
         if self.failures is not None:
-            self.failures.interrupted(rows, at, now, event)
+            self.failures.evicted(rows, at, now, event)
 
     def node_changed(self, event: NodeEvent) -> None:
         """A node is in another state."""

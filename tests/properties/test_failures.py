@@ -70,7 +70,7 @@ def test_no_job_is_on_a_node_that_is_down_and_all_finish_once_failures_cease(dra
     no_gpu_has_two_jobs_at_a_time(world, result)
     gangs_are_whole(world, result)
     nothing_runs_on_nodes_that_are_down(world, planned, result)
-    interruptions_add_up(world, result)
+    evictions_add_up(world, result)
     gpu_time_is_conserved(world, result)
 
 
@@ -92,14 +92,14 @@ def nothing_runs_on_nodes_that_are_down(world, planned, result):
             assert not ((start >= down - ahead) & (start < up)).any(), "a job started on a draining node"
 
 
-def interruptions_add_up(world, result):
+def evictions_add_up(world, result):
     jobs, summary = result.jobs, result.summary
-    assert summary["interruptions"] == jobs["interruptions"].sum()
-    assert summary["interrupted_jobs"] == (jobs["interruptions"] > 0).sum()
+    assert summary["evictions"] == jobs["evictions"].sum()
+    assert summary["evicted_jobs"] == (jobs["evictions"] > 0).sum()
     pieces = np.zeros(len(jobs["gpus"]))
     for job, _, _ in gpus_by_job(result):
         pieces[job] += 1
-    np.testing.assert_array_equal(pieces, 1 + jobs["preemptions"] + jobs["moves"] + jobs["interruptions"])
+    np.testing.assert_array_equal(pieces, 1 + jobs["preemptions"] + jobs["moves"] + jobs["evictions"])
 
 
 def gpu_time_is_conserved(world, result):

@@ -37,7 +37,7 @@ from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -172,15 +172,14 @@ class Prepared:
             jobs.update(told(job_state))
         rounds = recorder.rounds()
         stints = LazyTable(partial(recorder.stints, end_s))
-        if recorder.failures is not None:
-            jobs.update(
-                failures.job_columns(
-                    recorder.failures, stints, job_state.submitted, self.composition.overheads
-                )
-            )
+        if (log := recorder.failures) is not None:
+            spent = failures.gpu_time(log, stints, self.composition.overheads)
+            jobs.update(failures.job_columns(log, spent, job_state.submitted))
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
-        if recorder.failures is not None:
-            summary.update(failures.summarise(recorder.failures, jobs, self.cluster, end_s=end_s))
+        tables: dict[str, dict[str, Array]] = {}
+        if log is not None:
+            summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
+            tables = failures.tables(log, spent, jobs, self.cluster, end_s=end_s)
         for part in (self.composition.scheduler, self.composition.placement):
             reported = getattr(part, "figures", None)
             if reported is not None:  # what a policy says of its own work
@@ -199,7 +198,7 @@ class Prepared:
         unknown = getattr(self.composition.performance, "unknown_models", None)
         if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names
-        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

@@ -1,4 +1,4 @@
-"""FailureLog: what failed in a run, what it interrupted, and when each stint began to work.
+"""FailureLog: what failed in a run, which jobs lost their GPUs, and when each stint began to work.
 
 It only notes; the figures are worked out afterwards (`results/failures.py`).
 """
@@ -14,7 +14,7 @@ from blox.state.node_events import NodeEvent
 from blox.workloads.table import Array
 
 
-class Interruption(NamedTuple):
+class Eviction(NamedTuple):
     """A job lost its GPUs at `time_s`, on which the scheduler acted at `seen_s`.
 
     `node`: the one that went down; -1: the job failed by itself. `announced`: nothing was lost.
@@ -26,21 +26,26 @@ class Interruption(NamedTuple):
     node: int
     announced: bool
 
+    @property
+    def cause(self) -> str:
+        """Why: its node failed, its node was drained, or the job failed by itself."""
+        return "job" if self.node < 0 else "drain" if self.announced else "failure"
+
 
 class FailureLog:
     """Collects during a run."""
 
     def __init__(self) -> None:
         self.node_events: list[NodeEvent] = []
-        self.interruptions: list[Interruption] = []
+        self.evictions: list[Eviction] = []
         self._starts: list[tuple[float, Array, Array]] = []  # time, rows, when each begins to work
 
     def node_changed(self, event: NodeEvent) -> None:
         self.node_events.append(event)
 
-    def interrupted(self, rows: Array, at: float, seen_s: float, event: NodeEvent | None) -> None:
+    def evicted(self, rows: Array, at: float, seen_s: float, event: NodeEvent | None) -> None:
         node, announced = (-1, False) if event is None else (event.node, event.announced)
-        self.interruptions += [Interruption(row, at, seen_s, node, announced) for row in rows.tolist()]
+        self.evictions += [Eviction(row, at, seen_s, node, announced) for row in rows.tolist()]
 
     def started(self, rows: Array, job_state: JobState) -> None:
         """Jobs have begun a stint now; they work from their anchor on."""

@@ -23,6 +23,10 @@ class Outage(NamedTuple):
     notice_s: float | None = None
     where: str = ""
 
+    @property
+    def announced(self) -> bool:
+        return self.notice_s is not None
+
 
 def node_number(name: str, cluster: ClusterSpec, *, where: str) -> int:
     """The number of a node, given by its name or by that number."""
@@ -60,7 +64,7 @@ def _events(outage: Outage) -> Iterator[NodeEvent]:
     node, down_s, up_s, notice_s, _ = outage
     if notice_s:
         yield NodeEvent(max(0.0, down_s - notice_s), node, "draining")
-    yield NodeEvent(down_s, node, "down", announced=notice_s is not None)
+    yield NodeEvent(down_s, node, "down", outage.announced)
     if up_s < math.inf:
         yield NodeEvent(up_s, node, "up")
 
