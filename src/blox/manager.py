@@ -10,6 +10,7 @@ import math
 
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
+from blox.failures.attempts import Attempts
 from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
 from blox.state import progress
@@ -61,6 +62,7 @@ class BloxManager:
         self._window_left = math.inf if window is None else window[1] - window[0] + 1
         self._idle = 0
         self._idle_events = 0  # node events since a job last ran
+        self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
         """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
@@ -216,6 +218,7 @@ class BloxManager:
             saved = self.backend.lose(rows, job_state)
             self._take_off(rows, at, cluster_state, job_state)
             progress.report(job_state, rows, saved, at)
+            self._attempts.lost(rows, saved, job_state)
         self.recorder.evicted(rows, at, self.now, event)
 
     def _retire(
