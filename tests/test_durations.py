@@ -19,6 +19,7 @@ from blox.errors import BloxError
         (" 2 h ", 7200),
         ("1e3", 1000),
         (".5m", 30),
+        ("never", float("inf")),
     ],
 )
 def test_a_duration_is_a_number_and_a_unit(text, seconds):
@@ -32,6 +33,6 @@ def test_anything_else_is_refused_with_the_forms(text):
     assert caught.value.where == "repair"
 
 
-@pytest.mark.parametrize("text", ["30d", "36h", "90m", "45s", "0s", "0.1s", "1234567.25s"])
+@pytest.mark.parametrize("text", ["30d", "36h", "90m", "45s", "0s", "0.1s", "1234567.25s", "never"])
 def test_a_duration_is_written_as_it_is_read(text):
     assert duration_text(parse_duration(text)) == text

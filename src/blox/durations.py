@@ -1,4 +1,4 @@
-"""Durations as people write them: `30d`, `4h`, `90m`, `45s`, or a plain number of seconds.
+"""Durations as people write them: `30d`, `4h`, `90m`, `45s`, a plain number of seconds, or `never`.
 
 A parameter of a part that is annotated `Seconds` is read this way from a spec: `random:mtbf=30d`.
 """
@@ -21,7 +21,9 @@ _FORM = re.compile(r"\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([smhd]?)\s*")
 
 
 def parse_duration(text: str, *, where: str = "") -> Seconds:
-    """The seconds that a text names, 0 or more. Raises BloxError with the forms that are understood."""
+    """The seconds that a text names, 0 or more; NEVER for `never`. Raises BloxError with the valid forms."""
+    if text.strip() == "never":
+        return NEVER
     match = _FORM.fullmatch(text)
     seconds = float(match[1]) * _SECONDS[match[2]] if match else math.inf
     if not seconds < math.inf:
@@ -33,6 +35,8 @@ def parse_duration(text: str, *, where: str = "") -> Seconds:
 
 def duration_text(seconds: float) -> str:
     """The shortest text that `parse_duration` reads as exactly these seconds: `36h`, `90m`, `0.5s`."""
+    if seconds == NEVER:
+        return "never"
     for unit in ("d", "h", "m"):
         count = seconds / _SECONDS[unit]
         if count and count == round(count) and count * _SECONDS[unit] == seconds:

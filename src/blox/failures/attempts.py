@@ -22,9 +22,10 @@ class Attempts:
             count = 1 if saved > before else count + 1
             self._in_vain[row] = saved, count
             if count > MOST_IN_VAIN:
+                job_id = job_state.columns.job_id[row]
                 raise BloxError(
-                    f"job {job_state.columns.job_id[row]!r} has lost its GPUs {count:,} times in a row before "
-                    "it saved any work: it is not going to finish",
+                    f"job {job_id!r} has lost its GPUs {count:,} times in a row before it saved any work: it "
+                    "is not going to finish",
                     where=f"at {job_state.now:.12g} s",
                     fix="let jobs save their work (--overheads checkpoint=30m), or let less fail",
                 )

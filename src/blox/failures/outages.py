@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from blox.durations import duration_text
+from blox.durations import NEVER, duration_text
 from blox.errors import BloxError
 from blox.failures.timeline import worst_states
 from blox.state.cluster_spec import ClusterSpec
@@ -65,9 +64,9 @@ def _events(outage: Outage) -> Iterator[NodeEvent]:
     if notice_s:
         yield NodeEvent(max(0.0, down_s - notice_s), node, "draining")
     yield NodeEvent(down_s, node, "down", outage.announced)
-    if up_s < math.inf:
+    if up_s < NEVER:
         yield NodeEvent(up_s, node, "up")
 
 
 def _until(up_s: float) -> str:
-    return "for good" if up_s == math.inf else f"until {duration_text(up_s)}"
+    return "for good" if up_s == NEVER else f"until {duration_text(up_s)}"

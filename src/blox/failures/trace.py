@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blox.durations import NEVER, parse_duration
+from blox.durations import parse_duration
 from blox.errors import BloxError
 from blox.failures.outages import Outage, events_of, node_number
 from blox.registry import register
@@ -55,7 +55,7 @@ class Trace:
 def _outage(cells: dict[str, str], cluster: ClusterSpec, where: str) -> Outage:
     node = node_number(cells["node"], cluster, where=where)
     down = parse_duration(cells["down"], where=f"{where}, down")
-    up = parse_duration(cells["up"], where=f"{where}, up") if cells["up"] else NEVER
+    up = parse_duration(cells["up"] or "never", where=f"{where}, up")
     if not up > down:
         raise BloxError(
             f"up is {cells['up']} and down {cells['down']}",

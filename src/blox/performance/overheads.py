@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.durations import parse_duration
+from blox.durations import NEVER, parse_duration
 from blox.errors import BloxError
 from blox.registry import parse_options
 from blox.state.jobs import JobState
@@ -102,7 +102,9 @@ def overheads_from_spec(spec: str) -> Overheads:
                 fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS]"
                 "[,checkpoint=SECONDS,checkpoint_cost=SECONDS]",
             )
-        values[_KEYS[key]] = parse_duration(text, where=f"{where}, {key}")
+        values[_KEYS[key]] = seconds = parse_duration(text, where=f"{where}, {key}")
+        if seconds == NEVER and key != "checkpoint":
+            raise BloxError(f"{key} is never over", where=where, fix=f"give a time: {key}=60")
     if values.get("checkpoint_s") == 0:
         raise BloxError(
             "checkpoint is 0", where=where, fix="give the time between two checkpoints: checkpoint=30m"
