@@ -71,7 +71,7 @@ def test_the_next_event_is_the_earliest_of_completion_submission_and_node_event(
     grants = Allocation.from_dict({0: (0,)})
     rate, anchor = backend.launch(grants, cluster_state, job_state)
     job_state.start(grants.jobs, grants.counts, rate, anchor)
-    cluster_state.carry_out(grants)
+    cluster_state.holdings.replace(grants)
     assert backend.next_event(cluster_state, job_state) == 300.0
     assert backend.node_events(299.0) == []
     assert backend.node_events(300.0) == [DOWN]

@@ -29,7 +29,7 @@ class Mine:
     slower_s: float = 100.0
 
     def open(self, setup):
-        backend = Slow(setup.feed, setup.performance, setup.overheads, setup.options, setup.round_s)
+        backend = Slow.from_setup(setup)
         backend.slower_s = self.slower_s
         return backend
 

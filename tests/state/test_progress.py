@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 
 from blox.state import progress
 from blox.state.jobs import JobState
+from support.states import staged
 
 COLUMNS = ("done0", "rate", "anchor", "held_gpus", "gpu_rate", "held_since", "held0", "run0", "first_start_s")
 JOBS = 5
 
 
 @pytest.fixture(scope="module")
-def state(staged):
+def state():
     """A function that gives a job state with so many jobs, admitted at 0."""
 
     def admitted(jobs: int = 1) -> JobState:
-        job_state = staged(jobs)
+        job_state = staged([1] * jobs)
         job_state.submit(jobs)
         job_state.add_new_jobs(job_state.waiting)
         return job_state

@@ -89,7 +89,7 @@ class BackendBase:
     def close(self) -> None:
         """Nothing to give back."""
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         """Takes the true work of newly staged jobs."""
         self._work_s = np.concatenate((self._work_s, self._true_work_s(jobs)))
 

@@ -69,9 +69,9 @@ class ElasticSimulation(AdjustingSimulation):
         self._given_up: dict[int, tuple[float, int]] = {}  # when a job was last suspended, and its GPUs
         self._next_s = math.inf  # the earliest change of stage, or end
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         self._staged.check_jobs(jobs)
-        super()._learn(jobs, rows)
+        super()._learn(jobs, rows, job_state)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""

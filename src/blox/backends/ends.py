@@ -75,7 +75,7 @@ class Ends:
         now = job_state.now
         if now < self._horizon and self._top(job_state) <= now:
             return self._due_in_heap(job_state)
-        running = cluster_state.allocation.jobs
+        running = cluster_state.running
         ends = self.of.take(running)
         over = (ends <= now).nonzero()[0]
         rows = running.take(over)
@@ -111,7 +111,7 @@ class Ends:
             end = self._top(job_state)
             if end < self._horizon:
                 return end
-        running = cluster_state.allocation.jobs
+        running = cluster_state.running
         if not len(running):
             return math.inf
         ends = self.of.take(running)

@@ -34,8 +34,8 @@ class GradedSimulation(AdjustingSimulation):
         rate: Array = per_round * iteration_s / round_s
         return rate
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         if not self._options.whole_iterations:
             return
         iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")

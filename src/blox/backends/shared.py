@@ -43,7 +43,7 @@ class SharedSimulation(AdjustingSimulation):
         if not self._partners or job_state.now < self._ends.earliest:
             return super()._ended(cluster_state, job_state)
         ends = self._ends.of
-        running = set(cluster_state.allocation.jobs.tolist())
+        running = set(cluster_state.running.tolist())
         over: list[int] = []
         while running:
             row = min(running, key=lambda each: (ends.item(each), each))
@@ -106,6 +106,6 @@ class SharedSimulation(AdjustingSimulation):
                 partners.pop(row, None)
         return rate
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._kinds = np.concatenate((self._kinds, np.full(len(rows), -1)))

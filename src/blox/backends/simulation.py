@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, Self, final
 
 import numpy as np
 
@@ -65,6 +65,18 @@ class Simulation(BackendBase):
         self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
         self._begin()
+
+    @classmethod
+    def from_setup(cls, setup: BackendSetup) -> Self:
+        """The simulation of a run."""
+        return cls(
+            setup.feed,
+            setup.performance,
+            setup.overheads,
+            setup.options,
+            setup.round_s,
+            setup.node_events,
+        )
 
     def _begin(self) -> None:
         """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
@@ -133,8 +145,8 @@ class Simulation(BackendBase):
         left += begin
         self._ends.put(rows, left)
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
@@ -152,12 +164,4 @@ class SimulationBackend:
     def open(self, setup: BackendSetup) -> Simulation:
         # A performance model whose rates change while a job runs brings the simulation that does so.
         kind: type[Simulation] = getattr(setup.performance, "simulation", Simulation)
-        return kind(
-            setup.feed,
-            setup.performance,
-            setup.overheads,
-            setup.options,
-            setup.round_s,
-            setup.node_events,
-            setup.job_failures,
-        )
+        return kind.from_setup(setup)

@@ -16,9 +16,11 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
 from blox.backends.simulation import Simulation
+from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
+from blox.optional import OPTIONAL, declared
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.performance.table import Table
@@ -75,7 +77,7 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = bool(getattr(parts["placement"], "ignores_nodes", False))
+        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
         feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
         backend = Simulation(
@@ -98,6 +100,9 @@ class Scenario:
             skip=skip,
         )
         manager.recorder.close(manager.now)
+        for name in ("figures", "job_columns"):
+            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
+                say(job_state)
         return Outcome(
             metrics.job_columns(job_state, end_s=manager.now, window=None),
             manager.recorder.rounds(),
@@ -110,10 +115,9 @@ class Scenario:
         alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
         return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
 
-    def _believed(self, jobs: JobTable) -> Array:
-        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
-        believed: Array = jobs.columns["duration_s"] * factor
-        return believed
+    def _believed(self, jobs: JobTable) -> JobTable:
+        wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        return misjudged(jobs, wrong, np.sqrt(wrong))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from blox.state.cluster import ClusterState
@@ -12,25 +10,23 @@ from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+_COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
+
 
 def set_aside(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> tuple[Schedule, Array]:
-    """The schedule less the running jobs that stay on draining nodes, and the rows of those.
-
-    They are out of the walk: to displace one would free little or nothing, for its node takes no other job.
-    """
+    """The schedule less the running jobs that stay on draining nodes, and the rows of those."""
     if not cluster_state.draining:
         return schedule, NO_ROWS
     on_draining = cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0])
     kept = np.isin(schedule.jobs, on_draining)
     if schedule.gpus is not None:  # one that is resized gives its GPUs up
         kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
-    if not kept.any():
-        return schedule, NO_ROWS
-    columns = {
-        field.name: getattr(schedule, field.name)[~kept]
-        for field in dataclasses.fields(Schedule)
-        if isinstance(getattr(schedule, field.name), np.ndarray) and field.init
-    }
-    keys = tuple(key[~kept] for key in schedule.keys)
-    rest = Schedule(keys=keys, strict=schedule.strict, preempt=schedule.preempt, **columns)
+    columns = {name: getattr(schedule, name) for name in _COLUMNS}
+    rest = Schedule(
+        schedule.jobs[~kept],
+        tuple(key[~kept] for key in schedule.keys),
+        schedule.strict,
+        schedule.preempt,
+        **{name: None if column is None else column[~kept] for name, column in columns.items()},
+    )
     return rest, schedule.jobs[kept]
