@@ -102,7 +102,7 @@ class TimeShares:
         )
 
     def want(self, members: Array, fractions: Array, speed: Array) -> None:
-        """Sets new fractions for all. What jobs are owed of the last rounds, or have had too much, is kept."""
+        """Sets new fractions for all. What jobs are owed of the last rounds, or had too much, is kept."""
         owed = np.zeros(fractions.shape)
         most = MEMORY_ROUNDS * self.round_s
         before = self._rows_of(members[:, 0], members[:, 1])

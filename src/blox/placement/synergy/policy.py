@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
 from msgspec.structs import replace
 
 from blox.errors import BloxError
@@ -108,7 +109,7 @@ class Synergy:
         requests = Requests(schedule, cluster_state, job_state)
         if requests.hopeless:
             return requests.unplaced()
-        staying = schedule.jobs[~requests.pending]
+        staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
         room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
         return Walk(requests, cluster_state, room).run()
 
