@@ -20,7 +20,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     from rich.console import Console
 
     from blox.report.table import comparison_table
-    from blox.report.words import different_apps, mixed_speeds, remarks
+    from blox.report.words import notes
 
     console = Console()
     console.print(comparison_table(runs))
@@ -28,11 +28,9 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
-    for remark in (*mixed_speeds(runs), *different_apps(runs)):
-        console.print(remark, highlight=False, markup=False)
+    for note in notes(runs):
+        console.print(note, highlight=False, markup=False)
     for run in runs:
-        for remark in remarks(run):
-            console.print(f"{run.label}: {remark}", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(

@@ -21,6 +21,7 @@ from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
+from blox.experiment.assumptions import assumptions, reference_type
 from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
@@ -48,15 +49,18 @@ class Prepared:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+        check_numbers(experiment)
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
+            if check_cluster := getattr(part, "check_cluster", None):
+                check_cluster(self.cluster)
         self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
-        check_numbers(experiment)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         if self.composition.options.unlimited_gpus:
@@ -181,6 +185,10 @@ class Prepared:
             table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
         if table["apps"] == "auto":
             table["provenance"]["apps"] = self.apps
+        if reference := reference_type(self.composition.performance):
+            table["provenance"]["reference_gpu_type"] = reference
+        if assumed := assumptions(self, job_state):
+            table["provenance"]["assumed"] = assumed
         unknown = getattr(self.composition.performance, "unknown_models", None)
         if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names

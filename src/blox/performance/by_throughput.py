@@ -7,9 +7,11 @@ import numpy as np
 
 from blox.backends.shared import SharedSimulation
 from blox.errors import BloxError
-from blox.performance.job_speeds import REFERENCE, job_speeds
+from blox.performance.job_speeds import JobSpeeds, check_speeds, job_speeds
+from blox.performance.model_profiles import REFERENCE
 from blox.registry import register
 from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
@@ -25,16 +27,21 @@ class ByThroughput:
     Gavel publishes them; without one the project's own table is used (`profiles/gavel_throughputs.csv`). What
     counts for models, numbers of GPUs and GPU types that were not measured: `performance/job_speeds.py`. A
     job on several types goes at the pace of the slowest. Being spread over nodes costs nothing. Where a
-    cluster has several GPU types this is what `auto` means.
+    cluster names GPU types, and a workload no models, this is what `auto` means.
     """
 
     path: str = ""
     reference: str = REFERENCE
 
     simulation: ClassVar[type[SharedSimulation]] = SharedSimulation
+    by_nodes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        job_speeds(self.path, (), self.reference)
+        job_speeds(self.path, (), (), self.reference)
+
+    def check_cluster(self, spec: ClusterSpec) -> None:
+        """Refuses GPU types of which no speed is known."""
+        check_speeds(self.path, spec)
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         kinds = self.kinds(grants.jobs, cluster_state, job_state)
@@ -43,7 +50,7 @@ class ByThroughput:
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The number of each job's kind."""
         columns = job_state.columns
-        return job_speeds(self.path, cluster_state.gpu_types, self.reference).kinds(
+        return self._known(cluster_state).kinds(
             columns.model[rows].tolist(), columns.batch_size[rows].tolist(), columns.gpus[rows].tolist()
         )
 
@@ -51,7 +58,7 @@ class ByThroughput:
         self, grants: Allocation, kinds: Array, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array, Array, Array]:
         """Rates beside the partner and alone, and steps/s at rate 1, of jobs of these kinds."""
-        known = job_speeds(self.path, cluster_state.gpu_types, self.reference)
+        known = self._known(cluster_state)
         by_kind, base_of = known.tables()
         base, counts = base_of.take(kinds), grants.counts
         types = cluster_state.gpu_type.take(grants.gpus)
@@ -69,7 +76,11 @@ class ByThroughput:
                 beside[i] = min(rates[type_] for type_ in types[starts[i] : starts[i] + counts[i]].tolist())
         if not beside.all():
             raise self._stuck(grants, int(beside.argmin()), cluster_state, job_state)
-        return beside / base, alone / base, base
+        rates = alone / base
+        return rates if beside is alone else beside / base, rates, base
+
+    def _known(self, cluster_state: ClusterState) -> JobSpeeds:
+        return job_speeds(self.path, cluster_state.gpu_types, cluster_state.spec.speeds, self.reference)
 
     def _stuck(
         self, grants: Allocation, place: int, cluster_state: ClusterState, job_state: JobState

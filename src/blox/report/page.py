@@ -154,10 +154,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
 
 
 def _remarks(runs: Sequence[Run]) -> str:
-    told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
-    of_all = (*words.mixed_speeds(runs), *words.different_apps(runs))
-    told += [f"{remark[0].upper()}{remark[1:]}." for remark in of_all]
-    return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
+    return "".join(f'<p class="caption">{escape(note)}.</p>' for note in words.notes(runs))
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:

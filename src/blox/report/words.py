@@ -158,9 +158,19 @@ def _count(value: float, noun: str) -> str:
     return f"{units.number(value)} {noun}{'' if value == 1 else 's'}"
 
 
+def notes(runs: Sequence[Run]) -> list[str]:
+    """What a reader of these runs should know beside their figures; what holds for all is said once."""
+    each = [remarks(run) for run in runs]
+    common = [remark for remark in each[0] if all(remark in told for told in each)] if len(runs) > 1 else []
+    own = [
+        f"{run.label}: {remark}" for run, told in zip(runs, each) for remark in told if remark not in common
+    ]
+    return [*mixed_speeds(runs), *different_apps(runs), *common, *own]
+
+
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
-    told, summary = [], run.summary
+    told, summary = list(run.experiment.get("provenance", {}).get("assumed", ())), run.summary
     if "opt_gap" in summary:
         gap = 100 * float(summary["opt_gap"])
         told.append(
@@ -178,11 +188,6 @@ def remarks(run: Run) -> list[str]:
         told.append(f"{summary['slos_missed']:,} of {slos:,} SLOs were missed")
     if (cost := summary.get("cost_dollars")) is not None:
         told.append(f"the GPUs in use cost ${cost:,.0f}")
-    if guessed := summary.get("guessed_gpu_types"):
-        told.append(
-            f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "
-            "(scheduler gavel:throughputs=FILE names speeds of your own)"
-        )
     resizable = summary.get("resizable_jobs")
     if resizable == 0:
         told.append(
