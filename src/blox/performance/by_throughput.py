@@ -59,25 +59,41 @@ class ByThroughput:
     ) -> tuple[Array, Array, Array]:
         """Rates beside the partner and alone, and steps/s at rate 1, of jobs of these kinds."""
         known = self._known(cluster_state)
-        by_kind, base_of = known.tables()
-        base, counts = base_of.take(kinds), grants.counts
-        types = cluster_state.gpu_type.take(grants.gpus)
-        several = len(types) != len(kinds)
-        alone = by_kind[np.repeat(kinds, counts) if several else kinds, types]
-        starts = np.cumsum(counts) - counts if several else np.arange(len(counts))
-        if several:  # the slowest of its GPUs sets a job's pace
-            alone = np.minimum.reduceat(alone, starts)
+        relative, base = known.relative(), known.tables()[1].take(kinds)
+        counts, gpus = grants.counts, grants.gpus
+        if relative.shape[1] == 1:
+            alone = relative[:, 0].take(kinds)
+        elif len(gpus) == len(kinds):
+            alone = relative[kinds, cluster_state.gpu_type.take(gpus)]
+        else:  # the slowest of its GPUs sets a job's pace
+            each = relative[np.repeat(kinds, counts), cluster_state.gpu_type.take(gpus)]
+            alone = np.minimum.reduceat(each, np.cumsum(counts) - counts)
         beside = alone
         if grants.share_group is not None:
-            beside = alone.copy()
-            for i in (grants.share_group >= 0).nonzero()[0].tolist():
-                partner = self.kinds(grants.share_group[i : i + 1].astype(np.int64), cluster_state, job_state)
-                rates = known.beside(int(kinds[i]), int(partner[0]))
-                beside[i] = min(rates[type_] for type_ in types[starts[i] : starts[i] + counts[i]].tolist())
+            beside = self._beside(alone, grants, kinds, base, cluster_state, job_state)
         if not beside.all():
             raise self._stuck(grants, int(beside.argmin()), cluster_state, job_state)
-        rates = alone / base
-        return rates if beside is alone else beside / base, rates, base
+        return beside, alone, base
+
+    def _beside(
+        self,
+        alone: Array,
+        grants: Allocation,
+        kinds: Array,
+        base: Array,
+        cluster_state: ClusterState,
+        job_state: JobState,
+    ) -> Array:
+        """Rates of jobs of which some share their GPUs, given what they are alone."""
+        known, found = self._known(cluster_state), alone.copy()
+        types, starts = cluster_state.gpu_type.take(grants.gpus), np.cumsum(grants.counts) - grants.counts
+        assert grants.share_group is not None
+        for i in (grants.share_group >= 0).nonzero()[0].tolist():
+            partner = self.kinds(grants.share_group[i : i + 1].astype(np.int64), cluster_state, job_state)
+            rates = known.beside(int(kinds[i]), int(partner[0]))
+            on = types[starts[i] : starts[i] + grants.counts[i]].tolist()
+            found[i] = min(rates[type_] for type_ in on) / base[i]
+        return found
 
     def _known(self, cluster_state: ClusterState) -> JobSpeeds:
         return job_speeds(self.path, cluster_state.gpu_types, cluster_state.spec.speeds, self.reference)

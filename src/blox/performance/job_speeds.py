@@ -63,6 +63,7 @@ class JobSpeeds:
         self._alone: list[Rates] = []
         self._base: list[float] = []  # on the reference
         self._tables: tuple[Array, Array] = (np.empty((0, len(gpu_types))), np.empty(0))  # the same as arrays
+        self._relative: Array = self._tables[0]
         self._rows: list[Kind | None] = []  # of the table
         self._pairs: dict[tuple[int, int], Rates] = {}
 
@@ -81,7 +82,13 @@ class JobSpeeds:
         """(steps/s of every kind so far by GPU type, steps/s of each where it takes its duration)."""
         if len(self._tables[1]) < len(self._base):
             self._tables = np.array(self._alone).reshape(-1, len(self.gpu_types)), np.array(self._base)
+            self._relative = self._tables[0] / self._tables[1][:, None]
         return self._tables
+
+    def relative(self) -> Array:
+        """Speeds of every kind so far by GPU type, 1 where a job takes its duration."""
+        self.tables()
+        return self._relative
 
     def alone(self, kind: int) -> Rates:
         """steps/s by GPU type; 0 where such a job cannot run."""

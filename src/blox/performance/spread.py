@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import lru_cache
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -74,48 +75,54 @@ class Spread(ByThroughput):
 
     def _rates(
         self, grants: Allocation, speed: Array, cluster_state: ClusterState, job_state: JobState
-    ) -> Array:
-        """A step at home, where durations hold, over a step here; `speed`: of the GPUs here, at home 1."""
-        profiles, spec = profiles_from(self.models, self.gpus), cluster_state.spec
-        kinds = profiles.of_cluster(spec, self.reference)
-        models = [profiles.model(name) for name in job_state.columns.model[grants.jobs].tolist()]
-        gigabits = np.array([model.gigabits for model in models])
-        compute_s = np.array([model.step_s for model in models])
-        starts = np.cumsum(grants.counts) - grants.counts
-        types = cluster_state.gpu_type[grants.gpus]
-        node_gbps = np.minimum.reduceat(np.array([kind.node_gbps for kind in kinds])[types], starts)
-        on_node, nodes, racks_apart = _shape(grants, cluster_state)
-        gbps = np.full(len(models), network_gbps(spec))
-        if spec.rack_gbps:
-            gbps[racks_apart] = min(spec.network_gbps, spec.rack_gbps)
-        sizes = np.sort(cluster_state.node_gpus)[::-1]
-        fewest = np.searchsorted(np.cumsum(sizes), grants.counts) + 1
-        packed = np.minimum(grants.counts, sizes[0])
-        if self.durations == "here":
-            slowest = np.minimum.reduceat(np.array([kind.speed for kind in kinds])[types], starts)
-            home_gbps, home_node_gbps, home_s = spec.network_gbps, node_gbps, compute_s / slowest
-            here_s = home_s
-        else:
-            home_gbps, home_s, here_s = NETWORK_GBPS, compute_s, compute_s / speed
-            home_node_gbps = np.full(len(models), profiles.generation(self.reference).node_gbps)
-        network = np.full(len(models), home_gbps)
-        home = step_s(gigabits, home_s, packed, fewest, home_node_gbps, network)
-        here: Array = step_s(gigabits, here_s, on_node, nodes, node_gbps, gbps)
-        return np.asarray(home / here)
+    ) -> list[float]:
+        """The rates of jobs on several GPUs, which compute at so much of the speed that they have at home."""
+        names = job_state.columns.model[grants.jobs].tolist()
+        columns = cluster_state.gpu_node, cluster_state.gpu_type
+        node_of, type_of = (column.take(grants.gpus).tolist() for column in columns)
+        spec, rack_of = cluster_state.spec, cluster_state.node_rack
+        found, last = [], 0
+        for name, count, fast in zip(names, grants.counts.tolist(), speed.tolist()):
+            first, last = last, last + count
+            nodes = node_of[first:last]
+            there = set(nodes)
+            apart = bool(spec.rack_gbps) and len(set(rack_of[list(there)].tolist())) > 1
+            types = tuple(sorted(set(type_of[first:last])))
+            shape = Shape(count, max(map(nodes.count, there)), len(there), apart, types)
+            found.append(_rate(self, spec, name, shape, fast))
+        return found
 
     def _known(self, cluster_state: ClusterState) -> JobSpeeds:
         types, given = cluster_state.gpu_types, cluster_state.spec.speeds
         return job_speeds(self.path, types, given, self.reference, self.gpus)
 
 
-def _shape(grants: Allocation, cluster_state: ClusterState) -> tuple[Array, Array, Array]:
-    """Of each job: the most GPUs on one node, the number of nodes, whether they stand in several racks."""
-    owner = np.repeat(np.arange(len(grants.jobs)), grants.counts)
-    pairs, here = np.unique(
-        owner * cluster_state.nodes + cluster_state.gpu_node[grants.gpus], return_counts=True
-    )
-    owner, node = np.divmod(pairs, cluster_state.nodes)
-    first = np.searchsorted(owner, np.arange(len(grants.jobs)))
-    rack = cluster_state.node_rack[node]
-    apart = np.maximum.reduceat(rack, first) != np.minimum.reduceat(rack, first)
-    return np.maximum.reduceat(here, first), np.bincount(owner), apart
+class Shape(NamedTuple):
+    """Where a job is: its GPUs, the most on one node, the nodes, whether in several racks, the GPU types."""
+
+    gpus: int
+    on_node: int
+    nodes: int
+    racks_apart: bool
+    types: tuple[int, ...]
+
+
+@lru_cache(maxsize=1 << 16)
+def _rate(performance: Spread, spec: ClusterSpec, model: str, shape: Shape, speed: float) -> float:
+    """A step at home, where durations hold, over a step here; `speed`: of the GPUs here, at home 1."""
+    profiles = profiles_from(performance.models, performance.gpus)
+    known = profiles.model(model)
+    generations = profiles.of_cluster(spec, performance.reference)
+    node_gbps = min(generations[kind].node_gbps for kind in shape.types)
+    packed, fewest = min(shape.gpus, spec.largest_node), spec.fewest_nodes(shape.gpus)
+    gbps = home_gbps = network_gbps(spec)
+    if shape.racks_apart:
+        gbps = min(spec.network_gbps, spec.rack_gbps)
+    if performance.durations == "here":
+        home_s = here_s = known.step_s / min(generations[kind].speed for kind in shape.types)
+        home_node_gbps = node_gbps
+    else:
+        home_s, here_s, home_gbps = known.step_s, known.step_s / speed, NETWORK_GBPS
+        home_node_gbps = profiles.generation(performance.reference).node_gbps
+    home = step_s(known.gigabits, home_s, packed, fewest, home_node_gbps, home_gbps)
+    return home / step_s(known.gigabits, here_s, shape.on_node, shape.nodes, node_gbps, gbps)

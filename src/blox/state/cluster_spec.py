@@ -9,7 +9,9 @@ simulator.
 
 from __future__ import annotations
 
+import bisect
 import csv
+import itertools
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -40,11 +42,12 @@ class Node:
     storage_gbps: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterSpec:
     """Nodes in order of id; bandwidth between nodes; between GPUs of a node, a matrix per GPU type (Gb/s).
 
-    `speeds`: (GPU type, training speed relative to the reference type), of the types that are given one.
+    `speeds`: (GPU type, training speed relative to the reference type), of the types that are given one. A
+    spec is equal to itself only, so that what is worked out of it can be remembered.
     """
 
     nodes: tuple[Node, ...]
@@ -57,6 +60,20 @@ class ClusterSpec:
     @cached_property
     def gpu_types(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+
+    @cached_property
+    def _gpus_on_largest(self) -> list[int]:
+        """The GPUs of the largest node, of the two largest, ..."""
+        return list(itertools.accumulate(sorted((node.gpus for node in self.nodes), reverse=True)))
+
+    @property
+    def largest_node(self) -> int:
+        """The most GPUs that a node has."""
+        return self._gpus_on_largest[0]
+
+    def fewest_nodes(self, gpus: int) -> int:
+        """How many nodes a job of so many GPUs takes at least."""
+        return bisect.bisect_left(self._gpus_on_largest, gpus) + 1
 
     @property
     def total_gpus(self) -> int:
