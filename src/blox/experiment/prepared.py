@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.assumptions import assumptions, reference_type
+from blox.experiment.kept_settings import kept_settings
 from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend
 from blox.recorder import Recorder
 from blox.results import metrics
-from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
@@ -177,21 +175,7 @@ class Prepared:
             resizable = int((least < most)[: job_state.submitted].sum())
             if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
                 summary["resizable_jobs"] = resizable
-        table = self.experiment.to_table()
-        if self.composition.cluster or self.composition.default_cluster:
-            table["cluster"] = self.cluster.text
-        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        if table.get("performance") == "auto":
-            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        if table["apps"] == "auto":
-            table["provenance"]["apps"] = self.apps
-        if reference := reference_type(self.composition.performance):
-            table["provenance"]["reference_gpu_type"] = reference
-        if assumed := assumptions(self, job_state):
-            table["provenance"]["assumed"] = assumed
-        unknown = getattr(self.composition.performance, "unknown_models", None)
-        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
-            table["provenance"]["unknown_models"] = names
+        table = kept_settings(self, job_state, self._digest.hexdigest())
         stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
 
