@@ -36,8 +36,8 @@ JOBS = "Submit no more jobs than this."
 SEED = "Seed of everything random."
 MAX_ROUNDS = "Stop after so many rounds."
 APPS = "Whose fairness is measured: jobs with the same group, user, tenant or model; job: each by itself."
-BACKEND = "simulation, or process (real child processes)."
-SPEEDUP = "How much faster than real time the process backend runs."
+BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
+SPEEDUP = "Short for --backend process:speedup=FACTOR."
 
 Settings = Annotated[
     Path | None,
@@ -60,7 +60,7 @@ Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, meta
 Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
 Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
-Backend = Annotated[str | None, _text(BACKEND, _TIME, "NAME")]
+Backend = Annotated[str | None, _text(BACKEND, _TIME)]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
 
