@@ -16,6 +16,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
+from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.result import Result
 from blox.workloads.table import Array
@@ -30,6 +31,7 @@ WORDS = {
     EVICTION: "it had lost its GPUs between two rounds",
 }
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "thrown off its node"}
 
 
 @dataclass(frozen=True)
@@ -139,15 +141,18 @@ class Explanation:
         if causes:
             parts = [f"{duration(totals[cause])} because {WORDS[cause]}" for cause in causes]
             tale += ": " + "; ".join(parts)
-        preemptions, evictions = int(jobs["preemptions"][row]), len(self.evictions(row))
+        stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
-            f"{'it was never preempted' if not preemptions else f'it was preempted {_times(preemptions)}'}"
-            + (f", lost its GPUs {_times(evictions)}" if evictions else ""),
+            f"it was {' and '.join(stops) or 'never interrupted'}",
             {"finished": "and finished", "running": "and was still running when the run ended"}.get(
                 str(jobs["state"][row]), "and was still waiting when the run ended"
             ),
         ]
         return f"{tale}; {' '.join(ends)}."
+
+    def interruptions(self, row: int) -> dict[str, int]:
+        """How often a job was preempted, moved or lost its node, by kind."""
+        return {kind: int(self.result.jobs[kind][row]) for kind in kinds_of(self.result.summary)}
 
     @cached_property
     def _time(self) -> Array:

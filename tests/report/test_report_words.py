@@ -12,6 +12,7 @@ from support.toy_runs import ToyResult, toy_run
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:
     run = toy_run(jobs=2)
     run.summary.update(avg_jct_s=jct, avg_responsiveness_s=responsiveness, preemptions=preemptions)
+    run.summary.update(moves=0, interruptions=preemptions)
     return ToyResult(label, run.experiment, run.summary, run.jobs, run.rounds, run.stints)
 
 

@@ -129,6 +129,7 @@ def _result(
         "fragmentation": 0.25,
         "preemptions": int(preemptions.sum()),
         "moves": 0,
+        "interruptions": int(preemptions.sum()),
         "wait_admission_s": 0.0,
         "wait_priority_s": waits["priority"],
         "wait_capacity_s": waits["capacity"],

@@ -26,6 +26,7 @@ def compare(
     jobs: options.Jobs = None,
     seed: options.Seed = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
     out: options.Out = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
@@ -40,12 +41,13 @@ def compare(
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "belief": belief, "round_s": round_s, "clock": clock,
-        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
+        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
     }  # fmt: skip
     several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
     from blox.cli.grids import check_place, check_targets, grid_from, names_of, run_tasks, tell_failed
     from blox.cli.show import show_runs, written
     from blox.experiment.parallel import Task
+    from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
     from blox.results.files import write_text
     from blox.results.result import Result
@@ -54,7 +56,7 @@ def compare(
     if out is not None:
         check_place(out, "compare.toml", "report.html")
     grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
-    experiments = grid.experiments()
+    experiments = same_apps(grid.experiments())
     check_all(experiments)
     names = names_of(experiments)
     tasks = [Task(each, None if out is None else out / slug(name)) for each, name in zip(experiments, names)]

@@ -80,7 +80,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     console.print(table)
     longest = np.argsort(-waited, kind="stable")[:limit]
     table = _table(
-        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "preempted", left=("job", "mostly for")
+        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "interrupted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
         cause = max(waits, key=lambda name: float(waits[name][row]))
@@ -91,7 +91,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
             duration(float(waited[row])),
             Text(cause, style=STYLES[cause]),
             duration(float(jobs["jct_s"][row])),
-            f"{int(jobs['preemptions'][row]):,}",
+            f"{sum(explanation.interruptions(row).values()):,}",
         )
     console.print("\nThe jobs that waited longest (--job ID for one of them):\n")
     console.print(table)

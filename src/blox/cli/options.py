@@ -18,7 +18,7 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
-CLUSTER = "32x4, v100=9x4,p100=9x4, 16x8:cpu=24, or a TOML file."
+CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
 ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Who goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
@@ -36,6 +36,7 @@ WINDOW = "Measure these jobs, counted from 0, both included."
 JOBS = "Submit no more jobs than this."
 SEED = "Seed of everything random."
 MAX_ROUNDS = "Stop after so many rounds."
+APPS = "Whose fairness is measured: jobs with the same group, user, tenant or model; job: each by itself."
 BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
 SPEEDUP = "Short for --backend process:speedup=FACTOR."
 
@@ -60,6 +61,7 @@ Window = Annotated[str | None, _text(WINDOW, _TIME, "FIRST-LAST")]
 Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, metavar="N")]
 Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
+Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME)]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]

@@ -24,6 +24,7 @@ def run(
     jobs: options.Jobs = None,
     seed: options.Seed = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
     label: options.Label = None,
@@ -40,7 +41,7 @@ def run(
         "placement": placement, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
         "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
-        "max_rounds": max_rounds, "backend": backend, "speedup": speedup, "label": label,
+        "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "label": label,
     }  # fmt: skip
     from blox.cli.experiments import experiment_from, note_other_jobs
     from blox.cli.places import check_writable

@@ -20,7 +20,7 @@ def show_runs(runs: Sequence[Run]) -> None:
 
     from blox.report import series
     from blox.report.table import comparison_table
-    from blox.report.words import mixed_speeds, remarks
+    from blox.report.words import notes
 
     console = Console()
     console.print(comparison_table(runs))
@@ -32,11 +32,9 @@ def show_runs(runs: Sequence[Run]) -> None:
         for costs in failure_tables(runs):
             console.print()
             console.print(costs)
-    for remark in mixed_speeds(runs):
-        console.print(remark, highlight=False, markup=False)
+    for note in notes(runs):
+        console.print(note, highlight=False, markup=False)
     for run in runs:
-        for remark in remarks(run):
-            console.print(f"{run.label}: {remark}", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(

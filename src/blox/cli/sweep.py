@@ -48,6 +48,7 @@ def sweep(
     window: options.Window = None,
     jobs: options.Jobs = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
@@ -64,17 +65,18 @@ def sweep(
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
         "load": load, "seed": seed, "round_s": round_s,
     }  # fmt: skip
-    single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
+    single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps}
     from blox.cli.grids import check_place, check_targets, grid_from, run_tasks, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.experiment.parallel import Task
+    from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, finished_outcome, run_name, sweep_csv
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
     check_place(out, "runs", "sweep.toml", "sweep.csv", "report.html")
     grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
-    experiments = grid.experiments()
+    experiments = same_apps(grid.experiments())
     check_all(experiments)
     _note_load(grid)
     tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
@@ -162,9 +164,9 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     for measure in measures.TERMINAL:
         if measure.key in _FIGURES:
             unit, texts = measures.column(measure, results, short=True)
-            head = "\n".join(
-                filter(None, (measure.group.replace("responsiveness", "resp."), measure.name, unit))
-            )
+            group = measure.group.replace("responsiveness", "resp.")
+            name = measure.name.replace("interruptions", "inter-\nruptions")
+            head = "\n".join(filter(None, (group, name, unit)))
             table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
             columns.append(texts)
     for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
@@ -176,4 +178,4 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     return table
 
 
-_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")

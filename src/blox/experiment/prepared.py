@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
+from blox.experiment.kept_settings import kept_settings
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
@@ -31,7 +31,6 @@ from blox.manager import BloxManager
 from blox.protocols import Backend, declared
 from blox.recorder import Recorder
 from blox.results import failures, metrics
-from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
@@ -55,13 +54,16 @@ class Prepared:
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.backend_part = backend_of(experiment)
+        check_numbers(experiment, self.backend_part)
         self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
+            if check_cluster := declared(part, "check_cluster"):
+                check_cluster(self.cluster)
         self.resizes = declared(self.composition.scheduler, "resizes")
-        self.apps = apps_of(self.composition.scheduler, f"scheduler {experiment.scheduler!r}")
+        self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
-        check_numbers(experiment, self.backend_part)
         self.failures = failures_from_spec(experiment.failures)
         self._node_events()
         self.most_jobs = self._most_jobs()
@@ -175,7 +177,15 @@ class Prepared:
         if (log := recorder.failures) is not None:
             spent = failures.gpu_time(log, stints, self.composition.overheads)
             jobs.update(failures.job_columns(log, spent, job_state.submitted))
-        summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        summary = metrics.summarise(
+            jobs,
+            rounds,
+            recorder,
+            end_s=end_s,
+            total_gpus=self.cluster.total_gpus,
+            round_s=self.experiment.round_s,
+            moves_are_preemptions=options.moves_are_preemptions,
+        )
         tables: dict[str, dict[str, Array]] = {}
         if log is not None:
             summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
@@ -188,15 +198,7 @@ class Prepared:
             resizable = int((least < most)[: job_state.submitted].sum())
             if resizable or not declared(self.composition.scheduler, "rigid_too"):
                 summary["resizable_jobs"] = resizable
-        table = self.experiment.to_table()
-        if self.composition.cluster or self.composition.default_cluster:
-            table["cluster"] = self.cluster.text
-        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        if table.get("performance") == "auto":
-            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        unknown = declared(self.composition.performance, "unknown_models")
-        if unknown and (names := unknown(job_state)) and not self.experiment.compat:
-            table["provenance"]["unknown_models"] = names
+        table = kept_settings(self, job_state, self._digest.hexdigest())
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
 
     def _most_jobs(self) -> int | None:

@@ -25,7 +25,9 @@ class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
-    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `compat`: a preset
+    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `apps`: the column
+    whose values make jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`;
+    `job`: each is an app. `compat`: a preset
     that decides admission, scheduling, placement and how time is credited. A policy may also be given as an
     object. One of ours, or of a file, stands for its spec; one of a class of your program is used as it is,
     and results of such a run are not saved, for nothing could run them again.
@@ -47,6 +49,7 @@ class Experiment:
     jobs: int | None = None
     seed: int = 0
     max_rounds: int | None = None
+    apps: str = "auto"
     compat: str = ""
     backend: str | Any = "simulation"
     speedup: float = 60.0

@@ -32,8 +32,9 @@ class Measure:
 JOBS = Measure("jobs", "", "jobs", "count", "")
 AVG_JCT = Measure("avg_jct_s", "JCT", "average", "seconds")
 AVG_RESPONSIVENESS = Measure("avg_responsiveness_s", "responsiveness", "average", "seconds")
-PREEMPTIONS = Measure("preemptions", "", "preemptions", "count")
+INTERRUPTIONS = Measure("interruptions", "", "interruptions", "count")
 UTILISATION = Measure("utilisation", "", "utilisation", "share", "high")
+UTILISATION_WHOLE_RUN = Measure("utilisation_whole_run", "whole run", "utilisation", "share", "high")
 MAKESPAN = Measure("makespan_s", "", "makespan", "seconds")
 JOBS_PER_S = Measure("jobs_per_s", "simulated", "jobs/s", "rate", "")
 
@@ -46,7 +47,7 @@ _COMMON = (
     Measure("p95_responsiveness_s", "responsiveness", "p95", "seconds"),
     MAKESPAN,
     UTILISATION,
-    PREEMPTIONS,
+    INTERRUPTIONS,
 )
 TERMINAL = (*_COMMON, JOBS_PER_S)
 FAIRNESS = (
@@ -62,8 +63,13 @@ PAGE = (
     *_COMMON,
     *FAIRNESS,
     *APPS,
+    Measure("preemptions", "", "preemptions", "count"),
     Measure("moves", "", "moves", "count"),
     Measure("fragmentation", "", "fragmentation", "share"),
+    Measure("queue_length", "", "jobs waiting", "ratio"),
+    UTILISATION_WHOLE_RUN,
+    Measure("fragmentation_whole_run", "whole run", "fragmentation", "share"),
+    Measure("queue_length_whole_run", "whole run", "jobs waiting", "ratio"),
     JOBS,
 )
 
@@ -101,6 +107,12 @@ def by_app(runs: Sequence[Run]) -> bool:
     )
 
 
+def apps_of(run: Run) -> str:
+    """The column that made jobs one app in a run: as named, or what `auto` came to."""
+    named = str(run.experiment.get("apps", ""))
+    return str(run.experiment.get("provenance", {}).get("apps", "")) if named in ("", "auto") else named
+
+
 def as_number(value: Any) -> float:
     """A float, nan for what is absent or not a number."""
     try:
@@ -128,10 +140,15 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
 
 
 def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
-    """The positions of the best runs by a measure; none where the runs do not differ."""
+    """The positions of the best runs by a measure; none where the runs do not differ.
+
+    Nor where they mean different things: rho of users in one, of tenants in another.
+    """
     values = [measure.of(run) for run in runs]
     finite = [value for value in values if math.isfinite(value)]
     if not measure.better or len(finite) < 2 or min(finite) == max(finite):
+        return set()
+    if measure in APPS and len({apps_of(run) for run in runs}) > 1:
         return set()
     target = min(finite) if measure.better == "low" else max(finite)
     return {position for position, value in enumerate(values) if value == target}

@@ -88,8 +88,9 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         section(
             "metrics",
             "Figures",
-            "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
-            + (" The best value of each column is marked." if several else ""),
+            "Over the tracked jobs. Utilisation, fragmentation and jobs waiting: averages over the time in "
+            "which these arrived, and over the whole run. Interruptions: preemptions, moves and failures of "
+            "all jobs." + (" The best value of each column is marked." if several else ""),
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
         *_failures(runs),
@@ -155,16 +156,17 @@ def _sections(runs: Sequence[Run]) -> list[str]:
 
 
 def _remarks(runs: Sequence[Run]) -> str:
-    told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
-    told += [f"{remark[0].upper()}{remark[1:]}." for remark in words.mixed_speeds(runs)]
-    return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
+    return "".join(f'<p class="caption">{escape(note)}.</p>' for note in words.notes(runs))
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:
     """The same for apps, where jobs are grouped into such."""
     if not measures.by_app(runs):
         return []
-    caption = "Share of apps whose rho is at most so much. An app is there from its first job to its last."
+    caption = (
+        "Share of apps whose rho is at most so much: the time that an app had jobs in the system, over what "
+        "an equal part of the cluster would have given."
+    )
     return [
         section(
             "app-rho-cdf",

@@ -35,7 +35,7 @@ class Label:
 
 
 def comparison_table(results: Sequence[Run]) -> Table:
-    """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, preemptions, speed.
+    """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, interruptions, speed.
 
     Each column has one unit, named in its head. At 80 columns long labels fold; figures are never cut.
     """
@@ -64,7 +64,7 @@ _SHORT = {
     "average": "avg",
     "responsiveness": "resp.",
     "utilisation": "util.",
-    "preemptions": "pre-\nempt.",
+    "interruptions": "in-\nter-\nrupt.",
     "makespan": "make-\nspan",
     "simulated": "sim.",
 }

@@ -8,6 +8,8 @@ import numpy as np
 
 from blox.recorder import Recorder
 from blox.results import fairness
+from blox.results.arrivals import WHOLE_RUN, Span, arrivals, occupancy
+from blox.results.interruptions import interruptions
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -87,17 +89,27 @@ def _states(status: Array, held_gpus: Array) -> Array:
 
 
 def summarise(
-    jobs: dict[str, Array], rounds: dict[str, Array], recorder: Recorder, *, end_s: float, total_gpus: int
+    jobs: dict[str, Array],
+    rounds: dict[str, Array],
+    recorder: Recorder,
+    *,
+    end_s: float,
+    total_gpus: int,
+    round_s: float,
+    moves_are_preemptions: bool = False,
 ) -> dict[str, Any]:
-    """JCT and responsiveness over the finished jobs of the window; the rest over the whole run."""
+    """JCT and responsiveness over the finished jobs of the window; what is not of jobs over their arrivals.
+
+    Preemptions, moves and causes of waiting are over all jobs and the whole run.
+    """
     measured = jobs["in_window"] == 1
     finished = measured & ~np.isnan(jobs["finish_s"])
     jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][measured]
     responsiveness = responsiveness[~np.isnan(responsiveness)]
     begin_s = float(jobs["submit_s"][0]) if len(measured) else 0.0
     last = float(jobs["finish_s"][finished].max()) if finished.any() else end_s
-    elapsed = end_s - begin_s
-    used = recorder.busy_gpu_s(end_s) if recorder.shared else float(jobs["gpu_seconds"].sum())
+    arriving = arrivals(jobs["submit_s"], measured, end_s, round_s)
+    whole = occupancy(Span(begin_s, end_s), rounds, recorder, total_gpus)
     summary: dict[str, Any] = {
         "jobs": int(measured.sum()),
         "finished": int(finished.sum()),
@@ -109,10 +121,13 @@ def summarise(
         "p95_responsiveness_s": _percentile(responsiveness, 95),
         "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
         "makespan_s": last - begin_s,
-        "utilisation": used / (total_gpus * elapsed) if elapsed > 0 else 0.0,
-        "fragmentation": _over_time(rounds["time_s"], rounds["fragmentation"], end_s),
+        **occupancy(arriving, rounds, recorder, total_gpus),
+        **{f"{name}{WHOLE_RUN}": value for name, value in whole.items()},
+        "arrivals_begin_s": arriving.begin_s,
+        "arrivals_end_s": arriving.end_s,
         "preemptions": int(jobs["preemptions"].sum()),
         "moves": int(jobs["moves"].sum()),
+        "interruptions": interruptions(jobs, moves_are_preemptions),
     }
     summary.update(_fairness(jobs, finished))
     summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
@@ -149,10 +164,3 @@ def _mean(values: Array) -> float | None:
 
 def _percentile(values: Array, percent: float) -> float | None:
     return float(np.percentile(values, percent)) if len(values) else None
-
-
-def _over_time(time_s: Array, values: Array, end_s: float) -> float:
-    """The average of a step function from its first step to `end_s`."""
-    if not len(time_s) or end_s <= time_s[0]:
-        return 0.0
-    return float((values * np.diff(np.append(time_s, end_s))).sum() / (end_s - time_s[0]))

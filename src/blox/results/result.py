@@ -59,7 +59,7 @@ class Result:
     tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)  # those that only some runs have
 
     def __repr__(self) -> str:
-        figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+        figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")
         told = ", ".join(f"{name}={self.summary.get(name)!r}" for name in figures)
         return f"Result({self.label!r}, {told})"
 

@@ -61,7 +61,8 @@ class TimeShares:
         run.look_up(throughputs(self.throughputs), memory.types)
         self._credit(memory, run)
         self._update_jobs(memory, run, job_state)
-        chosen = self._choose(memory, run, job_state)
+        # the original's time begins with the first arrival
+        chosen = self._choose(memory, run, job_state) if job_state.submitted else []
         if not chosen and run.no_more_jobs and len(memory.combinations.members):
             memory.reset_s = 0.0  # nothing runs and no job will come: do not wait for the next reset
             chosen = self._choose(memory, run, job_state)
@@ -125,6 +126,8 @@ class TimeShares:
         combinations.add(members, np.full(len(members), width[row]), runs)
 
     def _choose(self, memory: Memory, run: GavelRun, job_state: JobState) -> list[tuple[int, int]]:
+        """What runs in the next round: one pass of the original's loop, even if it finds nothing to run."""
+        run.counts.passes += 1
         combinations = memory.combinations
         elapsed_s = job_state.now - memory.reset_s
         if memory.stale and (elapsed_s >= self.reset_s or memory.reset_s == 0):
