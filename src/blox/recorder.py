@@ -81,6 +81,7 @@ class Recorder:
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
+        self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
 
@@ -173,10 +174,11 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
-        job, start, end, counts, gpu = self._runs(end_s)
+        job, start, end, counts = self._runs(end_s)
+        gpus = [gpus for *_, gpus in self._starts]
         return {
             "job": np.repeat(job, counts),
-            "gpu": gpu,
+            "gpu": np.concatenate(gpus) if gpus else np.empty(0, dtype=np.int64),
             "start_s": np.repeat(start, counts),
             "end_s": np.repeat(end, counts),
         }
@@ -185,19 +187,23 @@ class Recorder:
         """GPU-seconds held between two times; a GPU that two jobs share counts once."""
         if self.shared:
             return self._shared_gpu_s(begin_s, until_s)
-        _, start, end, counts, _ = self._runs(self._end_s)
+        _, start, end, counts = self._runs(self._end_s)
         inside = np.minimum(end, until_s) - np.maximum(start, begin_s)
         return float((counts * np.maximum(inside, 0.0)).sum())
 
-    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array, Array]:
-        """Of every uninterrupted time of a job on GPUs: the job, its start and end, its GPUs; all GPU ids."""
+    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array]:
+        """Of every uninterrupted time of a job on GPUs: the job, its start and end, and how many GPUs."""
+        if self._paired is None or self._paired[0] != end_s:
+            self._paired = end_s, self._pair(end_s)
+        return self._paired[1]
+
+    def _pair(self, end_s: float) -> tuple[Array, Array, Array, Array]:
         if not self._starts:
             none = np.empty(0, dtype=np.int64)
-            return none, np.empty(0), np.empty(0), none, none
+            return none, np.empty(0), np.empty(0), none
         job = np.concatenate([rows for _, rows, _, _ in self._starts])
         start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
         counts = np.concatenate([c for _, _, c, _ in self._starts])
-        gpu = np.concatenate([g for *_, g in self._starts])
         ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
         ended = np.concatenate(
             [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
@@ -211,7 +217,7 @@ class Recorder:
         closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
         end = np.full(len(job), end_s)
         end[by_start[closed]] = ended[by_end][where[closed]]
-        return job, start, end, counts, gpu
+        return job, start, end, counts
 
     def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""

@@ -68,7 +68,8 @@ def test_a_job_wider_than_a_node_needs_the_network_anyway(files):
     """8 GPUs on two nodes of 4: 1 + 1.5/100 + 1/10 s whatever the policy; on 4 nodes 1 + 1/100 + 1.5/10."""
     held = [tuple(range(8)), (8, 9, 12, 13, 16, 17, 20, 21)]
     expected = [1.0, 1.115 / 1.16]
-    assert rates(Spread(**files), held, "6x4:network_gbps=10") == pytest.approx(expected, rel=1e-12)
+    packed = Spread(**files, durations="here")
+    assert rates(packed, held, "6x4:network_gbps=10") == pytest.approx(expected, rel=1e-12)
 
 
 def test_slow_gpus_lose_less_and_several_types_go_at_the_slowest_pace(files):
@@ -76,7 +77,7 @@ def test_slow_gpus_lose_less_and_several_types_go_at_the_slowest_pace(files):
     cluster = "slow=2x4,gpu=2x4:network_gbps=10"
     held = [(0, 4), (1, 8), (9, 12)]
     expected = [2.01 / 2.1, 2.01 / 2.1, 1.01 / 1.1]
-    assert rates(Spread(**files), held, cluster) == pytest.approx(expected, rel=1e-12)
+    assert rates(Spread(**files, durations="here"), held, cluster) == pytest.approx(expected, rel=1e-12)
 
 
 def test_racks_and_links_are_those_of_the_cluster(files, tmp_path):
@@ -87,7 +88,8 @@ def test_racks_and_links_are_those_of_the_cluster(files, tmp_path):
     path.write_text(f"network_gbps = 10\nrack_gbps = 1\n{nodes}[links]\ngpu = {links}\n")
     together = 1 + 1 / 300
     expected = [together / 1.1, together / 2]
-    assert rates(Spread(**files), [(0, 3), (1, 6)], str(path)) == pytest.approx(expected, rel=1e-12)
+    packed = Spread(**files, durations="here")
+    assert rates(packed, [(0, 3), (1, 6)], str(path)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_nothing_is_spread_where_nodes_do_not_count(files):

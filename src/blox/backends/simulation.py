@@ -25,7 +25,12 @@ NO_TIMES: Array = np.empty(0)
 
 
 class PerformanceModel(Protocol):
-    """How fast jobs run on the GPUs they are given: 1.0 is the speed that their duration implies."""
+    """How fast jobs run on the GPUs they are given: 1.0 is the speed that their duration implies.
+
+    One that takes GPUs of all types to be alike says so by a class attribute `by_gpu_type = False`, one in
+    which being spread over nodes costs nothing by `by_nodes = False`: results then tell. As in any part,
+    `check_cluster(spec)`, where there is one, refuses clusters that the model cannot work with.
+    """
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float: ...
 

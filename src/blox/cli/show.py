@@ -23,7 +23,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     from blox.report.sheet_table import sheet_table
     from blox.report.sheets import further_sheet, waiting_sheet
     from blox.report.table import comparison_table, difference_table
-    from blox.report.words import different_apps, mixed_speeds, remarks
+    from blox.report.words import notes
     from blox.results.comparison import Comparison
 
     console = Console()
@@ -41,11 +41,9 @@ def show_runs(runs: Sequence[Run]) -> None:
         if sheet.columns:
             console.print()
             console.print(sheet_table(sheet))
-    for remark in (*idle_queues(runs), *mixed_speeds(runs), *different_apps(runs)):
-        console.print(remark, highlight=False, markup=False)
+    for note in (*idle_queues(runs), *notes(runs)):
+        console.print(note, highlight=False, markup=False)
     for name, run in zip(labels(runs), runs):
-        for remark in remarks(run):
-            console.print(f"{name}: {remark}", highlight=False, markup=False)
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(f"{name}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False)

@@ -197,9 +197,9 @@ def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
     for measure in measures.TERMINAL:
         if measure.key in _FIGURES:
             unit, texts = measures.column(measure, results, short=True)
-            head = "\n".join(
-                filter(None, (measure.group.replace("responsiveness", "resp."), measure.name, unit))
-            )
+            group = measure.group.replace("responsiveness", "resp.")
+            name = measure.name.replace("interruptions", "inter-\nruptions")
+            head = "\n".join(filter(None, (group, name, unit)))
             table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
             columns.append(texts)
     for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):

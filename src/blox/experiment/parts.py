@@ -11,7 +11,8 @@ from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, suggestion
 from blox.performance.overheads import overheads_from_spec
-from blox.state.cluster_spec import cluster_from_spec
+from blox.state.cluster_spec import DEFAULT_TYPE, cluster_from_spec
+from blox.workloads.spec import workload_rng
 from blox.workloads.table import Workload
 
 if TYPE_CHECKING:
@@ -53,21 +54,32 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
     )
 
 
-def _performance(experiment: Experiment, *parts: object) -> str | Any:
+def _performance(experiment: Experiment, workload: Workload, *policies: object) -> str | Any:
     """The performance model that the experiment names; for `auto`, that of the first part that asks.
 
-    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
-    speeds go by GPU type if the cluster has several types, and by durations if it has one.
+    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks, or
+    one asks for speeds by GPU type, being spread costs as well if the workload names models (`spread`). If it
+    does not, speeds go by GPU type where the cluster names any, and otherwise by durations.
     """
     if experiment.performance != "auto":
         return experiment.performance
     if experiment.backend == "process":
         return "duration"
-    for part in parts:
-        if own := getattr(part, "default_performance", ""):
-            return str(own)
-    several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
-    return "throughputs" if several else "duration"
+    asked = (getattr(part, "default_performance", "") for part in (workload, *policies))
+    name, colon, options = next(filter(None, map(str, asked)), "").partition(":")
+    if name not in ("", "throughputs"):
+        return f"{name}{colon}{options}"
+    if names_models(workload, experiment.seed):
+        return f"spread{colon}{options}"
+    spec = cluster_from_spec(experiment.cluster)
+    typed = spec.gpu_types != (DEFAULT_TYPE,) or bool(spec.speeds)
+    return f"throughputs{colon}{options}" if name or typed else "duration"
+
+
+def names_models(workload: Workload, seed: int) -> bool:
+    """Whether the jobs of a workload say which model they train; of a generator, those of its first batch."""
+    first = next(iter(workload.batches(workload_rng(seed))), None)
+    return first is not None and any(first.column("model").tolist())
 
 
 def cluster_of(experiment: Experiment, parts: Composition) -> str:

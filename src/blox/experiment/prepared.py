@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
+from blox.experiment.kept_settings import kept_settings
 from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
 from blox.loop import run as run_loop
@@ -31,7 +31,6 @@ from blox.results import metrics
 from blox.results.accounting import Tariff, account
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import metrics_from_spec, with_metrics
-from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
@@ -53,16 +52,19 @@ class Prepared:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+        check_numbers(experiment)
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
+            if check_cluster := getattr(part, "check_cluster", None):
+                check_cluster(self.cluster)
         self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         self.oracle = knows_durations(experiment.belief, self.composition)
-        check_numbers(experiment)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
@@ -202,19 +204,7 @@ class Prepared:
             resizable = int((least < most)[: job_state.submitted].sum())
             if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
                 summary["resizable_jobs"] = resizable
-        table = self.experiment.to_table()
-        if self.composition.cluster or self.composition.default_cluster:
-            table["cluster"] = self.cluster.text
-        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        if self.oracle:
-            table["provenance"]["oracle"] = True
-        if table.get("performance") == "auto":
-            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        if table["apps"] == "auto":
-            table["provenance"]["apps"] = self.apps
-        unknown = getattr(self.composition.performance, "unknown_models", None)
-        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
-            table["provenance"]["unknown_models"] = names
+        table = kept_settings(self, job_state, self._digest.hexdigest())
         found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
         return with_metrics(found, self.metrics)
 

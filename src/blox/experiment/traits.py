@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from blox.backends.shared import SharedSimulation
 from blox.composition import Composition
 from blox.experiment.parts import compose
 from blox.workloads.spec import workload_from_spec
@@ -25,6 +26,7 @@ _DURATIONS = {"remaining_s", "expected_s"}
 _KNOWN = {
     *("workload", "cluster", "admission", "scheduler", "placement", "termination", "performance"),
     *("overheads", "belief", "round_s", "clock", "window", "jobs", "seed", "max_rounds", "compat", "label"),
+    *("apps", "prices", "power", "metrics"),
 }
 
 
@@ -46,7 +48,8 @@ def _canonical(experiment: Experiment) -> Experiment:
     workload = workload_from_spec(experiment.workload)
     parts = compose(experiment, workload)
     policies = _policies(parts)
-    own_rates = hasattr(parts.performance, "simulation")  # rates that may follow what is believed
+    simulation = getattr(parts.performance, "simulation", SharedSimulation)
+    own_rates = simulation is not SharedSimulation  # rates that may follow what is believed
     if not own_rates and not any(_may(part, "reads_durations") for part in policies):
         experiment = dataclasses.replace(experiment, belief="oracle")
     given = hasattr(workload, "table") and experiment.belief.strip() == "oracle" and _all_known(experiment)

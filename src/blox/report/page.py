@@ -227,10 +227,8 @@ def _differences(runs: Sequence[Run]) -> list[str]:
 
 
 def _remarks(runs: Sequence[Run]) -> str:
-    told = [f"{name}: {remark}." for name, run in zip(labels(runs), runs) for remark in words.remarks(run)]
-    of_all = (*idle_queues(runs), *words.mixed_speeds(runs), *words.different_apps(runs))
-    told += [f"{remark[0].upper()}{remark[1:]}." for remark in of_all]
-    return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
+    told = [*idle_queues(runs), *words.notes(runs)]
+    return "".join(f'<p class="caption">{escape(note[0].upper() + note[1:])}.</p>' for note in told)
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:
