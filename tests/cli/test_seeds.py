@@ -205,3 +205,28 @@ def test_a_folder_of_one_run_is_not_mixed_with_seeds(command, tmp_path):
     command("run", *SMALL, "--out", tmp_path / "r")
     answer = command("run", *SMALL, "--seeds", 2, "--out", tmp_path / "r")
     assert answer.code == 2 and "jobs.csv" in answer.err
+
+
+def test_a_sweep_has_a_row_per_point_with_intervals_and_one_per_run(command, tmp_path):
+    words = ["--load", "6,40", "--scheduler", "fifo,srtf", "--seeds", 3, "--processes", 2]
+    answer = command("sweep", *SMALL, *words, "--out", tmp_path / "s")
+    assert (answer.code, answer.err) == (0, "note: --load replaces the load=12 of gavel:multi=true,load=12\n")
+    assert "Means of 3 seeds" in answer.out and answer.out.count("±") > 20
+    assert sum("srtf (oracle)" in line for line in answer.out.splitlines()) == 2
+    means = list(csv.DictReader((tmp_path / "s" / "means.csv").open()))
+    runs = list(csv.DictReader((tmp_path / "s" / "sweep.csv").open()))
+    assert (len(means), len(runs)) == (4, 12)
+    assert [(row["load"], row["scheduler"], row["oracle"], row["seeds"]) for row in means[:2]] == [
+        ("6", "fifo", "no", "3"), ("6", "srtf", "yes", "3")
+    ]  # fmt: skip
+    first = [float(row["avg_jct_s"]) for row in runs if (row["load"], row["scheduler"]) == ("6", "fifo")]
+    assert float(means[0]["avg_jct_s"]) == pytest.approx(sum(first) / 3)
+    page = (tmp_path / "s" / "report.html").read_text()
+    assert "Over 40 jobs in each run. Means of 3 seeds" in page and "srtf (oracle)" in page
+
+
+def test_a_sweep_over_beliefs_shows_every_point_and_runs_once_what_cannot_differ(command, tmp_path):
+    words = ["--scheduler", "fifo,srtf", "--belief", "oracle,noisy:sigma=2", "--seeds", 2, "--processes", 1]
+    assert command("sweep", *SMALL, *words, "--out", tmp_path / "s", "--no-report").code == 0
+    assert len(list((tmp_path / "s" / "runs").iterdir())) == 6
+    assert len(list(csv.DictReader((tmp_path / "s" / "means.csv").open()))) == 4

@@ -160,6 +160,7 @@ def test_long_runs_stay_small() -> None:
         submit_s=submit,
         jct_s=rng.lognormal(8, 2, jobs),
         responsiveness_s=rng.exponential(900, jobs),
+        queueing_s=rng.exponential(900, jobs),
         gpus=np.ones(jobs, dtype=int),
         in_window=np.ones(jobs, dtype=bool),
     )

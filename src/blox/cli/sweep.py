@@ -11,15 +11,17 @@ import typer
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
+    from collections.abc import Mapping, Sequence
 
     from blox.experiment.parallel import Outcome
     from blox.experiment.settings import Experiment
     from blox.experiment.sweep import Grid
+    from blox.report.run import Run
+    from blox.report.sweep_points import Points
+    from blox.report.wide_table import WideTable
+    from blox.results.comparison import Comparison
 
-MOST_ROWS = 60  # of the table on the terminal; sweep.csv has them all
+MOST_ROWS = 60  # of the table on the terminal; means.csv has them all
 
 
 def sweep(
@@ -131,29 +133,35 @@ def _finish(
     """Writes what sums the sweep up, and prints it."""
     from rich.console import Console
 
-    from blox.report.sweep_page import write_sweep_report
+    from blox.report.certainty import certainty, jobs_told
+    from blox.report.means_csv import means_csv
+    from blox.report.sweep_page import points_of, write_sweep_report
     from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return
+    points = points_of(grid, outcomes)
+    settings = points.settings(grid)
     write_text(out / "sweep.csv", csv)
+    write_text(out / "means.csv", means_csv(settings, points.compared))
     console = Console()
-    console.print(_table(grid, outcomes))
-    lines = [f"\nfigures: {out / 'sweep.csv'}"]
+    console.print(_table(settings, points.compared))
+    told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
+    console.print(told, highlight=False, markup=False)
+    lines = [f"\nfigures: {out / 'sweep.csv'}, {out / 'means.csv'}"]
     if report:
-        write_sweep_report(out / "report.html", grid, outcomes, baseline=baseline)
+        write_sweep_report(out / "report.html", grid, outcomes, points, baseline=baseline)
         lines.append(f"report:  {out / 'report.html'}")
-        lines.append(_pictures(out / "figures", grid, outcomes, baseline))
+        lines.append(_pictures(out / "figures", points, baseline))
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
 
 
-def _pictures(folder: Path, grid: Grid, outcomes: Sequence[Outcome], baseline: str | None) -> str:
+def _pictures(folder: Path, points: Points, baseline: str | None) -> str:
     """Draws the figures for paper; says where they are, or what is missing for them."""
     from blox.errors import BloxError
-    from blox.report.sweep_page import points_of, shown_measures
+    from blox.report.sweep_page import shown_measures
     from blox.report.sweep_static import save_sweep_pictures
 
-    points = points_of(grid, outcomes)
     try:
         files = save_sweep_pictures(
             folder, points, shown_measures(points), points.layout.line_called(baseline)
@@ -173,42 +181,21 @@ def _name(experiment: Experiment, names: dict[str, dict[Any, str]]) -> str:
     return " ".join(words) or label_of(experiment.to_table())
 
 
-def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
-    """A row per finished run: the settings that vary, and the main figures."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from blox.experiment.sweep import setting_of
+def _table(settings: Sequence[Mapping[str, str]], runs: Comparison[Run]) -> WideTable:
+    """A row per point: the settings that vary but for the seed, and the main figures with their intervals."""
     from blox.report import measures
-    from blox.report.wide_table import Label
-    from blox.results.result import label_of
+    from blox.report.table import figures_column
+    from blox.report.wide_table import Column, WideTable
 
-    rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
-    results = [result for _, result in rows]
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    varying, names = grid.varying(), grid.names([experiment for experiment, _ in rows])
-    for name in varying or ["scheduler"]:
-        head = name.removesuffix("_s")
-        table.add_column(head, overflow="fold", min_width=len(head))
     columns = []
     for measure in measures.TERMINAL:
         if measure.key in _FIGURES:
-            unit, texts = measures.column(measure, results, short=True)
-            group = measure.group.replace("responsiveness", "resp.")
-            name = measure.name.replace("interruptions", "inter-\nruptions")
-            head = "\n".join(filter(None, (group, name, unit)))
-            table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
-            columns.append(texts)
-    for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
-        texts_of = [names[name][setting_of(experiment, name)] or "–" for name in varying]
-        settings = texts_of or [label_of(experiment.to_table())]
-        table.add_row(*map(Label, settings), *(texts[position] for texts in columns))
-    if len(rows) > MOST_ROWS:
-        table.caption = f"the first {MOST_ROWS} of {len(rows)} runs; sweep.csv has them all"
-    return table
+            column = figures_column(measure, runs, marked=False)
+            columns.append(Column(column.group, column.head, column.cells[:MOST_ROWS]))
+    heads = [name.removesuffix("_s") for name in settings[0]]
+    names = [[text or "–" for text in each.values()] for each in settings[:MOST_ROWS]]
+    caption = f"the first {MOST_ROWS} of {len(runs)}; means.csv has them all" if len(runs) > MOST_ROWS else ""
+    return WideTable(heads, names, columns, caption)
 
 
 _FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")

@@ -13,7 +13,7 @@ from pathlib import Path
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.settings import Experiment
 from blox.experiment.traits import distinct
-from blox.results.replications import Replications, seed_folder
+from blox.results.replications import Replications, as_one, seed_folder
 from blox.results.result import Result
 
 
@@ -42,7 +42,7 @@ class Case:
     def gathered(self, outcomes: Sequence[Outcome]) -> Result | Replications | None:
         """The runs that have finished: several as one, None where there is none."""
         results = [result for outcome in outcomes if (result := outcome.opened()) is not None]
-        return Replications(tuple(results)) if len(results) > 1 else results[0] if results else None
+        return as_one(results) if results else None
 
 
 def cases_of(experiments: Sequence[Experiment]) -> list[Case]:

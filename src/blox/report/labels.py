@@ -10,6 +10,7 @@ from blox.report.settings import differences
 from blox.results.names import default_label, short_name, short_names
 
 _MOST_SETTINGS = 2
+_ORACLE = " (oracle)"
 
 
 def is_oracle(run: Run) -> bool:
@@ -23,10 +24,17 @@ def labels(runs: Sequence[Run]) -> list[str]:
     A run without a label of its own goes by the short name of its scheduler. Runs of one name are told apart
     by the settings in which they differ, if those are few and do it; by numbers otherwise.
     """
-    return [
-        f"{name} (oracle)" if is_oracle(run) and "oracle" not in name else name
-        for name, run in zip(_unique(runs), runs)
-    ]
+    return [marked(name, run) for name, run in zip(_unique(runs), runs)]
+
+
+def marked(name: str, run: Run) -> str:
+    """The name of a run, and that it is an oracle where it does not say so itself."""
+    return f"{name}{_ORACLE}" if is_oracle(run) and "oracle" not in name else name
+
+
+def unmarked(name: str) -> str:
+    """The name without that mark."""
+    return name.removesuffix(_ORACLE)
 
 
 def _unique(runs: Sequence[Run]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blox.report import measures
-from blox.report.labels import is_oracle, labels
+from blox.report.labels import is_oracle, labels, unmarked
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 from blox.results.statistics import Interval
@@ -32,17 +32,18 @@ def comparison_csv(runs: Sequence[Run]) -> str:
     return csv_text(rows)
 
 
-def means_csv(rows: Sequence[tuple[Mapping[str, Any], Comparison[Run], int]]) -> str:
-    """One row per point of a sweep (its settings; the comparison, and which of its runs it is)."""
+def means_csv(settings: Sequence[Mapping[str, str]], runs: Sequence[Run]) -> str:
+    """One row per point of a sweep: its settings, and its figures with the bounds of their intervals."""
+    compared = Comparison.of(runs)
     return csv_text(
         [
             {
-                **settings,
-                "oracle": _word(is_oracle(compared[at])),
+                **{name: unmarked(text) for name, text in each.items()},
+                "oracle": _word(is_oracle(run)),
                 **_basis(compared),
-                **_figures(compared, at),
+                **_figures(compared, position),
             }
-            for settings, compared, at in rows
+            for position, (each, run) in enumerate(zip(settings, compared))
         ]
     )
 

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from blox.experiment.parallel import Outcome
 from blox.experiment.sweep import Grid, setting_of
 from blox.report import measures
+from blox.report.certainty import certainty, jobs_told
 from blox.report.page import document, embedded, section
+from blox.report.run import Run
 from blox.report.sheets import WAITING, own_measures
 from blox.report.sweep_figures import sweep_figure
-from blox.report.sweep_points import Layout, Points
+from blox.report.sweep_points import Layout, Points, marked_settings
+from blox.results.comparison import Comparison
 from blox.results.files import write_text
 from blox.results.result import Result
 
@@ -25,9 +27,11 @@ Row = tuple[dict[str, str], Result]  # what the settings that vary are called, t
 
 def points_of(grid: Grid, outcomes: Sequence[Outcome]) -> Points:
     """The finished runs of a sweep where its pictures have them."""
+    layout = Layout.of(grid, [outcome.task.experiment for outcome in outcomes])
+    found = {outcome.task.experiment: outcome.result for outcome in outcomes if outcome.result is not None}
     opened = {outcome.task.experiment: outcome.opened() for outcome in outcomes}
-    found = {experiment: result for experiment, result in opened.items() if result is not None}
-    return Points.of(Layout.of(grid, [outcome.task.experiment for outcome in outcomes]), found)
+    tables = {experiment: result for experiment, result in opened.items() if result is not None}
+    return Points.of(layout, found, tables)
 
 
 def shown_measures(points: Points) -> list[measures.Measure]:
@@ -40,22 +44,23 @@ def write_sweep_report(
     path: Path,
     grid: Grid,
     outcomes: Sequence[Outcome],
+    points: Points,
     title: str = "blox sweep",
     baseline: str | None = None,
 ) -> None:
     """Writes the page to `path`: whole, or not at all. Runs that differ only in their seed are one point."""
     varying = grid.varying()
     names = grid.names([outcome.task.experiment for outcome in outcomes])
-    rows: list[Row] = [
-        ({name: names[name][setting_of(outcome.task.experiment, name)] for name in varying}, outcome.result)
-        for outcome in outcomes
-        if outcome.result is not None
-    ]
-    points = points_of(grid, outcomes)
+    rows: list[Row] = []
+    for outcome in outcomes:
+        if outcome.result is not None:
+            told = {name: names[name][setting_of(outcome.task.experiment, name)] for name in varying}
+            rows.append((marked_settings(told, outcome.result), outcome.result))
     layout, against = points.layout, points.layout.line_called(baseline)
     swept = ", ".join(f"{len({s[name] for s, _ in rows})} values of {name}" for name in varying)
     price = f"{len(rows)} of {len(outcomes)} runs finished: {swept or 'one experiment'}."
-    note = " Points are means over the seeds, bars their 95 % intervals." if points.seeds > 1 else ""
+    price = f"{price} {jobs_told(points.compared)} {certainty(points.compared)}"
+    note = " Bars are 95 % intervals." if points.compared.basis.enough else ""
     parts = []
     for measure in shown_measures(points):
         heading = f"{measure.name} {measure.group}".strip().capitalize().replace("jct", "JCT")
@@ -66,50 +71,49 @@ def write_sweep_report(
         across = f"By {layout.across}." if layout.across else ""
         parts.append(section(f"by-{measure.key}", heading, f"{across}{note}", content))
     table = section("runs", "All runs", "The same figures as in sweep.csv.", _table(rows, varying), long=True)
-    claim = _claim(_lines(points), layout.across or "the sweep")
+    claim = _claim(points.sets(), layout.across or "the sweep")
     write_text(path, document(title, claim, price, [*parts, table]))
 
 
-def _lines(points: Points) -> dict[str, dict[Any, list[Result]]]:
-    """Runs by line, then by where they stand."""
-    lines: dict[str, dict[Any, list[Result]]] = {name: {} for name in points.layout.lines}
-    for (panel, line, position), runs in points.runs.items():
-        lines[points.layout.lines[line]][panel, position] = list(runs)
-    return lines
+def _claim(sets: Sequence[tuple[Sequence[str], Comparison[Run]]], across: str) -> str:
+    """Which lines have the shortest average JCT, and where; all that share it, or may, are named.
 
-
-def _claim(lines: dict[str, dict[Any, list[Result]]], across: str) -> str:
-    """Which lines have the shortest average JCT, and where; all that share it are named."""
+    `sets`: the lines at each value, and their runs.
+    """
     wins: dict[tuple[str, ...], int] = {}
-    same = 0  # values at which every line has the same
-    points = list(dict.fromkeys(value for line in lines.values() for value in line))
-    for value in points:
-        means = {name: _mean(line[value], measures.AVG_JCT) for name, line in lines.items() if value in line}
-        finite = {name: mean for name, mean in means.items() if math.isfinite(mean)}
-        if len(finite) < 2:
+    same = undecided = untested = 0
+    for names, runs in sets:
+        values = [measures.AVG_JCT.of(run) for run in runs]
+        known = [value for value in values if math.isfinite(value)]
+        if len(known) < 2:
             continue
-        least = min(finite.values())
-        # The mean over seeds may round differently where every run is equal.
-        winners = tuple(name for name, mean in finite.items() if math.isclose(mean, least, rel_tol=1e-12))
-        if len(winners) == len(finite):
+        least = min(known)
+        if all(math.isclose(value, least, rel_tol=1e-9) for value in known):
             same += 1
+            continue
+        leaders = sorted(runs.leaders(measures.AVG_JCT.key, measures.AVG_JCT.better))
+        if not runs.basis.enough:
+            untested += 1
+            leaders = [at for at, value in enumerate(values) if math.isclose(value, least, rel_tol=1e-9)]
+        if len(leaders) == len(known):
+            undecided += 1
         else:
-            wins[winners] = wins.get(winners, 0) + 1
-    if same == len(points) > 0:
+            won = tuple(names[at] for at in leaders)
+            wins[won] = wins.get(won, 0) + 1
+    if same == len(sets) > 0:
         return f"No difference in average JCT at any value of {across}"
+    if undecided and not wins:
+        return f"Average JCT: the lines are not distinguishable at any value of {across}"
     if not wins:
         return f"Average JCT against {across}"
     best = max(wins, key=wins.__getitem__)
-    where = (
-        "everywhere" if wins[best] == len(points) else f"at {wins[best]} of {len(points)} values of {across}"
-    )
+    where = "everywhere" if wins[best] == len(sets) else f"at {wins[best]} of {len(sets)} values of {across}"
     equal = f"; no difference at {same}" if same else ""
-    names = " and ".join(filter(None, (", ".join(best[:-1]), best[-1])))
-    return f"{names} {'have' if len(best) > 1 else 'has'} the shortest average JCT {where}{equal}"
-
-
-def _mean(runs: Sequence[Result], measure: measures.Measure) -> float:
-    return sum(measure.of(run) for run in runs) / len(runs)
+    doubtful = f"; not distinguishable at {undecided}" if undecided else ""
+    alone = "; one run of each, not tested" if untested else ""
+    names_won = " and ".join(filter(None, (", ".join(best[:-1]), best[-1])))
+    verb = "have" if len(best) > 1 else "has"
+    return f"{names_won} {verb} the shortest average JCT {where}{equal}{doubtful}{alone}"
 
 
 def _table(rows: Sequence[Row], varying: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,17 @@ import numpy as np
 from blox.errors import BloxError, suggestion
 from blox.experiment.settings import Experiment
 from blox.experiment.sweep import Grid, setting_of
+from blox.report.labels import marked, unmarked
 from blox.report.measures import Measure
-from blox.results.comparison import interval
-from blox.results.replications import Replications
-from blox.results.result import Result
+from blox.report.run import Run
+from blox.results.comparison import Comparison
+from blox.results.replications import as_one
+from blox.results.result import Result, label_of
 from blox.results.statistics import Interval, mean_interval
 
 _NUMBERS = ("load", "round_s", "jobs", "max_rounds", "speedup")
 _PLACES = ("workload", "cluster", "window", "clock")  # where and when, not who decides
+_POLICIES = ("scheduler", "compat")  # the setting that is marked where its run is an oracle's
 _NAMES = {"load": "load (jobs per hour)", "round_s": "round (s)"}
 
 Place = tuple[int, int, int]  # panel, line, position
@@ -83,11 +86,10 @@ class Layout:
         """The number of a line; the first where none is named."""
         if name is None:
             return 0
-        if name not in self.lines:
-            raise BloxError(
-                f"no line is called {name!r}", where="--baseline", fix=suggestion(name, self.lines)
-            )
-        return self.lines.index(name)
+        lines = [unmarked(line) for line in self.lines]
+        if name not in (*lines, *self.lines):
+            raise BloxError(f"no line is called {name!r}", where="--baseline", fix=suggestion(name, lines))
+        return lines.index(unmarked(name))
 
 
 @dataclass(frozen=True)
@@ -96,25 +98,63 @@ class Points:
 
     layout: Layout
     runs: Mapping[Place, tuple[Result, ...]]
+    compared: Comparison[Run]  # a run per place, in the order of `runs`
 
     @classmethod
-    def of(cls, layout: Layout, results: Mapping[Experiment, Result]) -> Points:
-        found: dict[Place, list[Result]] = {}
+    def of(
+        cls,
+        layout: Layout,
+        results: Mapping[Experiment, Result],
+        tables: Mapping[Experiment, Result] | None = None,
+    ) -> Points:
+        """`tables`: the same results with their jobs, where these are without; they are not kept."""
+        runs: dict[Place, list[Result]] = {}
+        with_tables: dict[Place, list[Result]] = {}
         for experiment, result in results.items():
-            found.setdefault(layout.places[experiment], []).append(result)
-        return cls(layout, {place: tuple(runs) for place, runs in found.items()})
+            place = layout.places[experiment]
+            runs.setdefault(place, []).append(result)
+            with_tables.setdefault(place, []).append((tables or results)[experiment])
+        compared: Comparison[Run] = Comparison(
+            [as_one(each) for each in runs.values()], [as_one(each) for each in with_tables.values()]
+        )
+        of_line = {line: run for (_, line, _), run in zip(runs, compared)}
+        lines = [marked(name, of_line[at]) if at in of_line else name for at, name in enumerate(layout.lines)]
+        layout = replace(layout, lines=tuple(lines))
+        return cls(layout, {place: tuple(each) for place, each in runs.items()}, compared)
+
+    def settings(self, grid: Grid) -> list[dict[str, str]]:
+        """What the settings that vary, but for the seed, are called at each place; an oracle is marked."""
+        first: dict[Place, Experiment] = {}
+        for experiment, place in self.layout.places.items():
+            first.setdefault(place, experiment)
+        varying = [name for name in grid.varying() if name != "seed"]
+        names = grid.names(list(self.layout.places))
+        found = []
+        for place, run in zip(self.runs, self.compared):
+            told = {name: names[name][setting_of(first[place], name)] for name in varying}
+            found.append(marked_settings(told or {"scheduler": label_of(first[place].to_table())}, run))
+        return found
+
+    def sets(self) -> list[tuple[list[str], Comparison[Run]]]:
+        """The lines that are compared with one another, and their runs: those at one position of a panel."""
+        found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+        for number, (panel, line, position) in enumerate(self.runs):
+            found.setdefault((panel, position), []).append((self.layout.lines[line], number))
+        return [
+            ([name for name, _ in each], self.compared.subset([number for _, number in each]))
+            for each in found.values()
+        ]
 
     def at(self, place: Place, measure: Measure) -> Interval | None:
         """A measure at a place with its 95 % interval: over seeds, or over the days of one trace.
 
         The bounds are the value itself where there is no interval; None where there is no value.
         """
-        runs = self.runs.get(place, ())
-        values = [measure.of(run) for run in runs]
-        if not values or not all(map(math.isfinite, values)):
+        if place not in self.runs:
             return None
-        found = interval(runs[0] if len(runs) == 1 else Replications(runs), measure.key)
-        return _above_zero(found, sum(values) / len(values))
+        position = list(self.runs).index(place)
+        value = measure.of(self.compared[position])
+        return _above_zero(self.compared.interval(position, measure.key), value) if value == value else None
 
     def against(self, place: Place, baseline: int, measure: Measure) -> Interval | None:
         """How many times a measure is that of another line at the same place, by pairs of the same seed."""
@@ -136,6 +176,12 @@ class Points:
     def seeds(self) -> int:
         """Runs behind a point, at most."""
         return max((len(runs) for runs in self.runs.values()), default=0)
+
+
+def marked_settings(told: Mapping[str, str], run: Run) -> dict[str, str]:
+    """Settings in words, of which the policy is marked where the run is an oracle's."""
+    policy = next((name for name in _POLICIES if told.get(name)), "")
+    return {name: marked(text, run) if name == policy else text for name, text in told.items()}
 
 
 def _above_zero(found: Interval | None, mean: float) -> Interval:

@@ -23,11 +23,11 @@ def comparison_table(results: Sequence[Run]) -> WideTable:
     return WideTable(["scheduler"], [[name] for name in labels(compared)], columns)
 
 
-def figures_column(measure: measures.Measure, runs: Sequence[Run]) -> Column:
-    """A measure of the runs, with intervals and marks."""
+def figures_column(measure: measures.Measure, runs: Sequence[Run], *, marked: bool = True) -> Column:
+    """A measure of the runs, with intervals, and the best ones marked."""
     unit, texts = measures.column(measure, runs, short=True)
     reach = measures.half_widths(measure, runs, short=True)
-    best = measures.best(measure, runs)
+    best = measures.best(measure, runs) if marked else []
     cells = []
     for position, (text, around) in enumerate(zip(texts, reach)):
         cell = right(text, "bold green" if position in best[:1] else "green" if position in best else "")

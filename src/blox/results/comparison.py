@@ -16,14 +16,21 @@ R = TypeVar("R", bound=Figures, covariant=True)
 class Comparison(Sequence[R]):
     """A sequence of runs that knows how sure their figures are, and which differences are distinguishable."""
 
-    def __init__(self, runs: Sequence[R]) -> None:
+    def __init__(self, runs: Sequence[R], tables: Sequence[Figures] | None = None) -> None:
+        """`tables`: the same runs with their jobs, where `runs` are without; these are not kept."""
         self._runs = tuple(runs)
-        self._samples = [sample_of(run) for run in self._runs]
+        self._samples = [sample_of(run) for run in (self._runs if tables is None else tables)]
 
     @classmethod
     def of(cls, runs: Sequence[R]) -> Comparison[R]:
         """The runs as a comparison; one that is a comparison keeps what it has worked out."""
         return runs if isinstance(runs, Comparison) else cls(runs)
+
+    def subset(self, positions: Sequence[int]) -> Comparison[R]:
+        """Some of the runs, compared among themselves; what is worked out stays shared."""
+        found = Comparison([self._runs[position] for position in positions], ())
+        found._samples = [self._samples[position] for position in positions]
+        return found
 
     @overload
     def __getitem__(self, at: int) -> R: ...

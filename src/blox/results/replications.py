@@ -137,6 +137,11 @@ class Replications:
         return {"seeds": self.seeds, "level": 0.95, "figures": figures}
 
 
+def as_one(runs: Sequence[Result]) -> Result | Replications:
+    """Runs that differ in their seed as one; a single one as it is."""
+    return Replications(tuple(runs)) if len(runs) > 1 else runs[0]
+
+
 def seed_folder(directory: Path, seed: int) -> Path:
     """Where the run of one seed is kept."""
     return directory / f"seed-{seed}"

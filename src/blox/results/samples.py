@@ -117,10 +117,13 @@ class Seeds:
 
 
 class Days:
-    """The measured jobs of one trace by day of submission; of several seeds, the jobs of all of them."""
+    """The measured jobs of one trace by day of submission; of several seeds, the jobs of all of them.
+
+    It keeps the columns that it needs and not the run: that may be one of many, and read from disk for this.
+    """
 
     def __init__(self, run: Figures) -> None:
-        self._run = run
+        self._summary, self._run = run.summary, [run]
         self._resampled: dict[str, dict[float | None, Array]] = {}
 
     @cached_property
@@ -128,12 +131,14 @@ class Days:
         return Basis(days=int(self._day.max(initial=-1)) + 1)
 
     def interval(self, figure: str) -> Interval | None:
-        if not self.basis.enough or OVER_JOBS.get(figure, ("",))[0] not in self._run.jobs:
+        if not self.basis.enough or OVER_JOBS.get(figure, ("",))[0] not in self._columns:
             return None
         return bootstrap_interval(self._figure(figure), self._values(figure), self.basis.blocks)
 
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
-        if not isinstance(other, Days) or self.interval(figure) is None or not self._same_days(other):
+        if not isinstance(other, Days) or not self._same_days(other):
+            return None
+        if self.interval(figure) is None or other.interval(figure) is None:
             return None
         mine, theirs = self._figure(figure), other._figure(figure)
         estimate = 0.0 if math.isclose(mine, theirs, rel_tol=1e-9) else mine - theirs
@@ -141,21 +146,23 @@ class Days:
         return bootstrap_interval(estimate, resampled, self.basis.blocks, level)
 
     def _figure(self, figure: str) -> float:
-        return number(self._run.summary.get(figure))
+        return number(self._summary.get(figure))
 
     def _same_days(self, other: Days) -> bool:
         """Whether both are over the same jobs, so that drawing a day again draws it for both."""
         return bool(np.array_equal(np.unique(self._submit_s), np.unique(other._submit_s)))
 
     @cached_property
-    def _measured(self) -> Array:
-        measured: Array = np.asarray(self._run.jobs.get("in_window", np.zeros(0))) == 1
-        return measured
+    def _columns(self) -> dict[str, Array]:
+        """The columns that figures are over, and `submit_s`: the measured jobs alone."""
+        jobs = self._run.pop().jobs
+        measured = np.asarray(jobs.get("in_window", np.zeros(0))) == 1
+        names = ("submit_s", *dict.fromkeys(column for column, _ in OVER_JOBS.values()))
+        return {name: np.asarray(jobs[name], dtype=np.float64)[measured] for name in names if name in jobs}
 
-    @cached_property
+    @property
     def _submit_s(self) -> Array:
-        submit_s: Array = np.asarray(self._run.jobs.get("submit_s", np.zeros(0)), dtype=np.float64)
-        return submit_s[self._measured]
+        return self._columns.get("submit_s", np.zeros(0))
 
     @cached_property
     def _day(self) -> Array:
@@ -168,7 +175,7 @@ class Days:
         """The figure in every resample of the days."""
         column, share = OVER_JOBS[figure]
         if column not in self._resampled:
-            values = np.asarray(self._run.jobs[column], dtype=np.float64)[self._measured]
+            values = self._columns[column]
             known, days = ~np.isnan(values), self.basis.days
             values, day = values[known], self._day[known]
             shares = [q for name, q in OVER_JOBS.values() if name == column and q is not None]
