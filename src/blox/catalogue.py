@@ -23,6 +23,7 @@ KINDS = {
     "reader": ("--workload FORMAT:PATH", "trace formats: jobs read from files"),
     "compat": ("--compat", "presets: behave like another system"),
     "metric": ("--metric", "figures of a finished run, worked out on demand"),
+    "backend": ("--backend", "what carries plans out"),
 }
 _OTHER_NAMES = {"scheduler": "scheduling", "policy": "scheduling", "generator": "workload", "trace": "reader"}
 

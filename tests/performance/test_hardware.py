@@ -2,18 +2,13 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from blox import BloxError, Experiment
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
 from blox.registry import build
-from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
-from blox.state.plan import Allocation
-from blox.workloads.table import JobTable
 
 TABLE = """model,aliases,parameters_m,largest_share,step_ms,source
 big,,31.25,0.5,1000,test
@@ -28,23 +23,6 @@ def spread(tmp_path):
     (tmp_path / "models.csv").write_text(TABLE)
     (tmp_path / "gpus.csv").write_text(GPUS)
     return Spread(models=str(tmp_path / "models.csv"), gpus=str(tmp_path / "gpus.csv"))
-
-
-def rates(model, held, cluster, name="big"):
-    """The rate of each of some jobs, given the GPUs of each."""
-    cluster_state = ClusterState(cluster_from_spec(cluster))
-    columns = {
-        "job_id": [str(i) for i in range(len(held))],
-        "submit_s": np.zeros(len(held)),
-        "gpus": np.array([len(gpus) for gpus in held]),
-        "duration_s": np.ones(len(held)),
-        "model": np.array([name] * len(held), dtype=object),
-    }
-    job_state = JobState()
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(len(held)))
-    job_state.submit(len(held))
-    found = model.rate(Allocation.from_dict(dict(enumerate(held))), cluster_state, job_state)
-    return np.broadcast_to(found, len(held)).tolist()
 
 
 @pytest.fixture
@@ -64,14 +42,14 @@ def run(tmp_path):
 # -- a step where durations hold, over a step where the job stands --------------------------------------
 
 
-def test_a_slow_network_costs_jobs_that_must_span_nodes_even_when_they_are_packed(spread):
+def test_a_slow_network_costs_jobs_that_must_span_nodes_even_when_they_are_packed(spread, rates):
     """8 GPUs on two nodes of 4: 1 + 1.5/100 + 1/100 s at 100 Gb/s, 1 + 1.5/100 + 1/10 s at 10."""
     held = [tuple(range(8)), (8, 9)]
     assert rates(spread, held, "3x4") == [1.0, 1.0]
     assert rates(spread, held, "3x4:network_gbps=10") == pytest.approx([1.025 / 1.115, 1.0], rel=1e-12)
 
 
-def test_gpus_compute_at_their_speed_and_the_network_stays_what_it_is(spread):
+def test_gpus_compute_at_their_speed_and_the_network_stays_what_it_is(spread, rates):
     """Quick GPUs: 0.25 s of compute; 4 of them on a node 1.5/200 s, on two nodes 1/200 + 1/100 s."""
     held = [(0,), (4, 5, 6, 7), (8, 9, 12, 13)]
     expected = [4.0, 1.015 / (0.25 + 1.5 / 200), 1.015 / (0.25 + 1 / 200 + 1 / 100)]
@@ -80,12 +58,12 @@ def test_gpus_compute_at_their_speed_and_the_network_stays_what_it_is(spread):
     assert rates(spread, held, "slow=4x4") == pytest.approx(slow, rel=1e-12)
 
 
-def test_a_job_on_several_types_goes_at_the_pace_of_the_slowest(spread):
+def test_a_job_on_several_types_goes_at_the_pace_of_the_slowest(spread, rates):
     """One quick and one slow GPU: 2 s of compute, 1/100 s of network."""
     assert rates(spread, [(3, 4)], "quick=1x4,slow=1x4") == pytest.approx([1.01 / 2.01], rel=1e-12)
 
 
-def test_a_cluster_gives_a_type_its_speed(spread, tmp_path):
+def test_a_cluster_gives_a_type_its_speed(spread, tmp_path, rates):
     assert rates(spread, [(0,), (4,)], "v100=1x4,h100=1x4:speed=3.1") == pytest.approx([1.0, 3.1])
     assert rates(spread, [(0,), (4,)], "h100=1x4:speed=3.1,v100=1x4") == pytest.approx([3.1, 1.0])
     assert rates(spread, [(0,)], "1x4:speed=2") == [2.0]
@@ -95,7 +73,7 @@ def test_a_cluster_gives_a_type_its_speed(spread, tmp_path):
     assert rates(spread, [(0,)], str(file)) == pytest.approx([3.1])
 
 
-def test_the_projects_own_tables():
+def test_the_projects_own_tables(rates):
     """One step of an LSTM on a V100 is 15.4 ms; gradients of 13.99 M parameters are 0.448 Gb."""
     lstm = profiles_from().model("LSTM")
     assert (lstm.gigabits, lstm.step_s) == (pytest.approx(0.44768), 0.0154)

@@ -14,10 +14,13 @@ import numpy as np
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
+from blox.backends.node_events import ListedNodeEvents, NodeEvent
 from blox.backends.simulation import Simulation
+from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
+from blox.optional import OPTIONAL, declared
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.performance.table import Table
@@ -36,7 +39,6 @@ from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
 
 ROUND_S = 300.0
-NodeEvent = tuple[float, int, bool]  # (time, node, whether it is up from then on)
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,16 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = bool(getattr(parts["placement"], "ignores_nodes", False))
+        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
         feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
-        backend = _Simulation(self.node_events, feed, self.performance, self.overheads, round_s=ROUND_S)
+        backend = Simulation(
+            feed,
+            self.performance,
+            self.overheads,
+            round_s=ROUND_S,
+            node_events=ListedNodeEvents(self.node_events),
+        )
         manager = BloxManager(
             backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
         )
@@ -91,6 +99,9 @@ class Scenario:
             skip=skip,
         )
         manager.recorder.close(manager.now)
+        for name in ("figures", "job_columns"):
+            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
+                say(job_state)
         return Outcome(
             metrics.job_columns(job_state, end_s=manager.now, window=None),
             manager.recorder.rounds(),
@@ -103,26 +114,9 @@ class Scenario:
         alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
         return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
 
-    def _believed(self, jobs: JobTable) -> Array:
-        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
-        believed: Array = jobs.columns["duration_s"] * factor
-        return believed
-
-
-class _Simulation(Simulation):
-    """The simulation, with machines that fail and come back."""
-
-    def __init__(self, events: tuple[NodeEvent, ...], *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._coming = list(events)
-
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        due = [(node, up) for time_s, node, up in self._coming if time_s <= now]
-        self._coming = [event for event in self._coming if event[0] > now]
-        return due
-
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return min([super().next_event(cluster_state, job_state), *(event[0] for event in self._coming)])
+    def _believed(self, jobs: JobTable) -> JobTable:
+        wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        return misjudged(jobs, wrong, np.sqrt(wrong))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def run(
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
+    from blox.experiment.parts import real_speedup
     from blox.results.files import check_target
 
     if report and out is None:
@@ -74,16 +75,23 @@ def run(
     if out is not None:
         check_target(out)
         check_writable(out, inside=False)
-    if speedup is not None and prepared.experiment.backend != "process":
+    real = real_speedup(prepared.backend_part)
+    if speedup is not None and real is None:
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",
             where="--speedup",
             fix="leave it out, or add --backend process",
         )
-    if prepared.experiment.backend == "process":
+    if speedup is not None and speedup != real:
+        raise BloxError(
+            f"--speedup {speedup:g} together with --backend {prepared.experiment.backend}",
+            where="--speedup",
+            fix="give it once: as an option of the backend",
+        )
+    if real is not None:
         from blox.cli.real_time import note_real_time
 
-        note_real_time(prepared)
+        note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
     if out is not None:  # first of all: whoever reads what is printed may go away

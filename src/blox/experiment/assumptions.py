@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from blox.experiment.parts import real_speedup
+from blox.optional import declared
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
@@ -18,20 +20,20 @@ _NAMED = 5  # models that are told by name
 
 def reference_type(performance: object) -> str:
     """The GPU type that durations hold for; "" where a performance model does not tell types apart."""
-    return str(getattr(performance, "reference", "")) if getattr(performance, "by_gpu_type", True) else ""
+    return str(declared(performance, "reference")) if declared(performance, "by_gpu_type") else ""
 
 
 def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
     """A sentence for each thing that the jobs, the cluster and the settings of a run leave open."""
     experiment, parts = prepared.experiment, prepared.composition
-    if experiment.compat or experiment.backend != "simulation":
+    if experiment.compat or real_speedup(prepared.backend_part) is not None:
         return []
     told = list(_of_types(parts.performance, prepared.cluster))
     wide = job_state.columns.gpus[: job_state.submitted] > 1
-    nodes_matter = len(prepared.cluster.nodes) > 1 and not getattr(parts.placement, "ignores_nodes", False)
+    nodes_matter = len(prepared.cluster.nodes) > 1 and not declared(parts.placement, "ignores_nodes")
     if not (wide.any() and nodes_matter):
         return told
-    if experiment.performance == "auto" and not getattr(parts.performance, "by_nodes", True):
+    if experiment.performance == "auto" and not declared(parts.performance, "by_nodes"):
         told.append(
             "a job spread over several nodes is taken to run as fast as on one (--performance spread)"
         )
@@ -46,10 +48,11 @@ def _of_types(performance: object, spec: ClusterSpec) -> Iterator[str]:
     named = dict.fromkeys(name for name in spec.gpu_types if name != DEFAULT_TYPE)
     named.update(spec.speeds)
     reference = reference_type(performance)
-    if named and not getattr(performance, "by_gpu_type", True):
+    if named and not declared(performance, "by_gpu_type"):
         yield f"GPUs of all types are taken to be equally fast: {', '.join(named)}"
     elif reference and {*named} - {reference}:
-        profiles, given = profiles_from("", getattr(performance, "gpus", "")), dict(spec.speeds)
+        own = performance.gpus if isinstance(performance, Spread) else ""
+        profiles, given = profiles_from("", own), dict(spec.speeds)
         unit = profiles.generation(reference).speed
         speeds = [
             f"{name} {given.get(name, profiles.generation(name).speed / unit):g}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from blox import registry
 from blox.experiment.assumptions import assumptions, reference_type
+from blox.optional import declared
 from blox.results.provenance import provenance
 from blox.state.jobs import JobState
 
@@ -27,8 +28,8 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
         found["apps"] = prepared.apps
     found["reference_gpu_type"] = reference_type(parts.performance) or None
     found["assumed"] = assumptions(prepared, job_state) or None
-    unknown = getattr(parts.performance, "unknown_models", None)
-    if unknown is not None and not prepared.experiment.compat:
+    unknown = declared(parts.performance, "unknown_models")
+    if unknown and not prepared.experiment.compat:
         found["unknown_models"] = unknown(job_state) or None
     table["provenance"] = {name: value for name, value in found.items() if value is not None}
     return table

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
-from blox.backends.simulation import Simulation
+from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
 from blox.experiment.kept_settings import kept_settings
-from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
-from blox.protocols import Backend
+from blox.protocols import Backend, declared
 from blox.recorder import Recorder
 from blox.results import metrics
 from blox.results.accounting import Tariff, account
@@ -52,15 +52,16 @@ class Prepared:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        check_numbers(experiment)
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
-        self.composition = compose(experiment, self.workload)
+        self.backend_part = backend_of(experiment)
+        check_numbers(experiment, self.backend_part)
+        self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
         for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
-            if check_cluster := getattr(part, "check_cluster", None):
+            if check_cluster := declared(part, "check_cluster"):
                 check_cluster(self.cluster)
-        self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
+        self.resizes = declared(self.composition.scheduler, "resizes")
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
@@ -87,18 +88,13 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        if experiment.backend == "process":
-            from blox.backends.process import Processes
-
-            return Processes(feed, speedup=experiment.speedup)
-        # A performance model whose rates change while a job runs brings the simulation that does so.
-        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
-        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        setup = BackendSetup(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        return open_backend(self.backend_part, setup)
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
-        cluster_state.one_pool = bool(getattr(self.composition.placement, "ignores_nodes", False))
+        cluster_state.one_pool = declared(self.composition.placement, "ignores_nodes")
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:
@@ -166,8 +162,7 @@ class Prepared:
         jobs.update(
             outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
         )
-        told = getattr(self.composition.scheduler, "job_columns", None)
-        if told is not None:  # what the policy has counted itself
+        if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
             jobs.update(told(job_state))
         jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
         rounds = recorder.rounds()
@@ -195,14 +190,13 @@ class Prepared:
             moves_are_preemptions=options.moves_are_preemptions,
         )
         for part in (self.composition.scheduler, self.composition.placement):
-            reported = getattr(part, "figures", None)
-            if reported is not None:  # what a policy says of its own work
+            if reported := declared(part, "figures"):  # what a policy says of its own work
                 summary.update(reported(job_state))
         summary.update(spent)
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
             resizable = int((least < most)[: job_state.submitted].sum())
-            if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
+            if resizable or not declared(self.composition.scheduler, "rigid_too"):
                 summary["resizable_jobs"] = resizable
         table = kept_settings(self, job_state, self._digest.hexdigest())
         found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
@@ -216,7 +210,7 @@ class Prepared:
 
     def _room_for_everybody(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
-        table: JobTable | None = getattr(self.workload, "table", None)
+        table: JobTable | None = declared(self.workload, "table")
         if table is None:
             raise BloxError(
                 "a cluster that has room for every job cannot be made for a generator",
@@ -233,12 +227,12 @@ class Prepared:
 
     def _could_be_resized(self) -> bool:
         """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
-        needed = getattr(self.workload, "needed_gpus", None)
+        needed: int | None = declared(self.workload, "needed_gpus")
         return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
 
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
-        table: JobTable | None = getattr(self.workload, "table", None)
+        table: JobTable | None = declared(self.workload, "table")
         stated = stated_jobs(self.workload)
         most = min((n for n in (stated, self.most_jobs) if n is not None), default=None)
         if table is not None:
@@ -248,11 +242,11 @@ class Prepared:
                 )
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
-            if check_jobs := getattr(self.composition.performance, "check_jobs", None):
+            if check_jobs := declared(self.composition.performance, "check_jobs"):
                 check_jobs(table)
-        largest = getattr(self.workload, "largest_gpus", None)
+        largest: int | None = declared(self.workload, "largest_gpus")
         if self.resizes:
-            largest = getattr(self.workload, "needed_gpus", largest)
+            largest = declared(self.workload, "needed_gpus") or largest
         if table is None and largest is not None and largest > self.cluster.total_gpus:
             raise BloxError(
                 f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",
