@@ -18,6 +18,7 @@ from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
+from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
 from blox.workloads.table import Array
 
@@ -144,15 +145,20 @@ class Explanation:
         stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
             f"it was {' and '.join(stops) or 'never interrupted'}",
-            {"finished": "and finished", "running": "and was still running when the run ended"}.get(
-                str(jobs["state"][row]), "and was still waiting when the run ended"
-            ),
+            f"and {self._ending(row)}",
         ]
         return f"{tale}; {' '.join(ends)}."
 
     def interruptions(self, row: int) -> dict[str, int]:
         """How often a job was preempted, moved or lost its node, by kind."""
         return {kind: int(self.result.jobs[kind][row]) for kind in kinds_of(self.result.summary)}
+
+    def _ending(self, row: int) -> str:
+        jobs = self.result.jobs
+        if (state := str(jobs["state"][row])) == ENDED_EARLY:
+            return f"was ended early: {jobs['end_reason'][row]}"
+        doing = "running" if state == "running" else "waiting"
+        return "finished" if state == "finished" else f"was still {doing} when the run ended"
 
     @cached_property
     def _time(self) -> Array:

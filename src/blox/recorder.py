@@ -8,7 +8,7 @@ what was free and what was handed out, so the length of the queue by GPU count i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 import numpy as np
@@ -87,6 +87,7 @@ class Recorder:
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
+        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -97,6 +98,10 @@ class Recorder:
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
             self._ceased += _raw(rows[~was_running])
+
+    def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
+        """Jobs end before their work is done, each for its reason."""
+        self.end_reasons.update(zip(rows.tolist(), reasons))
 
     def admitted(self, rows: Array) -> None:
         self._began += _raw(rows)

@@ -36,10 +36,13 @@ def explain(
     from rich.console import Console
 
     from blox.explain import Explanation
-    from blox.results.result import Result
+    from blox.results.replications import first_run
 
-    explanation = Explanation(Result.load(directory))
+    result, note = first_run(directory)
+    explanation = Explanation(result)
     console = Console(highlight=False)
+    if note:
+        console.print(f"{note}\n", markup=False)
     if job is None:
         _all_jobs(console, explanation, limit)
     else:

@@ -20,6 +20,8 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
     if parts.cluster or parts.default_cluster:
         table["cluster"] = prepared.cluster.text
     found: dict[str, Any] = {**provenance(table, prepared.workload, drawn)}
+    if prepared.oracle:
+        found["oracle"] = True
     if table.get("performance") == "auto":
         found["performance"] = registry.spec_of(parts.performance)
     if table["apps"] == "auto":

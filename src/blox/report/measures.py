@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from blox.report import units
 from blox.report.run import Run
+from blox.results.comparison import Comparison
 
-Kind = Literal["seconds", "share", "count", "rate", "ratio"]
+Kind = Literal["seconds", "share", "count", "rate", "ratio", "number"]
 
 
 @dataclass(frozen=True)
@@ -127,28 +128,44 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
     With `short`, large counts are abbreviated (`157k`).
     """
     values = [measure.of(run) for run in runs]
+    unit, write = _written_in(measure, values, short)
+    return unit, [write(value) for value in values]
+
+
+def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> list[str]:
+    """How far the 95 % interval of each value reaches (`±0.31`), written like the values; "" without one."""
+    _, write = _written_in(measure, [measure.of(run) for run in runs], short)
+    compared = Comparison.of(runs)
+    found = [compared.interval(position, measure.key) for position in range(len(runs))]
+    return ["" if interval is None else f"±{write(interval.half_width)}" for interval in found]
+
+
+def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
+    """The position of the best run by a measure, then those of runs not distinguishable from it.
+
+    None where all are so: where they do not differ, and where it cannot be told whether they do. Nor where
+    they mean different things: rho of users in one, of tenants in another.
+    """
+    if measure in APPS and len({apps_of(run) for run in runs}) > 1:
+        return []
+    compared = Comparison.of(runs)
+    leaders = compared.leaders(measure.key, measure.better) if measure.better else []
+    known = sum(math.isfinite(measure.of(run)) for run in runs)
+    return leaders if len(leaders) < known else []
+
+
+def _written_in(measure: Measure, values: Sequence[float], short: bool) -> tuple[str, Callable[[float], str]]:
+    """The unit of a measure over these values, and how a value is written in it."""
     if measure.kind == "seconds":
         unit = units.column_unit(values)
         scaled = [value / unit.seconds for value in values]
         places = 0 if unit is units.SECOND and max(scaled, default=0) >= 100 else units.decimals_for(scaled)
-        return unit.name, [units.number(value, places) for value in scaled]
+        return unit.name, lambda value: units.number(value / unit.seconds, places)
     if measure.kind == "ratio":
-        return "", [units.number(value, 3) for value in values]
+        return "", lambda value: units.number(value, 3)
+    if measure.kind == "number":
+        places = units.decimals_for(values)
+        return "", lambda value: units.number(value, places)
     if measure.kind == "share":
-        return "%", [units.number(100 * value, 1) for value in values]
-    return "", [units.compact(value) if short else units.number(value) for value in values]
-
-
-def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
-    """The positions of the best runs by a measure; none where the runs do not differ.
-
-    Nor where they mean different things: rho of users in one, of tenants in another.
-    """
-    values = [measure.of(run) for run in runs]
-    finite = [value for value in values if math.isfinite(value)]
-    if not measure.better or len(finite) < 2 or min(finite) == max(finite):
-        return set()
-    if measure in APPS and len({apps_of(run) for run in runs}) > 1:
-        return set()
-    target = min(finite) if measure.better == "low" else max(finite)
-    return {position for position, value in enumerate(values) if value == target}
+        return "%", lambda value: units.number(100 * value, 1)
+    return "", units.compact if short else units.number

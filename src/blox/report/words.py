@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from blox.report import measures, series, units
+from blox.report.certainty import certainty
 from blox.report.labels import labels
 from blox.report.measures import (
     AVG_JCT,
@@ -18,23 +19,32 @@ from blox.report.measures import (
     UTILISATION_WHOLE_RUN,
 )
 from blox.report.run import Run
+from blox.report.starvation import starving
+from blox.results.comparison import Comparison
 from blox.results.interruptions import kinds_of
 
 
 def headline(runs: Sequence[Run]) -> tuple[str, str]:
-    """A claim and what goes with it: the winner by average JCT, then its price; for one run, its figures."""
+    """A claim and what goes with it: the winner by average JCT, then its price; for one run, its figures.
+
+    Only those differences are claimed that are distinguishable from none.
+    """
     if not runs:
         return "There is nothing to report.", "No run was given."
     names = labels(runs)
     if len(runs) == 1:
-        return _single(names[0], runs[0])
+        claim, price = _single(names[0], runs[0])
+        return claim, f"{price} {certainty(runs)}"
     ranked = sorted(
         (position for position in range(len(runs)) if math.isfinite(AVG_JCT.of(runs[position]))),
         key=lambda position: (AVG_JCT.of(runs[position]), position),
     )
     if not ranked:
         return "No job finished in any of the runs.", "There is no completion time to compare."
-    return _claim(names, runs, ranked), _price(names, runs, ranked[0])
+    return (
+        _claim(names, Comparison.of(runs), ranked),
+        f"{_price(names, runs, ranked[0])} {certainty(runs)}",
+    )
 
 
 def _single(name: str, run: Run) -> tuple[str, str]:
@@ -53,24 +63,32 @@ def _single(name: str, run: Run) -> tuple[str, str]:
     )
 
 
-def _claim(names: Sequence[str], runs: Sequence[Run], ranked: Sequence[int]) -> str:
+def _claim(names: Sequence[str], runs: Comparison[Run], ranked: Sequence[int]) -> str:
     first, others = ranked[0], ranked[1:]
+    times = {position: units.duration(AVG_JCT.of(runs[position])) for position in ranked}
     value = AVG_JCT.of(runs[first])
     if not others:
-        return f"{names[first]} is the only run in which jobs finished: {units.duration(value)} on average."
-    tied = [position for position in others if AVG_JCT.of(runs[position]) == value]
-    if len(tied) == len(others):
-        return f"No difference: the average JCT is {units.duration(value)} in every run."
-    behind = [position for position in others if position not in tied]
+        return f"{names[first]} is the only run in which jobs finished: {times[first]} on average."
+    if all(math.isclose(AVG_JCT.of(runs[position]), value, rel_tol=1e-9) for position in others):
+        return f"No difference: the average JCT is {times[first]} in every run."
+    leaders = runs.leaders(AVG_JCT.key, AVG_JCT.better)
+    behind = [position for position in others if position not in leaders]
+    if not behind:
+        between = f"from {times[first]} ({names[first]}) to {times[others[-1]]} ({names[others[-1]]})"
+        if runs.basis.enough:
+            return f"Not distinguishable: the average JCT is {between}, and no difference exceeds chance."
+        return f"Not tested: in this one run the average JCT is {between}."
     shown = [behind[0], behind[-1]] if len(behind) > 1 else behind
     against = " and ".join(
-        f"{_percent_less(value, AVG_JCT.of(runs[position]))} less than {names[position]}"
-        f" ({units.duration(AVG_JCT.of(runs[position]))})"
+        f"{_percent_less(value, AVG_JCT.of(runs[position]))} less than {names[position]} ({times[position]})"
         for position in shown
     )
-    winners = " and ".join(names[position] for position in (first, *tied))
-    verb = "have" if tied else "has"
-    return f"{winners} {verb} the lowest average JCT: {units.duration(value)}, {against}."
+    tied = [position for position in others if position in leaders]
+    if not tied:
+        return f"{names[first]} has the lowest average JCT: {times[first]}, {against}."
+    same = " and ".join(f"{names[position]} ({times[position]})" for position in tied)
+    lowest = f"{names[first]} has the lowest average JCT: {times[first]}"
+    return f"{lowest}, not distinguishable from {same}; {against}."
 
 
 def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
@@ -163,14 +181,20 @@ def notes(runs: Sequence[Run]) -> list[str]:
     each = [remarks(run) for run in runs]
     common = [remark for remark in each[0] if all(remark in told for told in each)] if len(runs) > 1 else []
     own = [
-        f"{run.label}: {remark}" for run, told in zip(runs, each) for remark in told if remark not in common
+        f"{name}: {remark}"
+        for name, told in zip(labels(runs), each)
+        for remark in told
+        if remark not in common
     ]
     return [*mixed_speeds(runs), *different_apps(runs), *common, *own]
 
 
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
-    told, summary = list(run.experiment.get("provenance", {}).get("assumed", ())), run.summary
+    told, summary = starving(run), run.summary
+    known = run.experiment.get("provenance", {})
+    told += known.get("assumed", ())
+    told += [f"a metric could not be worked out: {fault}" for fault in known.get("metric_faults", ())]
     if "opt_gap" in summary:
         gap = 100 * float(summary["opt_gap"])
         told.append(
@@ -186,7 +210,9 @@ def remarks(run: Run) -> list[str]:
         told.append(f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed")
     if slos := summary.get("slos"):
         told.append(f"{summary['slos_missed']:,} of {slos:,} SLOs were missed")
-    if (cost := summary.get("cost_dollars")) is not None:
+    elif deadlines := summary.get("deadlines"):
+        told.append(f"{summary['deadlines_missed']:,} of {deadlines:,} deadlines were missed")
+    if (cost := summary.get("cost_dollars")) is not None and not run.experiment.get("prices"):
         told.append(f"the GPUs in use cost ${cost:,.0f}")
     resizable = summary.get("resizable_jobs")
     if resizable == 0:

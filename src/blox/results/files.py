@@ -21,6 +21,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import ROUND_COLUMNS
+from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
 T = TypeVar("T")
@@ -32,8 +33,8 @@ TABLES = {  # of runs in which something may fail: which columns are texts; the 
 }
 OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-_TEXT = ("job_id", "user", "tenant", "model", "state")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
+_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
@@ -98,7 +99,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2) + "\n")
+    path.write_text(json_text(values))
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
@@ -213,6 +218,8 @@ def _cells(column: Array) -> list[Any]:
 def _column(name: str, cells: list[str]) -> Array:
     if name in _TEXT:
         return np.array(cells, dtype=object)
+    if name not in TAKEN:  # of the workload's own, or what a policy has counted
+        return numbers_or_text(cells)
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,14 @@ import numpy as np
 from blox.recorder import Recorder
 from blox.results import fairness
 from blox.results.arrivals import WHOLE_RUN, Span, arrivals, occupancy
+from blox.results.groups import groups_of
 from blox.results.interruptions import interruptions
+from blox.results.outcomes import ENDED_EARLY
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
+
+MOST_GPU_COUNTS = 6  # above, waiting is told by ranges of GPU counts
 
 
 def job_columns(
@@ -104,22 +109,12 @@ def summarise(
     """
     measured = jobs["in_window"] == 1
     finished = measured & ~np.isnan(jobs["finish_s"])
-    jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][measured]
-    responsiveness = responsiveness[~np.isnan(responsiveness)]
     begin_s = float(jobs["submit_s"][0]) if len(measured) else 0.0
     last = float(jobs["finish_s"][finished].max()) if finished.any() else end_s
     arriving = arrivals(jobs["submit_s"], measured, end_s, round_s)
     whole = occupancy(Span(begin_s, end_s), rounds, recorder, total_gpus)
     summary: dict[str, Any] = {
-        "jobs": int(measured.sum()),
-        "finished": int(finished.sum()),
-        "avg_jct_s": _mean(jct),
-        "median_jct_s": _percentile(jct, 50),
-        "p95_jct_s": _percentile(jct, 95),
-        "p99_jct_s": _percentile(jct, 99),
-        "avg_responsiveness_s": _mean(responsiveness),
-        "p95_responsiveness_s": _percentile(responsiveness, 95),
-        "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
+        **job_figures(jobs, np.flatnonzero(measured), end_s=end_s),
         "makespan_s": last - begin_s,
         **occupancy(arriving, rounds, recorder, total_gpus),
         **{f"{name}{WHOLE_RUN}": value for name, value in whole.items()},
@@ -128,14 +123,66 @@ def summarise(
         "preemptions": int(jobs["preemptions"].sum()),
         "moves": int(jobs["moves"].sum()),
         "interruptions": interruptions(jobs, moves_are_preemptions),
+        "gpu_hours": float(jobs["gpu_seconds"].sum()) / 3600,
     }
     summary.update(_fairness(jobs, finished))
+    summary["waited_by_gpus"] = _waiting_by_gpus(jobs, np.flatnonzero(measured))
     summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
     arrival = seen_s(jobs["submit_s"], rounds["time_s"], end_s) - jobs["submit_s"]
     summary["wait_arrival_s"] = float(arrival.sum())
     summary["submitted"] = len(measured)
     summary["end_s"] = end_s
     return summary
+
+
+def job_figures(jobs: Mapping[str, Array], rows: Array, *, end_s: float) -> dict[str, Any]:
+    """Figures of some of the jobs: of a whole run, of its window, or of a group in a breakdown.
+
+    JCT, queueing and slowdown are over those that have finished, responsiveness over those that have started,
+    waiting over all of them: a job that has not finished counts with what it has waited when the run ends.
+    """
+    finish_s = jobs["finish_s"][rows]
+    finished = rows[~np.isnan(finish_s)]
+    jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][rows]
+    responsiveness = responsiveness[~np.isnan(responsiveness)]
+    waited, slowdown = jobs["waited_s"][rows], jobs["slowdown"][finished]
+    slowdown = slowdown[~np.isnan(slowdown)]
+    deadline_s = jobs["deadline_s"][rows]
+    late = np.where(np.isnan(finish_s), end_s, finish_s) > deadline_s
+    return {
+        "jobs": len(rows),
+        "finished": len(finished),
+        "avg_jct_s": _mean(jct),
+        "median_jct_s": _percentile(jct, 50),
+        "p95_jct_s": _percentile(jct, 95),
+        "p99_jct_s": _percentile(jct, 99),
+        "avg_responsiveness_s": _mean(responsiveness),
+        "p95_responsiveness_s": _percentile(responsiveness, 95),
+        "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
+        "p95_waited_s": _percentile(waited, 95),
+        "p99_waited_s": _percentile(waited, 99),
+        "max_waited_s": float(waited.max()) if len(waited) else None,
+        "avg_slowdown": _mean(slowdown),
+        "p95_slowdown": _percentile(slowdown, 95),
+        "ended_early": int((jobs["state"][rows] == ENDED_EARLY).sum()),
+        "deadlines": int((~np.isnan(deadline_s)).sum()),
+        "deadlines_missed": int(late.sum()),
+    }
+
+
+def _waiting_by_gpus(jobs: Mapping[str, Array], rows: Array) -> dict[str, dict[str, Any]]:
+    """How long the jobs of each GPU count waited, so that none starves unseen behind an average."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in groups_of(jobs["gpus"], rows, most=MOST_GPU_COUNTS):
+        waited = jobs["waited_s"][group.rows]
+        found[str(group.value)] = {
+            "jobs": len(waited),
+            "avg_s": _mean(waited),
+            "p95_s": _percentile(waited, 95),
+            "p99_s": _percentile(waited, 99),
+            "max_s": float(waited.max()),
+        }
+    return found
 
 
 def seen_s(submit_s: Array, time_s: Array, end_s: float) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from blox.compat.gavel.combinations import Combinations
 from blox.compat.gavel.run_state import GavelRun, gavel_run
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Pairs, Problem
@@ -54,6 +55,11 @@ class TimeShares:
     seed: int
     round_s: float
     reset_s: float
+
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(declared(self.policy, "reads_durations"))
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(cluster_state))

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.performance.job_speeds import check_speeds, job_speeds
 from blox.registry import register
 from blox.schedulers.gavel.allocation import Allocation
@@ -90,6 +91,16 @@ class Gavel:
     def default_performance(self) -> str:
         """Speeds follow the table that the policy knows."""
         return f"throughputs:path={self.throughputs}" if self.throughputs else "throughputs"
+
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(declared(self._policy, "reads_durations"))
+
+    @property
+    def uses_seed(self) -> bool:
+        """Whether its beliefs are drawn."""
+        return self.belief != "oracle"
 
     def check_cluster(self, spec: ClusterSpec) -> None:
         """Refuses GPU types of which no speed is known."""
