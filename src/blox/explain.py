@@ -29,7 +29,7 @@ WORDS = {
     "fragmentation": "enough GPUs were free, but not where it could use them",
     ARRIVAL: "it had come between two rounds",
 }
-_STOPPED = {"preemptions": "preempted", "moves": "moved", "failures": "thrown off its node"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             "metrics",
             "Figures",
             "Over the tracked jobs. Utilisation, fragmentation and jobs waiting: averages over the time in "
-            "which these arrived, and over the whole run. Interruptions: preemptions, moves and failures of "
+            "which these arrived, and over the whole run. Interruptions: preemptions, moves and evictions of "
             "all jobs." + (" The best value of each column is marked." if several else ""),
             _metrics_table(runs) + _remarks(runs),
         ),
