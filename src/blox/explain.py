@@ -32,7 +32,7 @@ WORDS = {
     EVICTION: "it had lost its GPUs between two rounds",
 }
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
-_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "thrown off its node"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             "Figures",
             f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
             "Utilisation, fragmentation and jobs waiting: averages over the time in which these arrived, and "
-            "over the whole run. Interruptions: preemptions, moves and failures of all jobs.",
+            "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
         *_failures(runs),
