@@ -7,14 +7,15 @@ from blox.backends.checkpoints import Checkpoints
 from blox.errors import BloxError
 from blox.performance.overheads import Overheads, overheads_from_spec
 from blox.state import progress
+from support.states import staged
 
 ROW = np.array([0])
 
 
 @pytest.fixture
-def job(staged):
+def job():
     """A job that holds a GPU since 100 s, works since 110 s at rate 2, and had done 50 s before."""
-    state = staged(1)
+    state = staged([1])
     state.now = 100.0
     state.submit(1)
     state.add_new_jobs(state.waiting)
