@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-
 from msgspec.structs import replace
 
 from blox.errors import BloxError
