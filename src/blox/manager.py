@@ -148,7 +148,7 @@ class BloxManager:
             self.now = self.backend.wait_until(wake)
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
-        """Nothing runs and nobody comes: whether the run is over. A policy may have its reasons to wait."""
+        """Nothing runs and no job comes: whether the run is over. A policy may have its reasons to wait."""
         self._idle += 1
         if wake == math.inf or self._idle > _IDLE_ROUNDS:
             raise _stuck(cluster_state, job_state)

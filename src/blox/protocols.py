@@ -55,7 +55,7 @@ class SchedulingPolicy(Protocol):
     """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""
+        """The jobs to run, in order. Jobs that are not listed are suspended. Same state, same answer."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
 
-During the run it only notes who came, started, stopped and left; what follows from that is worked out
+During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
 afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
 what was free and what was handed out, so the length of the queue by GPU count is enough.
 """
@@ -220,7 +220,7 @@ class Recorder:
         }
 
     def busy_gpu_s(self, end_s: float) -> float:
-        """GPU-seconds in which somebody was on a GPU; two jobs that share one count once."""
+        """GPU-seconds in which a GPU was held; two jobs that share one count once."""
         stints = self.stints(end_s)
         order = np.lexsort((stints["start_s"], stints["gpu"]))
         gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
