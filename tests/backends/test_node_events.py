@@ -56,9 +56,7 @@ def simulated(kind, model, events):
         },
         source="test",
     )
-    backend = kind(
-        JobFeed(iter((jobs,)), 2, lambda jobs: jobs.columns["duration_s"]), model, node_events=events
-    )
+    backend = kind(JobFeed(iter((jobs,)), 2, lambda jobs: jobs), model, node_events=events)
     cluster_state, job_state = ClusterState(cluster_from_spec("v100=2x1")), JobState()
     backend.submit(job_state)
     job_state.add_new_jobs(job_state.waiting)
