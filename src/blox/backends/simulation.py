@@ -76,6 +76,7 @@ class Simulation(BackendBase):
             setup.options,
             setup.round_s,
             setup.node_events,
+            setup.job_failures,
         )
 
     def _begin(self) -> None:
