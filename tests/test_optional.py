@@ -25,7 +25,7 @@ from blox.schedulers.fifo import Fifo
 
 SOURCE = Path(blox.__file__).parent
 DOC = (SOURCE.parents[1] / "docs" / "writing-a-policy.md").read_text()
-KINDS = {*PACKAGES, "backend"}
+KINDS = {*PACKAGES}
 
 # (module, name) -> why this is looked up by name: none of these is an attribute of a part
 BY_NAME = {
@@ -39,6 +39,7 @@ BY_NAME = {
 }
 # module -> why a name that is not known before is looked up, with the possibility that it is absent
 BY_VARIABLE = {
+    "backends/setup.py": "the verbs of a backend: one without them is refused",
     "checks/broken.py": "the verb of a policy, to find its line",
     "checks/find.py": "the verbs of policies, to tell their kind",
     "checks/probe.py": "the columns of a Schedule or an Allocation, to compare them",

@@ -12,6 +12,7 @@ from blox.backends.process import Processes
 from blox.backends.simulation import Simulation
 from blox.compat.gavel.steps import StepSimulation
 from blox.compat.pollux.ticks import TickSimulation
+from blox.optional import declared
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.duration import Duration
 from blox.performance.elastic import Goodput
@@ -23,7 +24,7 @@ from blox.state.plan import Allocation
 from blox.workloads.table import JobTable
 
 KINDS = [
-    (getattr(model, "simulation", Simulation), model)
+    (declared(model, "simulation") or Simulation, model)
     for model in (Duration(), ByThroughput(), Sensitivity(), Goodput())
 ]
 
