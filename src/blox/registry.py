@@ -23,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ PACKAGES = {
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
     "backend": "blox.backends",
+    "failures": "blox.failures",
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
@@ -85,6 +87,9 @@ class Register:
 
     def backend(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("backend", name)
+
+    def failures(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("failures", name)
 
 
 register = Register()
@@ -358,6 +363,8 @@ def _convert(text: str, wanted: Any, *, where: str) -> Any:
         if text.lower() not in truth:
             raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
         return truth[text.lower()]
+    if wanted is Seconds:
+        return parse_duration(text, where=where)
     if wanted in (int, float):
         try:
             number = wanted(text)

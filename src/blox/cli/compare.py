@@ -17,6 +17,7 @@ def compare(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
+    failures: options.Failures = None,
     belief: options.Belief = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -38,11 +39,11 @@ def compare(
     """
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
+        "overheads": overheads, "failures": failures, "belief": belief, "round_s": round_s, "clock": clock,
+        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
     }  # fmt: skip
     several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, names_of, run_tasks
+    from blox.cli.grids import check_place, check_targets, grid_from, names_of, run_tasks, tell_failed
     from blox.cli.show import show_runs, written
     from blox.experiment.parallel import Task
     from blox.experiment.sweep import check_all, slug
@@ -71,4 +72,4 @@ def compare(
         show_runs(results)
     if out is not None and results:
         written(out, report)
-    failures(outcomes)
+    tell_failed(outcomes)

@@ -93,7 +93,7 @@ def run_tasks(
         return run_all(tasks, processes or cores(), watcher)
 
 
-def failures(outcomes: Sequence[Outcome]) -> None:
+def tell_failed(outcomes: Sequence[Outcome]) -> None:
     """Tells what failed and ends with exit code 2; 1 where blox itself is at fault."""
     failed = [outcome for outcome in outcomes if outcome.error is not None]
     if not failed:

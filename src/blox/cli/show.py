@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from blox.recorder import CAUSES
-
 if TYPE_CHECKING:
     from rich.table import Table
 
     from blox.errors import BloxError
+    from blox.report.measures import Measure
     from blox.report.run import Run
 
 
@@ -19,6 +18,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
     from rich.console import Console
 
+    from blox.report import series
     from blox.report.table import comparison_table
     from blox.report.words import mixed_speeds, remarks
 
@@ -28,6 +28,10 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
+    if series.evicts(runs):
+        for costs in failure_tables(runs):
+            console.print()
+            console.print(costs)
     for remark in mixed_speeds(runs):
         console.print(remark, highlight=False, markup=False)
     for run in runs:
@@ -45,6 +49,7 @@ def waiting_table(runs: Sequence[Run]) -> Table:
     from rich import box
     from rich.table import Table
 
+    from blox.report import series
     from blox.report.labels import labels
     from blox.report.table import Label
     from blox.report.units import duration
@@ -54,7 +59,9 @@ def waiting_table(runs: Sequence[Run]) -> Table:
     )
     table.add_column("why jobs waited\n(all jobs of the run)", overflow="fold", min_width=9)
     table.add_column("\nper job", justify="right", no_wrap=True)
-    causes = (*CAUSES, "arrival")
+    causes = series.causes(runs)
+    if series.evicts(runs):  # one more: leave out those without figures
+        causes = tuple(cause for cause in causes if any(run.summary.get(f"wait_{cause}_s") for run in runs))
     for cause in causes:
         table.add_column(f"\n{cause}", justify="right", no_wrap=True)
     for name, run in zip(labels(runs), runs):
@@ -68,8 +75,28 @@ def waiting_table(runs: Sequence[Run]) -> Table:
 
 def fairness_table(runs: Sequence[Run]) -> Table:
     """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
+    from blox.report import measures
+
+    columns = (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
+    return _measured("fairness", columns, runs)
+
+
+def failure_tables(runs: Sequence[Run]) -> tuple[Table, Table]:
+    """What failed and what it cost; and the effective training time ratio, in all and by job size."""
+    from blox.report import measures
+
+    title = "effective training\ntime, by GPUs of a job"
+    return (
+        _measured("failures", measures.FAILURES, runs),
+        _measured(title, measures.effective_ratios(runs), runs),
+    )
+
+
+def _measured(title: str, columns: Sequence[Measure], runs: Sequence[Run]) -> Table:
+    """A row per run, a column per measure."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     from blox.report import measures
     from blox.report.labels import labels
@@ -78,11 +105,13 @@ def fairness_table(runs: Sequence[Run]) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
-    table.add_column("fairness", overflow="fold", min_width=9)
+    table.add_column(title, overflow="fold", min_width=9)
     cells = []
-    for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ())):
-        table.add_column(f"{measure.group}\n{measure.name}", justify="right", no_wrap=True)
-        cells.append(measures.column(measure, runs)[1])
+    for measure in columns:
+        unit, texts = measures.column(measure, runs, short=True)
+        head = "\n".join(filter(None, (measure.group, measure.name, unit)))
+        table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
+        cells.append(texts)
     for name, row in zip(labels(runs), zip(*cells)):
         table.add_row(Label(name), *row)
     return table

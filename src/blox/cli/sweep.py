@@ -38,6 +38,7 @@ def sweep(
     termination: options.Terminations = None,
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
+    failures: options.ManyFailures = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
@@ -60,11 +61,11 @@ def sweep(
     several = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "compat": compat, "load": load, "seed": seed,
-        "round_s": round_s,
+        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "load": load, "seed": seed, "round_s": round_s,
     }  # fmt: skip
     single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, run_tasks
+    from blox.cli.grids import check_place, check_targets, grid_from, run_tasks, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.experiment.parallel import Task
     from blox.experiment.sweep import check_all, finished_outcome, run_name, sweep_csv
@@ -94,7 +95,7 @@ def sweep(
     ended = {**known, **dict(zip(left, outcomes))}
     outcomes = [ended[task] for task in tasks]
     _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
-    failures(outcomes)
+    tell_failed(outcomes)
 
 
 def _note_load(grid: Grid) -> None:

@@ -22,18 +22,22 @@ from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
+from blox.failures.job_failures import job_failures
+from blox.failures.log import FailureLog
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
 from blox.recorder import Recorder
-from blox.results import metrics
+from blox.results import failures, metrics
 from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -58,6 +62,8 @@ class Prepared:
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment, self.backend_part)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         if self.composition.options.unlimited_gpus:
@@ -77,8 +83,20 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        setup = BackendSetup(
+            feed,
+            parts.performance,
+            parts.overheads,
+            parts.options,
+            experiment.round_s,
+            self._node_events(),
+            job_failures(self.failures, experiment.seed),
+        )
         return open_backend(self.backend_part, setup)
+
+    def _node_events(self) -> Timeline | None:
+        """When nodes fail. Raises BloxError for nodes and times that cannot be."""
+        return Timeline(self.failures, self.cluster, self.experiment.seed) if self.failures else None
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
@@ -88,7 +106,7 @@ class Prepared:
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return self.composition.manager(
+        manager = self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -96,6 +114,9 @@ class Prepared:
             max_rounds=self.experiment.max_rounds,
             most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
+        if self.failures or self.composition.overheads.checkpoint_s < math.inf:
+            manager.recorder.failures = FailureLog()
+        return manager
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
@@ -150,7 +171,15 @@ class Prepared:
         if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
             jobs.update(told(job_state))
         rounds = recorder.rounds()
+        stints = LazyTable(partial(recorder.stints, end_s))
+        if (log := recorder.failures) is not None:
+            spent = failures.gpu_time(log, stints, self.composition.overheads)
+            jobs.update(failures.job_columns(log, spent, job_state.submitted))
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        tables: dict[str, dict[str, Array]] = {}
+        if log is not None:
+            summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
+            tables = failures.tables(log, spent, jobs, self.cluster, end_s=end_s)
         for part in (self.composition.scheduler, self.composition.placement):
             if reported := declared(part, "figures"):  # what a policy says of its own work
                 summary.update(reported(job_state))
@@ -168,8 +197,7 @@ class Prepared:
         unknown = declared(self.composition.performance, "unknown_models")
         if unknown and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names
-        stints = LazyTable(partial(recorder.stints, end_s))
-        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

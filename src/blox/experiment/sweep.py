@@ -185,7 +185,8 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    for names, stand_in in ((jobs_on_cluster, {}), ([n for n in _FIELDS if n not in jobs_on_cluster], light)):
+    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes failures may name
+    for names, stand_in in ((jobs_on_cluster, {}), (parts, light)):
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}

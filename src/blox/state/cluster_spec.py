@@ -25,7 +25,7 @@ _OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "netw
 
 @dataclass(frozen=True)
 class Node:
-    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where nobody said."""
+    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where not given."""
 
     name: str
     gpus: int
