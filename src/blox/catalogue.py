@@ -23,6 +23,7 @@ KINDS = {
     "workload": ("--workload", "generators: jobs drawn at random"),
     "reader": ("--workload FORMAT:PATH", "trace formats: jobs read from files"),
     "compat": ("--compat", "presets: behave like another system"),
+    "metric": ("--metric", "figures of a finished run, worked out on demand"),
     "backend": ("--backend", "what carries plans out"),
     "failures": ("--failures", "which nodes and jobs fail, and when"),
 }

@@ -16,7 +16,9 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
+from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
+from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
 from blox.workloads.table import Array
 
@@ -30,6 +32,7 @@ WORDS = {
     EVICTION: "it had lost its GPUs between two rounds",
 }
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
 
 
 @dataclass(frozen=True)
@@ -139,15 +142,23 @@ class Explanation:
         if causes:
             parts = [f"{duration(totals[cause])} because {WORDS[cause]}" for cause in causes]
             tale += ": " + "; ".join(parts)
-        preemptions, evictions = int(jobs["preemptions"][row]), len(self.evictions(row))
+        stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
-            f"{'it was never preempted' if not preemptions else f'it was preempted {_times(preemptions)}'}"
-            + (f", lost its GPUs {_times(evictions)}" if evictions else ""),
-            {"finished": "and finished", "running": "and was still running when the run ended"}.get(
-                str(jobs["state"][row]), "and was still waiting when the run ended"
-            ),
+            f"it was {' and '.join(stops) or 'never interrupted'}",
+            f"and {self._ending(row)}",
         ]
         return f"{tale}; {' '.join(ends)}."
+
+    def interruptions(self, row: int) -> dict[str, int]:
+        """How often a job was preempted, moved or lost its node, by kind."""
+        return {kind: int(self.result.jobs[kind][row]) for kind in kinds_of(self.result.summary)}
+
+    def _ending(self, row: int) -> str:
+        jobs = self.result.jobs
+        if (state := str(jobs["state"][row])) == ENDED_EARLY:
+            return f"was ended early: {jobs['end_reason'][row]}"
+        doing = "running" if state == "running" else "waiting"
+        return "finished" if state == "finished" else f"was still {doing} when the run ended"
 
     @cached_property
     def _time(self) -> Array:

@@ -13,8 +13,9 @@ import numpy as np
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
 from blox.failures.attempts import Attempts
-from blox.protocols import Backend, TerminationPolicy
+from blox.protocols import Backend, TerminationPolicy, declared
 from blox.recorder import Recorder
+from blox.registry import spec_of
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
@@ -94,6 +95,7 @@ class BloxManager:
             return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
+            self.recorder.ended_early(ended, end_reasons(self.termination, ended, job_state))
             self.backend.suspend(ended, job_state)
             self._retire(ended, self.now, cluster_state, job_state)
 
@@ -255,6 +257,14 @@ class BloxManager:
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not job_state.active_count:
             self.terminate = True
+
+
+def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState) -> list[str]:
+    """Why a termination policy ends each of these jobs: its own words, or else its name."""
+    reason = declared(termination, "reason")
+    if callable(reason):
+        return [str(text) for text in reason(rows, job_state)]
+    return [str(reason or spec_of(termination))] * len(rows)
 
 
 def _which_run(rows: Array, job_state: JobState) -> Array | None:

@@ -75,7 +75,11 @@ class PlacementPolicy(Protocol):
 
 
 class TerminationPolicy(Protocol):
-    """Decides which jobs end before their work is done (loss converged, trial pruned)."""
+    """Decides which jobs end before their work is done (loss converged, trial pruned).
+
+    `reason`, where it has one, goes into the column `end_reason` of `jobs.csv`: a text, or a method
+    `reason(rows, job_state)` that gives one text per row. Otherwise the policy's spec does.
+    """
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         """Rows of active jobs that end now; they count as finished."""

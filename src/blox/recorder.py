@@ -8,7 +8,7 @@ what was free and what was handed out, so the length of the queue by GPU count i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 import numpy as np
@@ -83,9 +83,11 @@ class Recorder:
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
+        self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
+        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -96,6 +98,10 @@ class Recorder:
         else:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
             self._ceased += _raw(rows[~was_running])
+
+    def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
+        """Jobs end before their work is done, each for its reason."""
+        self.end_reasons.update(zip(rows.tolist(), reasons))
 
     def admitted(self, rows: Array) -> None:
         self._began += _raw(rows)
@@ -192,13 +198,36 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
+        job, start, end, counts = self._runs(end_s)
+        gpus = [gpus for *_, gpus in self._starts]
+        return {
+            "job": np.repeat(job, counts),
+            "gpu": np.concatenate(gpus) if gpus else np.empty(0, dtype=np.int64),
+            "start_s": np.repeat(start, counts),
+            "end_s": np.repeat(end, counts),
+        }
+
+    def gpu_seconds(self, begin_s: float, until_s: float) -> float:
+        """GPU-seconds held between two times; a GPU that two jobs share counts once."""
+        if self.shared:
+            return self._shared_gpu_s(begin_s, until_s)
+        _, start, end, counts = self._runs(self._end_s)
+        inside = np.minimum(end, until_s) - np.maximum(start, begin_s)
+        return float((counts * np.maximum(inside, 0.0)).sum())
+
+    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array]:
+        """Of every uninterrupted time of a job on GPUs: the job, its start and end, and how many GPUs."""
+        if self._paired is None or self._paired[0] != end_s:
+            self._paired = end_s, self._pair(end_s)
+        return self._paired[1]
+
+    def _pair(self, end_s: float) -> tuple[Array, Array, Array, Array]:
         if not self._starts:
-            empty = np.empty(0, dtype=np.int64)
-            return {"job": empty, "gpu": empty, "start_s": np.empty(0), "end_s": np.empty(0)}
+            none = np.empty(0, dtype=np.int64)
+            return none, np.empty(0), np.empty(0), none
         job = np.concatenate([rows for _, rows, _, _ in self._starts])
         start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
         counts = np.concatenate([c for _, _, c, _ in self._starts])
-        gpu = np.concatenate([g for *_, g in self._starts])
         ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
         ended = np.concatenate(
             [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
@@ -212,20 +241,16 @@ class Recorder:
         closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
         end = np.full(len(job), end_s)
         end[by_start[closed]] = ended[by_end][where[closed]]
-        return {
-            "job": np.repeat(job, counts),
-            "gpu": gpu,
-            "start_s": np.repeat(start, counts),
-            "end_s": np.repeat(end, counts),
-        }
+        return job, start, end, counts
 
-    def busy_gpu_s(self, end_s: float) -> float:
-        """GPU-seconds in which a GPU was held; two jobs that share one count once."""
-        stints = self.stints(end_s)
+    def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
+        """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
+        stints = self.stints(self._end_s)
         order = np.lexsort((stints["start_s"], stints["gpu"]))
         gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
         busy, last, until = 0.0, -1, 0.0
         for on, begin, stop in zip(gpu.tolist(), start.tolist(), end.tolist()):
+            begin, stop = max(begin, begin_s), min(stop, until_s)
             if on != last:
                 last, until = on, begin
             busy += max(0.0, stop - max(begin, until))

@@ -36,10 +36,13 @@ def explain(
     from rich.console import Console
 
     from blox.explain import Explanation
-    from blox.results.result import Result
+    from blox.results.replications import first_run
 
-    explanation = Explanation(Result.load(directory))
+    result, note = first_run(directory)
+    explanation = Explanation(result)
     console = Console(highlight=False)
+    if note:
+        console.print(f"{note}\n", markup=False)
     if job is None:
         _all_jobs(console, explanation, limit)
     else:
@@ -80,7 +83,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     console.print(table)
     longest = np.argsort(-waited, kind="stable")[:limit]
     table = _table(
-        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "preempted", left=("job", "mostly for")
+        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "interrupted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
         cause = max(waits, key=lambda name: float(waits[name][row]))
@@ -91,7 +94,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
             duration(float(waited[row])),
             Text(cause, style=STYLES[cause]),
             duration(float(jobs["jct_s"][row])),
-            f"{int(jobs['preemptions'][row]):,}",
+            f"{sum(explanation.interruptions(row).values()):,}",
         )
     console.print("\nThe jobs that waited longest (--job ID for one of them):\n")
     console.print(table)

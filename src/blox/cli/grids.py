@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import typer
 
 from blox.cli.experiments import check_files
+from blox.cli.interrupt import Interrupted
 from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
 from blox.errors import BloxError
+from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_all
 from blox.experiment.settings import Experiment, read_toml
-from blox.experiment.sweep import Grid, slug, values_of
+from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
 from blox.results.files import check_target
+from blox.results.replications import INTERVALS, Replications
 from blox.results.result import Result, label_of
 
 
@@ -26,19 +30,27 @@ def grid_from(
     several: Mapping[str, Sequence[str] | None],
     *,
     schedulers: Sequence[str] = (),
+    label: Sequence[str] | None = None,
+    seeds: int | None = None,
     ignore_checksum: bool = False,
 ) -> Grid:
     """The grid of a file with the given options in place of its own; None was not given.
 
-    `schedulers` are taken where neither names a scheduler, a preset or a list of anything.
+    `schedulers` are taken where neither names a scheduler, a preset or a list of anything but seeds.
     """
     table = {} if file is None else read_toml(file)
-    grid = Grid.from_table(table, where=str(file))
     given = {name: value for name, value in single.items() if value is not None}
+    if seeds is None and "seed" in given:
+        seeds = table.get("seeds")  # as many as the file says, from another one on
+    own = {name: value for name, value in table.items() if name != "seeds" or seeds is None}
+    grid = Grid.from_table(own, where=str(file))
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
-    grid = Grid(replace(grid.base, **given), {**kept, **axes})
-    if schedulers and not grid.axes and not grid.base.compat and "scheduler" not in table:
+    labels = tuple(label or grid.label)
+    grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)
+    if seeds is not None:
+        grid = grid.with_seeds(seeds, where="--seeds")
+    if schedulers and not {*grid.axes} - {"seed"} and not grid.base.compat and "scheduler" not in table:
         grid = grid.with_axes({"scheduler": schedulers})
     if not ignore_checksum:
         check_files(table, grid.base, {*given, *axes, *kept}, where=str(file))
@@ -91,6 +103,71 @@ def run_tasks(
     """Runs them with progress; `finished` runs need not be run any more."""
     with ManyRuns(list(names), finished) as watcher:
         return run_all(tasks, processes or cores(), watcher)
+
+
+def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | None) -> list[Outcome]:
+    """Runs with progress those that were not finished before; how each ended, in the order given."""
+    known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
+    left = {task: name for task, name in zip(tasks, names) if task not in known}
+    check_targets(list(left))
+    if known:
+        typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
+    ended = dict(zip(left, run_tasks(list(left), list(left.values()), processes, len(known))))
+    return [known.get(task) or ended[task] for task in tasks]
+
+
+def run_cases(cases: Sequence[Case], names: Sequence[str], processes: int | None) -> list[list[Outcome]]:
+    """Runs every seed of every case, with progress; how they ended, by case."""
+    for case in cases:
+        if case.directory is not None and len(case.experiments) > 1:
+            check_place(case.directory, "experiment.toml", INTERVALS)
+    tasks = [task for case in cases for task in case.tasks()]
+    words = [
+        name if len(case.experiments) == 1 else f"{name} seed={each.seed}"
+        for case, name in zip(cases, names)
+        for each in case.experiments
+    ]
+    outcomes = iter(resume_tasks(tasks, words, processes))
+    return [[next(outcomes) for _ in case.experiments] for case in cases]
+
+
+def finished_cases(
+    cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]]
+) -> list[Result | Replications]:
+    """Each case with a finished run; one over several seeds has its means and intervals beside its runs."""
+    found = []
+    for case, ended in zip(cases, outcomes):
+        run = case.gathered(ended)
+        if run is not None:
+            found.append(run)
+        if isinstance(run, Replications) and case.directory is not None:
+            run.save_overview(case.directory)
+    return found
+
+
+@contextmanager
+def keeping_finished(tasks: Sequence[Task], again: str) -> Iterator[None]:
+    """When interrupted: says how many runs are finished and kept, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = sum(finished_outcome(task) is not None for task in tasks)
+        if not any(task.directory for task in tasks):
+            raise
+        raise Interrupted(
+            f"interrupted: {done} of {len(tasks)} runs are finished and kept\n  to go on: {again}"
+        ) from None
+
+
+def note_same_runs(experiments: Sequence[Experiment], cases: Sequence[Case]) -> None:
+    """Says so if some of the runs cannot differ from others, and are left out."""
+    ran = sum(len(case.experiments) for case in cases)
+    if ran == len(experiments):
+        return
+    seeds = max(len(case.experiments) for case in cases) < len({each.seed for each in experiments})
+    why = "nothing is drawn by a seed here" if seeds else "beliefs differ that no policy of theirs reads"
+    left_out = f"{len(experiments) - ran} of {len(experiments)} runs would give what others give"
+    typer.echo(f"note: {left_out}, and are left out: {why}", err=True)
 
 
 def tell_failed(outcomes: Sequence[Outcome]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blox.cli import options
+from blox.cli import figures, options
 
 
 def run(
@@ -23,26 +23,37 @@ def run(
     window: options.Window = None,
     jobs: options.Jobs = None,
     seed: options.Seed = None,
+    seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    by: options.By = None,
+    table: options.Tables = None,
     label: options.Label = None,
     out: options.Out = None,
     report: options.Report = False,
+    processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
 ) -> None:
     """Run one experiment: a TOML file, options, or both; options override the file.
 
     Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
+    With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
-        "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
-        "max_rounds": max_rounds, "backend": backend, "speedup": speedup, "label": label,
+        "round_s": round_s, "clock": clock,
+        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
+        "backend": backend, "speedup": speedup, "prices": prices, "power": power,
+        "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip
-    from blox.cli.experiments import experiment_from, note_other_jobs
+    from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.cli.places import check_writable
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
@@ -52,10 +63,20 @@ def run(
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    tables = figures.Tables.of(by, table)
+    every_seed = seeds_from(experiment, seed, seeds)
+    settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
+    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    tables.check([prepared.experiment])
+    if len(every_seed) > 1:
+        from blox.cli.replicate import replicate
+
+        return replicate(
+            prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
+        )
     if out is not None:
         check_target(out)
         check_writable(out, inside=False)
-    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     real = real_speedup(prepared.backend_part)
     if speedup is not None and real is None:
         raise BloxError(
@@ -80,8 +101,9 @@ def run(
         if report:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", [result])
+            write_report(out / "report.html", [result], by=tables.by)
     show_runs([result])
+    tables.show([result])
     if experiment is not None and not any(value is not None for value in settings.values()):
         note_other_jobs(experiment, result.experiment)
     if out is not None:

@@ -40,9 +40,14 @@ class Outcome:
     """How a task ended: with figures, or with `error`; `trace` is set where blox itself is at fault."""
 
     task: Task
-    result: Result | None = None  # without its tables: those are in the directory
+    result: Result | None = None  # without its tables; its jobs are there if it has no directory
     error: BloxError | None = None
     trace: str = ""
+
+    def opened(self) -> Result | None:
+        """The result with its tables, read from the directory when first asked for."""
+        kept = self.result is not None and self.task.directory is not None
+        return Result.open(self.task.directory) if kept and self.task.directory else self.result
 
 
 class Watcher(Protocol):
@@ -119,7 +124,8 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
         what = f"{type(error).__name__}: {error}"
         where = f"run {label_of(task.experiment.to_table())}"
         return Outcome(task, error=BloxError(what, where=where), trace=traceback.format_exc())
-    return Outcome(task, Result(result.label, result.experiment, result.summary, {}, {}, {}, result.timing))
+    jobs = {} if task.directory is not None else result.jobs
+    return Outcome(task, Result(result.label, result.experiment, result.summary, jobs, {}, {}, result.timing))
 
 
 def _at_most_every(seconds: float, report: Callable[[int, int], None]) -> Callable[[int, int], None]:

@@ -79,8 +79,5 @@ def save_chart(chart: Chart, stem: Path, formats: Sequence[str] = ("png", "svg")
         axes.set_ylabel(chart.y_title)
         static._legend(axes, names)
         for kind in formats:
-            path = stem.with_suffix(f".{kind}")
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
-            written.append(path)
+            written.append(static.save(figure, stem.with_suffix(f".{kind}")))
     return written

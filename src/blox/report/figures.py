@@ -14,10 +14,46 @@ import numpy as np
 
 from blox.report import colours, series, units
 from blox.report.labels import labels, legend_shape
+from blox.report.measures import Measure
 from blox.report.run import Array, Run
+from blox.results.comparison import Comparison
 
 _GRID = "rgba(128,128,128,0.22)"
 _GANTT_ROW_PX = 9
+
+
+def averages(runs: Sequence[Run], measure: Measure) -> Any:
+    """A measure of each run as a point, its 95 % interval as a bar; least on top."""
+    compared = Comparison.of(runs)
+    names, values = _names(runs), [measure.of(run) for run in runs]
+    unit = units.column_unit(values)
+    figure = empty(height=110 + 34 * len(runs))
+    order = sorted(range(len(runs)), key=lambda position: (-values[position], position))
+    for position in order:  # plotly draws from below
+        value, interval = values[position], compared.interval(position, measure.key)
+        low, high = (interval.low, interval.high) if interval is not None else (value, value)
+        between = f"<br>95 %: {units.duration(low)} to {units.duration(high)}" if interval is not None else ""
+        figure.add_scatter(
+            x=[value / unit.seconds],
+            y=[names[position]],
+            error_x={
+                "type": "data",
+                "array": [(high - value) / unit.seconds],
+                "arrayminus": [(value - low) / unit.seconds],
+                "visible": interval is not None,
+                "thickness": 2,
+                "width": 6,
+            },
+            mode="markers",
+            marker={"size": 10, "color": colours.of_run(position)},
+            hovertext=f"{names[position]}: {units.duration(value)}{between}",
+            hoverinfo="text",
+            showlegend=False,
+        )
+    title = f"{measure.name} {measure.group} ({unit.name})"
+    figure.update_xaxes(title_text=title, rangemode="tozero")
+    figure.update_yaxes(automargin=True, type="category")
+    return figure
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:

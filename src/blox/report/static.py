@@ -69,13 +69,16 @@ def save_pictures(
         for name, draw in pictures.items():
             figure = draw(results)
             for kind in formats:
-                path = out_dir / f"{name}.{kind}"
-                metadata = (
-                    {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
-                )
-                figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
-                written.append(path)
+                written.append(save(figure, out_dir / f"{name}.{kind}"))
     return written
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Writes a figure in the form that its name ends in; the same figure gives the same bytes."""
+    kind = path.suffix.removeprefix(".")
+    metadata = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
+    figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
+    return path
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:

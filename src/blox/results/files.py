@@ -15,12 +15,13 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import ROUND_COLUMNS
+from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
 T = TypeVar("T")
@@ -32,8 +33,8 @@ TABLES = {  # of runs in which something may fail: which columns are texts; the 
 }
 OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-_TEXT = ("job_id", "user", "tenant", "model", "state")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
+_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
@@ -98,7 +99,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2) + "\n")
+    path.write_text(json_text(values))
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
@@ -111,10 +116,11 @@ def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
 def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
     import duckdb
 
-    with duckdb.connect() as connection:
+    with duckdb.connect() as connection, path.open("wb") as file:
         connection.execute("SET threads = 1")
         columns = dict(table)  # noqa: F841 - duckdb finds the variable by its name
-        connection.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(path)}' (FORMAT parquet)")
+        options = "FORMAT parquet, USE_TMP_FILE false"
+        connection.execute(f"COPY (SELECT * FROM columns) TO '{_by_number(file)}' ({options})")
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -212,6 +218,8 @@ def _cells(column: Array) -> list[Any]:
 def _column(name: str, cells: list[str]) -> Array:
     if name in _TEXT:
         return np.array(cells, dtype=object)
+    if name not in TAKEN:  # of the workload's own, or what a policy has counted
+        return numbers_or_text(cells)
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)
@@ -225,9 +233,9 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
 
     def read() -> dict[str, Array]:
         try:
-            with duckdb.connect() as connection:
+            with duckdb.connect() as connection, path.open("rb") as file:
                 connection.execute("SET threads = 1")
-                found = connection.execute(f"SELECT * FROM read_parquet('{_quoted(path)}')").fetchnumpy()
+                found = connection.execute(f"SELECT * FROM read_parquet('{_by_number(file)}')").fetchnumpy()
         except duckdb.Error as error:
             raise ValueError(" ".join(str(error).split("\n")[0].split())) from None
         return {name: np.asarray(values) for name, values in found.items()}
@@ -260,5 +268,9 @@ def _damaged(path: Path, why: str) -> BloxError:
     )
 
 
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
+def _by_number(file: BinaryIO) -> str:
+    """A name of an open file in which DuckDB finds no pattern, partition or address, whatever it is called.
+
+    DuckDB reads `run[1]/*.parquet` as a pattern, `job=5/` as a column of its own and `~` as a directory.
+    """
+    return f"/dev/fd/{file.fileno()}"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Ftf:
     form: Literal["themis", "gavel", "synergy"] = "themis"
     strict: bool = False
     preempt: bool = True
+
+    reads_durations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.form not in ("themis", "gavel", "synergy"):

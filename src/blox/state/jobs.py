@@ -70,6 +70,8 @@ class JobState:
         for name in SUBMISSION:
             if name in jobs.columns:
                 getattr(self.columns, name)[start:stop] = jobs.columns[name]
+        for name, values in jobs.extra.items():
+            self.columns.put_extra(name, start, values)
         gpus = self.columns.gpus[start:stop]
         self.single_gpu = self.single_gpu and bool((gpus == 1).all())
         for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
@@ -167,9 +169,8 @@ class JobState:
         return self._active.rows
 
     def column(self, name: str) -> Array:
-        """Any column by name, aligned with `active`."""
-        values: Array = getattr(self.columns, name).take(self.active)
-        return values
+        """Any column by name, aligned with `active`: also one of the workload's own."""
+        return self.columns.named(name).take(self.active)
 
     @property
     def gpus(self) -> Array:

@@ -51,6 +51,7 @@ class Optimus:
     server_cpu: float = 2.0
     profiles: str = ""
 
+    reads_durations: ClassVar[bool] = True
     resizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -51,6 +51,7 @@ class Pollux:
     profiles: str = ""
 
     resizes: ClassVar[bool] = True
+    uses_seed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -70,6 +71,11 @@ class Pollux:
     def default_performance(self) -> str:
         """Speeds follow the profiles that the policy knows."""
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
+
+    @property
+    def reads_durations(self) -> bool:
+        """How far a job has come, which gradient noise depends on, is known to an oracle alone."""
+        return self.beliefs == "oracle"
 
     @property
     def wakes_every_s(self) -> float:
