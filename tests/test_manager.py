@@ -140,7 +140,7 @@ def test_a_job_that_is_ended_early_has_finished_and_frees_its_gpus(by_hand):
     assert run.job_state.columns.finish_s[0] == 200
     jobs = run.result().jobs
     assert jobs["run_s"].tolist() == [200, 200]
-    assert jobs["state"].tolist() == ["finished", "running"]
+    assert jobs["state"].tolist() == ["ended early", "running"]
     assert jobs["preemptions"].tolist() == [0, 0]
 
 
