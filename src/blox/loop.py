@@ -1,9 +1,8 @@
-"""run(): the paper's Figure 2, once, and the rule for passing over rounds.
+"""run(): the paper's Figure 2, once, and the rule for skipping rounds.
 
-A round is passed over only when provably nothing changes: after a round whose plan was empty, or whose
-placement vouches that asking again would change nothing, until the backend's next event or the earliest
-time at which a part says its mind may change.
-"""
+A round is skipped only when provably nothing changes: after a round whose plan was empty, or whose
+placement vouches that asked again it would change nothing, until the backend's next event or the earliest
+time at which a part says that its answer may change."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from blox.manager import BloxManager
-from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, for_ever
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
@@ -30,7 +29,7 @@ def run(
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
     parts = (admission, scheduler, placement, manager.termination)
-    promises = [part.stable_until for part in parts if hasattr(part, "stable_until")]
+    promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
@@ -43,10 +42,12 @@ def run(
             job_state.add_new_jobs(admission.accept(new_jobs, cluster_state, job_state))
         schedule = scheduler.schedule(job_state, cluster_state)
         wanted = placement.place(schedule, cluster_state, job_state)
-        plan = Plan.diff(cluster_state.allocation, wanted)
+        plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+        del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
+        job_state.settle_line()
         manager.exec_jobs(plan, cluster_state, job_state)
         stable, before = -math.inf, manager.now
-        if event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
+        if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
@@ -55,7 +56,7 @@ def run(
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
-            # Who reshuffles every round promises nothing useful: save the question until it rests.
+            # Where jobs are reshuffled every round, no promise lasts: ask again when a round changes nothing.
             worth_asking = plan.empty or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

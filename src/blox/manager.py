@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
-from blox.protocols import Backend, TerminationPolicy
+from blox.failures.attempts import Attempts
+from blox.protocols import Backend, TerminationPolicy, declared
 from blox.recorder import Recorder
 from blox.registry import spec_of
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
-from blox.state.plan import NO_ROWS, Plan
+from blox.state.node_events import NodeEvent
+from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
 _IDLE_ROUNDS = 10_000  # how long a policy may leave everything idle with nothing to wait for
+_IDLE_EVENTS = 10_000  # how many node events may pass by while nothing runs and no job is to come
 
 
 class BloxManager:
@@ -58,17 +64,21 @@ class BloxManager:
         self._job_state: JobState | None = None
         self._window_left = math.inf if window is None else window[1] - window[0] + 1
         self._idle = 0
+        self._idle_events = 0  # node events since a job last ran
+        self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
         """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
-        for node, up in self.backend.node_events(self.now):
-            lost = cluster_state.set_node_up(node, up)
-            job_state = self._job_state
-            if len(lost) and job_state is not None:
-                job_state.now = self.now
-                self.backend.suspend(lost, job_state)
-                self._take_off(lost, self.now, cluster_state, job_state)
-                self.recorder.evicted(lost, self.now)
+        for event in self.backend.node_events(self.now):
+            if self._job_state is not None:
+                self._advance(event.time_s, cluster_state, self._job_state)
+            before = cluster_state.node_state(event.node)
+            lost = cluster_state.set_node(event.node, event.state)
+            if before != event.state:
+                self.recorder.node_changed(event)
+            if len(lost) and self._job_state is not None:
+                self._evict(lost, event, cluster_state, self._job_state)
+            self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
@@ -79,17 +89,15 @@ class BloxManager:
 
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
-        rows, at = self.backend.completed(cluster_state, job_state)
-        if len(rows):
-            self._retire(rows, at, cluster_state, job_state, running=None)
+        self._fail_jobs(cluster_state, job_state)
+        self._complete(cluster_state, job_state)
         if self._ends_none:
             return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.recorder.ended_early(ended, end_reasons(self.termination, ended, job_state))
             self.backend.suspend(ended, job_state)
-            running = job_state.columns.held_gpus[ended] > 0
-            self._retire(ended, self.now, cluster_state, job_state, running)
+            self._retire(ended, self.now, cluster_state, job_state)
 
     def pop_wait_queue(self) -> Array:
         """Every submitted job that is not admitted yet, those held earlier first."""
@@ -124,10 +132,12 @@ class BloxManager:
             return
         event = self.backend.next_event(cluster_state, job_state)
         wake = self.clock.next_wake(self.now, event, stable_until)
-        if event < math.inf or cluster_state.allocation.size:
+        if event < math.inf or cluster_state.running_count:
             self._idle = 0
-        elif self._ends_idle(wake, job_state):
+        elif self._ends_idle(wake, cluster_state, job_state):
             return
+        if self._idle_events > _IDLE_EVENTS and self.backend.exhausted:
+            raise _stuck(cluster_state, job_state)
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
@@ -139,11 +149,11 @@ class BloxManager:
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
 
-    def _ends_idle(self, wake: float, job_state: JobState) -> bool:
-        """Nothing runs and nobody comes: whether the run is over. A policy may have its reasons to wait."""
+    def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
+        """Nothing runs and no job comes: whether the run is over. A policy may have its reasons to wait."""
         self._idle += 1
         if wake == math.inf or self._idle > _IDLE_ROUNDS:
-            raise _stuck(job_state)
+            raise _stuck(cluster_state, job_state)
         return False
 
     def _last_wake(self) -> float:
@@ -152,25 +162,67 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        if plan.wanted is cluster_state.allocation:
-            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
-            return
-        now, suspend, move = self.now, plan.suspend, plan.move
-        if len(suspend):
-            self.backend.suspend(suspend, job_state)
-            job_state.stop(suspend, now)
-            job_state.columns.preemptions[scalar_index(suspend)] += 1
-        if move.size:
-            self.backend.suspend(move.jobs, job_state)
-            job_state.stop(move.jobs, now)
-            job_state.columns.moves[move.jobs] += 1
-        for grants in (move, plan.launch):
-            if grants.size:
-                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
-                job_state.start(grants.jobs, grants.counts, rate, anchor)
-        if plan.adjust.size and hasattr(self.backend, "adjust"):
+        if len(plan.suspend):
+            self._suspend(plan.suspend, job_state.columns.preemptions, job_state)
+        if len(plan.move.jobs):
+            self._suspend(plan.move.jobs, job_state.columns.moves, job_state)
+            self._launch(plan.move, cluster_state, job_state)
+        if len(plan.launch.jobs):
+            self._launch(plan.launch, cluster_state, job_state)
+        if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
-        cluster_state.carry_out(plan.wanted)
+        cluster_state.holdings.apply(plan)
+
+    def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
+        self.backend.suspend(rows, job_state)
+        job_state.stop(rows, self.now)
+        counter[scalar_index(rows)] += 1
+
+    def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+        job_state.start(grants.jobs, grants.counts, rate, anchor)
+
+    def _advance(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Moves `job_state` to a time inside the round: jobs that finished or failed before it are gone."""
+        job_state.now = time_s
+        self._fail_jobs(cluster_state, job_state)
+        self.backend.collect(cluster_state, job_state)
+        self._complete(cluster_state, job_state)
+
+    def _complete(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs whose work is done leave."""
+        rows, at = self.backend.completed(cluster_state, job_state)
+        if len(rows):
+            self._retire(rows, at, cluster_state, job_state)
+
+    def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
+        now = job_state.now
+        for time_s, row in self.backend.failed(cluster_state, job_state):
+            job_state.now = time_s
+            self.backend.collect(cluster_state, job_state)
+            self._complete(cluster_state, job_state)
+            if job_state.columns.held_gpus[row]:
+                self._evict(job_state.one(row), None, cluster_state, job_state)
+        job_state.now = now
+
+    def _evict(
+        self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState
+    ) -> None:
+        """Jobs lose their GPUs at `job_state.now`: their node went down, or, without an event, they failed.
+
+        They go back to the queue with the work they have saved: all of it if the event was announced.
+        """
+        at = job_state.now
+        if event is not None and event.announced:
+            self.backend.suspend(rows, job_state)
+            self._take_off(rows, at, cluster_state, job_state)
+        else:
+            saved = self.backend.lose(rows, job_state)
+            self._take_off(rows, at, cluster_state, job_state)
+            progress.report(job_state, rows, saved, at)
+            self._attempts.lost(rows, saved, job_state)
+        self.recorder.evicted(rows, at, self.now, event)
 
     def _retire(
         self,
@@ -178,13 +230,14 @@ class BloxManager:
         at: Array | float,
         cluster_state: ClusterState,
         job_state: JobState,
-        running: Array | None,
     ) -> None:
-        """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
+        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late."""
+        running = _which_run(rows, job_state)
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
         elif running.any():
-            self._take_off(rows[running], self.now, cluster_state, job_state)
+            ends = at[running] if isinstance(at, np.ndarray) else at
+            self._take_off(rows[running], ends, cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:
@@ -199,7 +252,7 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        cluster_state.release(rows, job_state.submitted)
+        cluster_state.holdings.release(rows)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not job_state.active_count:
@@ -208,18 +261,29 @@ class BloxManager:
 
 def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState) -> list[str]:
     """Why a termination policy ends each of these jobs: its own words, or else its name."""
-    reason = getattr(termination, "reason", None)
+    reason = declared(termination, "reason")
     if callable(reason):
         return [str(text) for text in reason(rows, job_state)]
-    return [str(reason or spec_of(getattr(termination, "policy", termination)))] * len(rows)
+    return [str(reason or spec_of(termination))] * len(rows)
 
 
-def _stuck(job_state: JobState) -> BloxError:
+def _which_run(rows: Array, job_state: JobState) -> Array | None:
+    """Which of these rows hold GPUs; None: all of them."""
+    if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
+        return None
+    running: Array = job_state.columns.held_gpus.take(rows) > 0
+    return None if running.all() else running
+
+
+def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:
     rows = job_state.active if job_state.active_count else job_state.waiting
     some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
     held = "admitted" if job_state.active_count else "held by the admission policy"
+    down = cluster_state.nodes - int(cluster_state.node_up.sum())
+    lost = f"; {down} of {cluster_state.nodes} nodes are down" if down else ""
+    advice = "check that the policies give every job a turn, and that the placement can place it at all"
     return BloxError(
-        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more",
+        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more{lost}",
         where=f"at {job_state.now:.12g} s",
-        fix="check that the policies give every job a turn, and that the placement can place it at all",
+        fix=f"let nodes come back, and {advice}" if down else advice,
     )

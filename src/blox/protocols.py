@@ -3,18 +3,40 @@
 Admission, scheduling and placement are pure decisions: they read the two states and return a value.
 Cluster management, launch, preemption and metric collection are effects: together they are a Backend, and
 simulation and a real cluster differ in that object only. Nothing needs to inherit from these classes.
+What a part may say beyond its verb is declared in OPTIONAL (`optional.py`) and read by `declared()`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Protocol
 
+from blox.optional import OPTIONAL, Attribute, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.node_events import NodeEvent
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
+
+__all__ = [
+    "OPTIONAL",
+    "AdmissionPolicy",
+    "Attribute",
+    "Backend",
+    "ClusterManagement",
+    "JobLaunch",
+    "JobPreemption",
+    "MetricCollection",
+    "PlacementPolicy",
+    "SchedulingPolicy",
+    "StablePart",
+    "TerminationPolicy",
+    "declared",
+    "for_ever",
+    "stable_until",
+]
 
 
 class AdmissionPolicy(Protocol):
@@ -30,28 +52,24 @@ class AdmissionPolicy(Protocol):
 
 
 class SchedulingPolicy(Protocol):
-    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement.
-
-    One that gives elastic jobs other numbers of GPUs than they ask for says so by a class attribute
-    `resizes = True`: jobs may then ask for more than the cluster has, if they can do with less.
-    `rigid_too = True`: it is made for rigid jobs as well, and does not remark on there being no others.
-    `wakes_every_s`: the `quantum_s` of the events clock where none is given: long for one that is dear to
-    ask, short for one that changes its mind at few, exact times; None: the clock's own.
-    """
+    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""
+        """The jobs to run, in order. Jobs that are not listed are suspended. Same state, same answer."""
         ...
 
 
 class PlacementPolicy(Protocol):
     """Decides which GPUs each scheduled job gets. Asked every round, last."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+    ) -> Allocation | Plan:
         """Where every job should be until the next round: every GPU once, every job whole or not at all.
 
         Return `cluster_state.allocation` itself when nothing is to change. Launches, preemptions and
-        moves are derived from the difference.
+        moves are derived from the difference. The built-in policies return that difference, a `Plan`,
+        themselves; `plan.outcome(cluster_state.allocation)` is the allocation.
         """
         ...
 
@@ -83,8 +101,11 @@ class StablePart(Protocol):
 class ClusterManagement(Protocol):
     """Keeps track of machines: which came, went, failed."""
 
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        """(node, up) for every machine whose state has changed since the last call."""
+    def node_events(self, now: float) -> Sequence[NodeEvent]:
+        """Every change of a machine's state up to `now`, in order of time, each returned once.
+
+        An event may lie before `now`: jobs on a machine that goes down stop at the time of the event.
+        """
         ...
 
 
@@ -97,12 +118,24 @@ class JobLaunch(Protocol):
         """Starts every job of `grants` at `job_state.now`; returns (rate, time from which work counts)."""
         ...
 
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Running jobs keep their GPUs and get the rest of `grants` anew: CPUs, memory, batch, partner.
+
+        A backend on which only GPUs decide how fast a job runs does nothing (`BackendBase` has it so).
+        Another banks the progress until now and sets the rate (`progress.rebase`, `progress.set_rate`).
+        """
+        ...
+
 
 class JobPreemption(Protocol):
     """Stops jobs so that they can go on later where they were."""
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """Stops jobs at `job_state.now`, their progress kept. Also called for jobs that are ended early."""
+        ...
+
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """Jobs lose their GPUs at `job_state.now`, without warning; returns the work (s) each has saved."""
         ...
 
 
@@ -121,12 +154,19 @@ class MetricCollection(Protocol):
         """Rows that have finished their work up to now, and when each did (or all of them)."""
         ...
 
+    def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:
+        """(time, row) of running jobs that fail by themselves up to now, in order of time, each once.
+
+        One that finishes before its time has not failed.
+        """
+        ...
+
 
 class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Protocol):
     """What carries decisions out: the simulation, processes of this machine, a cluster."""
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """When something next happens by itself: a submission, a completion, a node event. inf: never."""
+        """When something next happens by itself: submission, completion, failure, node event. inf: never."""
         ...
 
     def wait_until(self, time_s: float) -> float:
@@ -145,7 +185,7 @@ class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Pro
 
 def stable_until(part: object, job_state: JobState, cluster_state: ClusterState) -> float:
     """A part's own word, or -inf from a part that says nothing and must be asked every round."""
-    asked = getattr(part, "stable_until", None)
+    asked = declared(part, "stable_until")
     return float("-inf") if asked is None else float(asked(job_state, cluster_state))
 
 

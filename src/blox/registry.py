@@ -15,6 +15,7 @@ import importlib.util
 import inspect
 import math
 import pkgutil
+import re
 import sys
 import types
 import typing
@@ -24,6 +25,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
 
 T = TypeVar("T")
@@ -38,10 +40,14 @@ PACKAGES = {
     "workload": "blox.workloads.generators",
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
+    "backend": "blox.backends",
+    "failures": "blox.failures",
     "metric": "blox.measures",
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
+
+_OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
 
 _classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
 _scanned: set[str] = set()
@@ -81,6 +87,12 @@ class Register:
 
     def compat(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("compat", name)
+
+    def backend(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("backend", name)
+
+    def failures(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("failures", name)
 
     def metric(
         self,
@@ -223,13 +235,28 @@ def parameters(cls: type) -> dict[str, Parameter]:
 def spec_of(part: Any) -> str:
     """The shortest spec that builds an equal part: only parameters that differ from their defaults."""
     cls = type(part)
-    name = getattr(cls, "blox_name", None) or getattr(cls, "blox_spec", cls.__name__)
     changed = [
         f"{key}={_text(getattr(part, key))}"
         for key, parameter in parameters(cls).items()
         if getattr(part, key) != parameter.default
     ]
-    return f"{name}:{','.join(changed)}" if changed else str(name)
+    return f"{name_of(cls)}:{','.join(changed)}" if changed else name_of(cls)
+
+
+def spec_named(cls: type) -> str | None:
+    """The name or file under which this very class is built; None for one that only a program knows."""
+    found: str | None = vars(cls).get("blox_spec") or vars(cls).get("blox_name")
+    return found
+
+
+def name_of(cls: type) -> str:
+    """What to call a part of this class: the spec that builds it, or the name of its class."""
+    return spec_named(cls) or cls.__name__
+
+
+def kind_of(cls: type) -> str:
+    """The kind of part that a class, or one it inherits from, is registered as; empty for none."""
+    return getattr(cls, "blox_kind", "")
 
 
 def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, str]:
@@ -289,6 +316,29 @@ def load_class(path: str, class_name: str, *, function: bool = False) -> type:
     return cls
 
 
+class FileSpec(typing.NamedTuple):
+    """`./file.py:Class[:options]` in its parts."""
+
+    path: str
+    class_name: str
+    options: str
+
+
+def file_in(spec: str, what: str = "class") -> FileSpec | None:
+    """The parts of a spec that begins with a file; None for one that begins with a name.
+
+    The options of a named part may name files themselves: `promote:policy=./mine.py:Mine`.
+    """
+    head, marker, rest = spec.partition(".py:")
+    if _OPTIONS.match(head):
+        return None
+    if not marker and spec.endswith(".py"):
+        form = "Class" if what == "class" else what
+        raise BloxError(f"a file needs a {what} behind it", where=spec, fix=f"{spec}:{form}")
+    class_name, _, options = rest.partition(":")
+    return FileSpec(f"{head}.py", class_name, options) if marker else None
+
+
 def parameters_needed(cls: type) -> bool:
     """Whether a plain class cannot be constructed without arguments."""
     try:
@@ -299,13 +349,9 @@ def parameters_needed(cls: type) -> bool:
 
 
 def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
-    if ".py" in spec and (marker := spec.find(".py:")) >= 0:
-        path, rest = spec[: marker + 3], spec[marker + 4 :]
-        class_name, _, options = rest.partition(":")
-        return load_class(path, class_name, function=kind == "metric"), options
-    if spec.endswith(".py"):
-        what, form = ("function", "function") if kind == "metric" else ("class", "Class")
-        raise BloxError(f"a file needs a {what} behind it", where=spec, fix=f"{spec}:{form}")
+    function = kind == "metric"
+    if (named := file_in(spec, "function" if function else "class")) is not None:
+        return load_class(named.path, named.class_name, function=function), named.options
     name, _, options = spec.partition(":")
     return find(kind, name.strip(), where=f"{kind} spec {spec!r}"), options
 
@@ -359,6 +405,8 @@ def _convert(text: str, wanted: Any, *, where: str) -> Any:
         if text.lower() not in truth:
             raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
         return truth[text.lower()]
+    if wanted is Seconds:
+        return parse_duration(text, where=where)
     if wanted in (int, float):
         try:
             number = wanted(text)

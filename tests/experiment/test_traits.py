@@ -13,7 +13,7 @@ from blox.experiment.traits import distinct
 
 READ = ("srtf", "ftf", "themis", "optimus")
 DRAW = ("themis", "pollux")
-OWN_RATES = ("gavel", "pollux", "optimus")  # their performance model might follow beliefs: run twice
+OWN_RATES = ("pollux", "optimus")  # their performance model might follow beliefs: run twice
 SMALLER = {"pollux": "pollux:population=4,generations=2"}
 
 

@@ -1,18 +1,16 @@
 """What holds in every run, whatever the jobs, the cluster and the policies."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
-from worlds import gpus_by_job, worlds
+from hypothesis import given
 
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=400,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+from support.examples import examples
+from support.invariants import gangs_are_whole, no_gpu_has_two_jobs_at_a_time
+from support.worlds import gpus_by_job, worlds
+
+EXAMPLES = examples(400)
 
 
-@SETTINGS
+@EXAMPLES
 @given(worlds())
 def test_a_run_keeps_every_invariant(world):
     result = world.run()
@@ -32,22 +30,6 @@ def every_job_is_there_once_and_finishes(world, result):
     assert sorted(result.jobs["job_id"].tolist()) == sorted(job[0] for job in world.jobs)
     assert (result.jobs["state"] == "finished").all()
     assert result.summary["jobs"] == result.summary["finished"] == len(world.jobs)
-
-
-def no_gpu_has_two_jobs_at_a_time(world, result):
-    stints = result.stints
-    assert ((stints["gpu"] >= 0) & (stints["gpu"] < world.total_gpus)).all()
-    assert (stints["end_s"] >= stints["start_s"]).all()
-    order = np.lexsort((stints["end_s"], stints["start_s"], stints["gpu"]))
-    gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
-    follows = gpu[1:] == gpu[:-1]
-    assert (start[1:][follows] >= end[:-1][follows]).all()
-
-
-def gangs_are_whole(world, result):
-    asked = result.jobs["gpus"]
-    for (job, _, _), gpus in gpus_by_job(result).items():
-        assert len(gpus) == len(set(gpus)) == asked[job]
 
 
 def nobody_starts_early(world, result):

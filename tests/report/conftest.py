@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from toy_runs import ToyResult, over_seeds, toy_run
 
 from blox.results.replications import Replications
+from support.toy_runs import ToyResult, over_seeds, toy_run
 
 
 @pytest.fixture(scope="session")

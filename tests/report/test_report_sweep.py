@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from toy_runs import with_figures
 
 from blox.report.run import Run
 from blox.report.sweep_page import _claim
 from blox.results.comparison import Comparison
 from blox.results.result import Result
+from support.toy_runs import with_figures
 
 
 def sets(**means: list[float] | list[tuple[float, ...]]) -> list[tuple[list[str], Comparison[Run]]]:

@@ -7,12 +7,12 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from toy_runs import ToyResult, toy_run
 
 from blox.report.labels import folded
 from blox.report.run import Run
 from blox.report.table import comparison_table, difference_table
 from blox.results.replications import Replications
+from support.toy_runs import ToyResult, toy_run
 
 
 def printed(runs: Sequence[Run], width: int, colour: bool = False) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from toy_runs import ToyResult, toy_run, with_figures
-
 from blox.report import settings, words
 from blox.report.labels import labels
 from blox.results.replications import Replications
+from support.toy_runs import ToyResult, toy_run, with_figures
 
 
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:

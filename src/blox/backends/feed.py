@@ -9,9 +9,10 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.state.jobs import JobState
-from blox.workloads.table import LONGEST_S, Array, JobTable
+from blox.workloads.table import Array, JobTable
 
-Belief = Callable[[JobTable], Array]
+Belief = Callable[[JobTable], JobTable]  # jobs as they are -> jobs as policies see them
+OnBatch = Callable[[JobTable, Array, JobState], None]  # newly staged jobs, and their rows
 RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
 
 
@@ -31,7 +32,7 @@ class JobFeed:
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
         self._durations: list[Array] = []  # the same, batch by batch
-        self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
+        self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
 
     @property
@@ -39,12 +40,12 @@ class JobFeed:
         """The true duration of every staged job: for results, not for policies."""
         return np.concatenate(self._durations) if self._durations else np.empty(0)
 
-    def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
-        """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
+    def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
+        """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         if job_state.now < self.next_submission:
             return
         after = job_state.submitted + 1
-        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one alone
+        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one job is due
             job_state.submit(1)
             self.next_submission = self.submit_s.item(after)
             return
@@ -59,7 +60,7 @@ class JobFeed:
         if self.ended and job_state.submitted == len(self.submit_s):
             self.next_submission = math.inf
 
-    def _draw(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+    def _draw(self, job_state: JobState, on_batch: OnBatch) -> None:
         jobs = next(self._batches, None)
         if jobs is None or self._left == 0:
             self.ended = True
@@ -68,25 +69,19 @@ class JobFeed:
             jobs = jobs.take(slice(0, self._left))
             self._left -= len(jobs)
         check_fits(jobs, self._largest, self._resizes)
-        rows = job_state.stage(jobs, self._belief(jobs))
-        on_batch(jobs, rows)
+        seen = self._belief(jobs)
+        rows = job_state.stage(seen, seen.columns["duration_s"])
+        on_batch(jobs, rows, job_state)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
         self._durations.append(jobs.columns["duration_s"])
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
-    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure.
+    """Refuses a job that is not valid, or that asks for more GPUs than the cluster has.
 
-    Where the scheduler resizes jobs, one that can do with fewer GPUs than it asks for may ask for more.
+    Where the scheduler resizes jobs, the least number of GPUs that a job can run on counts instead.
     """
-    endless = ~(jobs.columns["duration_s"] <= LONGEST_S)
-    if endless.any():
-        row = int(np.argmax(endless))
-        raise BloxError(
-            f"job {jobs.columns['job_id'][row]!r} runs for {jobs.columns['duration_s'][row].item()!r} s",
-            where=jobs.place(row),
-            fix=f"duration_s must be at most {LONGEST_S:,.0f} (31 years)",
-        )
+    jobs.validate()
     least = jobs.least_gpus
     wide = (least if resizes else jobs.columns["gpus"]) > largest
     if wide.any():

@@ -15,7 +15,7 @@ from blox.checks.broken import Broken
 from blox.checks.kinds import KINDS, Kind
 from blox.state.cluster import WHOLE, ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -79,11 +79,14 @@ def placed(
     job_state: JobState,
     *,
     one_pool: bool = False,
-) -> Allocation:
+) -> Plan:
     """Jobs of the schedule, each once and whole, on GPUs that exist, are up and are used once.
 
     `one_pool`: the policy declares that nodes and types do not matter to it.
     """
+    now, given = cluster_state.allocation, Plan()
+    if isinstance(answer, Plan):  # of a built-in policy that this one asked: its outcome counts
+        given, answer = answer, answer.outcome(now)
     if not isinstance(answer, Allocation):
         raise _wrong_type(answer, KINDS["placement"])
     advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
@@ -114,7 +117,20 @@ def placed(
     _usable(answer, cluster_state, job_state)
     if not one_pool:
         _right_types(answer, schedule, cluster_state, job_state)
-    return answer
+    plan = Plan.diff(now, answer, blocked=given.blocked)
+    return given if _same_parts(given, plan) else plan
+
+
+def _same_parts(given: Plan, plan: Plan) -> bool:
+    """Whether a plan that a policy returned has the parts that comparison gives."""
+    pairs = (
+        (given.launch.jobs, plan.launch.jobs),
+        (given.suspend, plan.suspend),
+        (given.move.jobs, plan.move.jobs),
+        (given.adjust.jobs, plan.adjust.jobs),
+        (given.freed, plan.freed),
+    )
+    return given.wanted is None and all(np.array_equal(np.sort(a), np.sort(b)) for a, b in pairs)
 
 
 def stable(answer: Any) -> float:
@@ -272,6 +288,16 @@ def _whole_gangs(wanted: Allocation, schedule: Schedule, job_state: JobState) ->
         )
 
 
+def _kept_on_draining(wanted: Allocation, cluster_state: ClusterState) -> Array:
+    """Which of the wanted GPUs are on draining nodes and held by the same job already."""
+    draining = cluster_state.node_draining[cluster_state.gpu_node[wanted.gpus]]
+    now = cluster_state.allocation
+    owner = np.repeat(wanted.jobs, wanted.counts)
+    held = [gpu in now.gpus_of(job) for gpu, job in zip(wanted.gpus.tolist(), owner.tolist())]
+    kept: Array = draining & np.array(held, dtype=bool)
+    return kept
+
+
 def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
     gpus, size = wanted.gpus, len(cluster_state.gpu_node)
     missing = _first(gpus, (gpus < 0) | (gpus >= size))
@@ -281,11 +307,15 @@ def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState
             fix="choose from cluster_state.free_ids()",
             rule="gpus",
         )
-    down = _first(gpus, ~cluster_state.node_up[cluster_state.gpu_node[gpus]])
+    closed = ~cluster_state.node_up[cluster_state.gpu_node[gpus]]
+    if cluster_state.draining:
+        closed &= ~_kept_on_draining(wanted, cluster_state)
+    down = _first(gpus, closed)
     if down is not None:
-        node = cluster_state.node_name[int(cluster_state.gpu_node[down])]
+        number = int(cluster_state.gpu_node[down])
+        node, state = cluster_state.node_name[number], cluster_state.node_state(number)
         raise Broken(
-            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is down",
+            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is {state}",
             fix="choose from cluster_state.free_ids(); cluster_state.node_up says which nodes are up",
             rule="gpus",
         )

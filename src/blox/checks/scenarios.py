@@ -14,10 +14,13 @@ import numpy as np
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
+from blox.backends.node_events import ListedNodeEvents
 from blox.backends.simulation import Simulation
+from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
+from blox.optional import OPTIONAL, declared
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.performance.table import Table
@@ -30,13 +33,13 @@ from blox.schedulers.srtf import Srtf
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
 
 ROUND_S = 300.0
-NodeEvent = tuple[float, int, bool]  # (time, node, whether it is up from then on)
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,16 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = bool(getattr(parts["placement"], "ignores_nodes", False))
+        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
         feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
-        backend = _Simulation(self.node_events, feed, self.performance, self.overheads, round_s=ROUND_S)
+        backend = Simulation(
+            feed,
+            self.performance,
+            self.overheads,
+            round_s=ROUND_S,
+            node_events=ListedNodeEvents(self.node_events),
+        )
         manager = BloxManager(
             backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
         )
@@ -91,6 +100,9 @@ class Scenario:
             skip=skip,
         )
         manager.recorder.close(manager.now)
+        for name in ("figures", "job_columns"):
+            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
+                say(job_state)
         return Outcome(
             metrics.job_columns(job_state, end_s=manager.now, window=None),
             manager.recorder.rounds(),
@@ -103,26 +115,9 @@ class Scenario:
         alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
         return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
 
-    def _believed(self, jobs: JobTable) -> Array:
-        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
-        believed: Array = jobs.columns["duration_s"] * factor
-        return believed
-
-
-class _Simulation(Simulation):
-    """The simulation, with machines that fail and come back."""
-
-    def __init__(self, events: tuple[NodeEvent, ...], *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._coming = list(events)
-
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        due = [(node, up) for time_s, node, up in self._coming if time_s <= now]
-        self._coming = [event for event in self._coming if event[0] > now]
-        return due
-
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return min([super().next_event(cluster_state, job_state), *(event[0] for event in self._coming)])
+    def _believed(self, jobs: JobTable) -> JobTable:
+        wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        return misjudged(jobs, wrong, np.sqrt(wrong))
 
 
 @dataclass(frozen=True)
@@ -200,7 +195,28 @@ def _all() -> list[Scenario]:
             "a node that fails and comes back",
             _table(crowd),
             four,
-            node_events=((1000.0, 1, False), (4000.0, 1, True), (4500.0, 0, False), (9000.0, 0, True)),
+            node_events=(
+                NodeEvent(1000.0, 1, "down"),
+                NodeEvent(4000.0, 1, "up"),
+                NodeEvent(4500.0, 0, "down"),
+                NodeEvent(9000.0, 0, "up"),
+            ),
+        ),
+        Scenario(
+            "nodes that are drained, with notice and without",
+            _table(crowd),
+            four,
+            overheads=Overheads(restart_s=30.0, checkpoint_s=400.0, checkpoint_cost_s=10.0),
+            node_events=(
+                NodeEvent(500.0, 2, "draining"),
+                NodeEvent(1000.0, 1, "draining"),
+                NodeEvent(1900.0, 2, "down", announced=True),
+                NodeEvent(2100.0, 2, "up"),
+                NodeEvent(2500.0, 1, "down", announced=True),
+                NodeEvent(2500.0, 0, "down", announced=True),
+                NodeEvent(6000.0, 0, "up"),
+                NodeEvent(7000.0, 1, "up"),
+            ),
         ),
         Scenario("jobs that may use some GPU types only", _table(typed), by_type),
         Scenario(

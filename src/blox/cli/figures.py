@@ -100,8 +100,10 @@ def labelled(
 
 def of_each(run: Any, change: Any) -> Any:
     """A run changed; one over several seeds with each of its runs changed."""
-    parts = getattr(run, "runs", None)
-    return change(run) if parts is None else replace(run, runs=tuple(change(part) for part in parts))
+    from blox.results.samples import runs_of
+
+    parts = [change(part) for part in runs_of(run)]
+    return parts[0] if len(parts) == 1 else replace(run, runs=tuple(parts))
 
 
 def _named(result: Result, label: str) -> Result:
@@ -110,10 +112,11 @@ def _named(result: Result, label: str) -> Result:
 
 def _own_columns(workload: str) -> list[str] | None:
     """The columns of its own that a workload has; None where that is not known before it is drawn."""
+    from blox.optional import declared
     from blox.workloads.spec import workload_from_spec
 
     source = workload_from_spec(workload)
-    table = getattr(source, "table", None)
+    table = declared(source, "table")
     if table is not None:
         return list(table.extra)
     return [] if type(source).__module__.startswith("blox.") else None

@@ -19,7 +19,8 @@ def policies(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="admission, scheduling, placement, termination, performance, workload, reader or compat.",
+            help="admission, scheduling, placement, termination, performance, workload, reader, compat, "
+            "backend or failures.",
             show_default=False,
         ),
     ] = None,

@@ -15,6 +15,7 @@ def run(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
+    failures: options.Failures = None,
     belief: options.Belief = None,
     compat: options.Compat = None,
     round_s: options.Round = None,
@@ -46,7 +47,8 @@ def run(
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "compat": compat, "round_s": round_s, "clock": clock,
+        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "round_s": round_s, "clock": clock,
         "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
         "backend": backend, "speedup": speedup, "prices": prices, "power": power,
         "metrics": figures.joined(metric), "label": label,
@@ -56,6 +58,7 @@ def run(
     from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
+    from blox.experiment.parts import real_speedup
     from blox.results.files import check_target
 
     if report and out is None:
@@ -74,16 +77,23 @@ def run(
     if out is not None:
         check_target(out)
         check_writable(out, inside=False)
-    if speedup is not None and prepared.experiment.backend != "process":
+    real = real_speedup(prepared.backend_part)
+    if speedup is not None and real is None:
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",
             where="--speedup",
             fix="leave it out, or add --backend process",
         )
-    if prepared.experiment.backend == "process":
+    if speedup is not None and speedup != real:
+        raise BloxError(
+            f"--speedup {speedup:g} together with --backend {prepared.experiment.backend}",
+            where="--speedup",
+            fix="give it once: as an option of the backend",
+        )
+    if real is not None:
         from blox.cli.real_time import note_real_time
 
-        note_real_time(prepared)
+        note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
         result = prepared.run(progress)
     if out is not None:  # first of all: whoever reads what is printed may go away

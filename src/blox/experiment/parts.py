@@ -7,22 +7,29 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
+from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, suggestion
+from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
-from blox.state.cluster_spec import cluster_from_spec
-from blox.workloads.table import Workload
+from blox.state.cluster_spec import DEFAULT_TYPE, cluster_from_spec
+from blox.workloads.spec import workload_rng
+from blox.workloads.table import COLUMNS, Workload
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
-BACKENDS = ("simulation", "process")
-APPS = ("group", "user", "tenant", "model", "job")
+SIMULATED = (
+    "compat",
+    "overheads",
+    "performance",
+    "failures",
+)  # settings that a backend in real time does not take
 
 
-def compose(experiment: Experiment, workload: Workload) -> Composition:
+def compose(experiment: Experiment, workload: Workload, backend: BackendPart) -> Composition:
     """The parts of a run, or those of its preset."""
     if experiment.compat:
         preset = registry.build("compat", experiment.compat)
@@ -31,6 +38,12 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
                 f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
                 where="clock",
                 fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
+            )
+        if _differs(experiment, "failures"):
+            raise BloxError(
+                f"failures={experiment.failures!r} together with compat={experiment.compat!r}",
+                where="failures",
+                fix="leave one of them out: a preset behaves like a simulator in which nothing fails",
             )
         for name in DECIDED_BY_PRESET:
             if _differs(experiment, name):
@@ -43,31 +56,45 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
         return composition
     scheduler = _part("scheduling", experiment.scheduler, "schedule")
     placement = _part("placement", experiment.placement, "place")
+    performance = _performance(experiment, backend, workload, placement, scheduler)
     return Composition(
         admission=_part("admission", experiment.admission, "accept"),
         scheduler=scheduler,
         placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", _performance(experiment, workload, placement, scheduler), "rate"),
+        performance=_part("performance", performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
 
 
-def _performance(experiment: Experiment, *parts: object) -> str | Any:
+def _performance(
+    experiment: Experiment, backend: BackendPart, workload: Workload, *policies: object
+) -> str | Any:
     """The performance model that the experiment names; for `auto`, that of the first part that asks.
 
-    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
-    speeds go by GPU type if the cluster has several types, and by durations if it has one.
+    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks, or
+    one asks for speeds by GPU type, being spread costs as well if the workload names models (`spread`). If it
+    does not, speeds go by GPU type where the cluster names any, and otherwise by durations.
     """
     if experiment.performance != "auto":
         return experiment.performance
-    if experiment.backend == "process":
+    if real_speedup(backend) is not None:
         return "duration"
-    for part in parts:
-        if own := getattr(part, "default_performance", ""):
-            return str(own)
-    several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
-    return "throughputs" if several else "duration"
+    asked = (declared(part, "default_performance") for part in (workload, *policies))
+    name, colon, options = next(filter(None, asked), "").partition(":")
+    if name not in ("", "throughputs"):
+        return f"{name}{colon}{options}"
+    if names_models(workload, experiment.seed):
+        return f"spread{colon}{options}"
+    spec = cluster_from_spec(experiment.cluster)
+    typed = spec.gpu_types != (DEFAULT_TYPE,) or bool(spec.speeds)
+    return f"throughputs{colon}{options}" if name or typed else "duration"
+
+
+def names_models(workload: Workload, seed: int) -> bool:
+    """Whether the jobs of a workload say which model they train; of a generator, those of its first batch."""
+    first = next(iter(workload.batches(workload_rng(seed))), None)
+    return first is not None and any(first.column("model").tolist())
 
 
 def cluster_of(experiment: Experiment, parts: Composition) -> str:
@@ -83,6 +110,28 @@ def cluster_of(experiment: Experiment, parts: Composition) -> str:
     return experiment.cluster
 
 
+def backend_of(experiment: Experiment) -> BackendPart:
+    """The backend that the experiment names; the setting `speedup` is short for the option of that name."""
+    backend: BackendPart = _part("backend", experiment.backend, "open")
+    known = registry.parameters(type(backend)).get("speedup")
+    if known is None or not _differs(experiment, "speedup"):
+        return backend
+    given = real_speedup(backend)
+    if given not in (known.default, experiment.speedup):
+        raise BloxError(
+            f"speedup={experiment.speedup:g} together with backend={experiment.backend!r}",
+            where="speedup",
+            fix="give it once: as an option of the backend",
+        )
+    return dataclasses.replace(backend, speedup=experiment.speedup)  # type: ignore[type-var]
+
+
+def real_speedup(backend: BackendPart) -> float | None:
+    """Simulated seconds per real second on a backend that runs in real time; None on one that computes."""
+    found: float | None = declared(backend, "speedup")
+    return found
+
+
 def _part(kind: str, spec: str | Any, verb: str) -> Any:
     part = registry.build(kind, spec) if isinstance(spec, str) else spec
     if not callable(getattr(part, verb, None)):
@@ -95,23 +144,17 @@ def _part(kind: str, spec: str | Any, verb: str) -> Any:
 
 
 def _guarded(kind: str, part: Any) -> Any:
-    """A policy from outside the package is watched, so that its mistakes are told in words."""
-    if kind == "performance" or type(part).__module__.startswith("blox."):
+    """A policy from outside the package, or around one, is watched: its mistakes are told in words."""
+    inmost = part
+    while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
+        inmost = inner
+    if kind in ("performance", "backend") or type(inmost).__module__.startswith("blox."):
         return part
     from blox.checks import guard
 
+    for name in of_kind(kind):
+        declared(part, name)  # one of another form is told now, not when a run ends
     return guard(kind, part)
-
-
-def apps_of(experiment: Experiment, scheduler: object) -> str:
-    """The column that makes jobs one app in the figures: as named, or the scheduler's own, or `group`."""
-    if experiment.apps == "auto":
-        return str(getattr(scheduler, "app_column", "group"))
-    if experiment.apps not in APPS:
-        raise BloxError(
-            f"apps is {experiment.apps!r}", where="apps", fix=suggestion(experiment.apps, ("auto", *APPS))
-        )
-    return experiment.apps
 
 
 def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
@@ -122,7 +165,7 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     if name == "events":
         where = f"clock {experiment.clock!r}"
         given = registry.parse_options(options, where=where)
-        if not given and (own := getattr(scheduler, "wakes_every_s", None)) is not None:
+        if not given and (own := declared(scheduler, "wakes_every_s")) is not None:
             return Events(float(own))
         clock: Clock = registry.instantiate(Events, given, where=where)
         return clock
@@ -131,21 +174,29 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     )
 
 
-def check_numbers(experiment: Experiment) -> None:
+def apps_of(experiment: Experiment, scheduler: object) -> str:
+    """The column whose values make jobs one app in the figures; `job`: every job is one.
+
+    As the experiment names it, or else (`auto`) by the scheduler's own word.
+    """
+    named = experiment.apps != "auto"
+    name: str = experiment.apps if named else declared(scheduler, "app_column")
+    valid = ["job", *(column.name for column in COLUMNS.values() if column.is_text)]
+    if name not in valid:
+        what, where = ("apps", "apps") if named else ("app_column", f"scheduler {experiment.scheduler!r}")
+        raise BloxError(f"{what} is {name!r}", where=where, fix=suggestion(name, valid))
+    return name
+
+
+def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
     """Refuses settings that no run can have, alone or together."""
-    if experiment.backend not in BACKENDS:
-        raise BloxError(
-            f"no backend is called {experiment.backend!r}",
-            where="backend",
-            fix=suggestion(experiment.backend, BACKENDS),
-        )
-    if experiment.backend == "process":
-        for name in ("compat", "overheads", "performance"):
+    if real_speedup(backend) is not None:
+        for name in SIMULATED:
             if _differs(experiment, name):
                 raise BloxError(
-                    f"{name}={getattr(experiment, name)!r} with the process backend",
+                    f"{name}={getattr(experiment, name)!r} with the backend {experiment.backend}",
                     where=name,
-                    fix="leave it out: real processes take the time that they take",
+                    fix="leave it out: in real time, jobs take the time that they take",
                 )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")

@@ -16,29 +16,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
-from blox.backends.simulation import Simulation
+from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.kept_settings import kept_settings
+from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
+from blox.failures.job_failures import job_failures
+from blox.failures.log import FailureLog
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
-from blox.protocols import Backend
+from blox.protocols import Backend, declared
 from blox.recorder import Recorder
-from blox.results import metrics
+from blox.results import failures, metrics
 from blox.results.accounting import Tariff, account
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import metrics_from_spec, with_metrics
-from blox.results.provenance import provenance
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -55,14 +58,20 @@ class Prepared:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
-        self.composition = compose(experiment, self.workload)
+        self.backend_part = backend_of(experiment)
+        check_numbers(experiment, self.backend_part)
+        self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
-        self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
+        for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
+            if check_cluster := declared(part, "check_cluster"):
+                check_cluster(self.cluster)
+        self.resizes = declared(self.composition.scheduler, "resizes")
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
         self.oracle = knows_durations(experiment.belief, self.composition)
-        check_numbers(experiment)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
@@ -85,23 +94,30 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        if experiment.backend == "process":
-            from blox.backends.process import Processes
+        setup = BackendSetup(
+            feed,
+            parts.performance,
+            parts.overheads,
+            parts.options,
+            experiment.round_s,
+            self._node_events(),
+            job_failures(self.failures, experiment.seed),
+        )
+        return open_backend(self.backend_part, setup)
 
-            return Processes(feed, speedup=experiment.speedup)
-        # A performance model whose rates change while a job runs brings the simulation that does so.
-        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
-        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+    def _node_events(self) -> Timeline | None:
+        """When nodes fail. Raises BloxError for nodes and times that cannot be."""
+        return Timeline(self.failures, self.cluster, self.experiment.seed) if self.failures else None
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
-        cluster_state.one_pool = bool(getattr(self.composition.placement, "ignores_nodes", False))
+        cluster_state.one_pool = declared(self.composition.placement, "ignores_nodes")
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return self.composition.manager(
+        manager = self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -109,6 +125,9 @@ class Prepared:
             max_rounds=self.experiment.max_rounds,
             most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
+        if self.failures or self.composition.overheads.checkpoint_s < math.inf:
+            manager.recorder.failures = FailureLog()
+        return manager
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
@@ -164,12 +183,14 @@ class Prepared:
         jobs.update(
             outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
         )
-        told = getattr(self.composition.scheduler, "job_columns", None)
-        if told is not None:  # what the policy has counted itself
+        if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
             jobs.update(told(job_state))
         jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
         rounds = recorder.rounds()
         stints = LazyTable(partial(recorder.stints, end_s))
+        if (log := recorder.failures) is not None:
+            effective = failures.gpu_time(log, stints, self.composition.overheads)
+            jobs.update(failures.job_columns(log, effective, job_state.submitted))
         spent: dict[str, Any] = {}
         if self.tariff:
             begin_s = float(jobs["submit_s"][0]) if job_state.submitted else end_s
@@ -192,30 +213,21 @@ class Prepared:
             round_s=self.experiment.round_s,
             moves_are_preemptions=options.moves_are_preemptions,
         )
+        tables: dict[str, dict[str, Array]] = {}
+        if log is not None:
+            summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
+            tables = failures.tables(log, effective, jobs, self.cluster, end_s=end_s)
         for part in (self.composition.scheduler, self.composition.placement):
-            reported = getattr(part, "figures", None)
-            if reported is not None:  # what a policy says of its own work
+            if reported := declared(part, "figures"):  # what a policy says of its own work
                 summary.update(reported(job_state))
         summary.update(spent)
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
             resizable = int((least < most)[: job_state.submitted].sum())
-            if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
+            if resizable or not declared(self.composition.scheduler, "rigid_too"):
                 summary["resizable_jobs"] = resizable
-        table = self.experiment.to_table()
-        if self.composition.cluster or self.composition.default_cluster:
-            table["cluster"] = self.cluster.text
-        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        if self.oracle:
-            table["provenance"]["oracle"] = True
-        if table.get("performance") == "auto":
-            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        if table["apps"] == "auto":
-            table["provenance"]["apps"] = self.apps
-        unknown = getattr(self.composition.performance, "unknown_models", None)
-        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
-            table["provenance"]["unknown_models"] = names
-        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        table = kept_settings(self, job_state, self._digest.hexdigest())
+        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
         return with_metrics(found, self.metrics)
 
     def _most_jobs(self) -> int | None:
@@ -226,7 +238,7 @@ class Prepared:
 
     def _room_for_everybody(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
-        table: JobTable | None = getattr(self.workload, "table", None)
+        table: JobTable | None = declared(self.workload, "table")
         if table is None:
             raise BloxError(
                 "a cluster that has room for every job cannot be made for a generator",
@@ -243,12 +255,12 @@ class Prepared:
 
     def _could_be_resized(self) -> bool:
         """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
-        needed = getattr(self.workload, "needed_gpus", None)
+        needed: int | None = declared(self.workload, "needed_gpus")
         return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
 
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
-        table: JobTable | None = getattr(self.workload, "table", None)
+        table: JobTable | None = declared(self.workload, "table")
         stated = stated_jobs(self.workload)
         most = min((n for n in (stated, self.most_jobs) if n is not None), default=None)
         if table is not None:
@@ -258,11 +270,11 @@ class Prepared:
                 )
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
-            if check_jobs := getattr(self.composition.performance, "check_jobs", None):
+            if check_jobs := declared(self.composition.performance, "check_jobs"):
                 check_jobs(table)
-        largest = getattr(self.workload, "largest_gpus", None)
+        largest: int | None = declared(self.workload, "largest_gpus")
         if self.resizes:
-            largest = getattr(self.workload, "needed_gpus", largest)
+            largest = declared(self.workload, "needed_gpus") or largest
         if table is None and largest is not None and largest > self.cluster.total_gpus:
             raise BloxError(
                 f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",

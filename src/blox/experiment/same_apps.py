@@ -7,27 +7,28 @@ from dataclasses import replace
 
 from blox import registry
 from blox.experiment.settings import Experiment
+from blox.optional import declared
 
-_EACH_BY_ITSELF = "group"  # what `auto` means for a scheduler that knows no apps
+_USUAL = "group"  # the column of a scheduler that says nothing
 
 
 def same_apps(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments with the one grouping into apps that a scheduler among them has, where `apps` is auto.
+    """The experiments with the one column by which a scheduler among them groups jobs, where `apps` is auto.
 
-    Where two schedulers group in different ways, every run keeps its own: then no figure of apps is best.
+    Where two schedulers group by different columns, every run keeps its own: then no figure of apps is best.
     """
-    own = {_app_column(each) for each in experiments if each.apps == "auto"} - {""}
-    if len(own) != 1 or own == {_EACH_BY_ITSELF}:
+    own = {_app_column(each) for each in experiments if each.apps == "auto"} - {_USUAL}
+    if len(own) != 1:
         return list(experiments)
     column = own.pop()
     return [replace(each, apps=column) if each.apps == "auto" else each for each in experiments]
 
 
 def _app_column(experiment: Experiment) -> str:
-    """The column by which the scheduler of an experiment groups jobs; "" where it does not."""
+    """The column by which the scheduler of an experiment groups jobs."""
     scheduler = experiment.scheduler
     if experiment.compat:
-        return ""
+        return _USUAL
     if isinstance(scheduler, str):
         scheduler = registry.build("scheduling", scheduler)
-    return str(getattr(scheduler, "app_column", ""))
+    return str(declared(scheduler, "app_column"))

@@ -45,6 +45,7 @@ class Experiment:
     termination: str | Any = "completed"
     performance: str | Any = "auto"
     overheads: str = "none"
+    failures: str = "none"
     belief: str = "oracle"
     round_s: float = 300.0
     clock: str = "rounds"
@@ -54,7 +55,7 @@ class Experiment:
     max_rounds: int | None = None
     apps: str = "auto"
     compat: str = ""
-    backend: str = "simulation"
+    backend: str | Any = "simulation"
     speedup: float = 60.0
     prices: str = ""
     power: str = ""
@@ -93,12 +94,17 @@ class Experiment:
         return cls(**values)
 
     def to_table(self) -> dict[str, Any]:
-        """The settings as TOML keeps them, less those that a compat preset decides."""
+        """The settings as TOML keeps them, less those that a compat preset decides.
+
+        `speedup` is among them only where it is given: it is short for an option of the backend.
+        """
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             key: value
             for key, value in settings.items()
-            if value is not None and not (self.compat and key in DECIDED_BY_PRESET)
+            if value is not None
+            and not (self.compat and key in DECIDED_BY_PRESET)
+            and not (key == "speedup" and value == Experiment.speedup)
         }
 
     def prepare(self) -> Prepared:
@@ -144,8 +150,7 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
     if wanted == "str | Any" and not isinstance(
         value, (str, list, tuple, dict, type, int, float, type(None))
     ):
-        named = hasattr(type(value), "blox_kind") or hasattr(type(value), "blox_spec")
-        return registry.spec_of(value) if named else value
+        return registry.spec_of(value) if registry.spec_named(type(value)) else value
     if wanted.startswith("str") and isinstance(value, Path):
         return str(value)
     kinds = {"str": (str, "a text in quotes"), "float": (float, "a number"), "int": (int, "a whole number")}

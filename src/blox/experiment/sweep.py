@@ -24,6 +24,7 @@ from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.settings import Experiment
+from blox.optional import declared
 from blox.results.files import FILES
 from blox.results.flat import flat
 from blox.results.names import short_name
@@ -226,11 +227,10 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     Each trace is read once per cluster and window, each combination of policies is built once.
     """
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
-    by_gpu_type = ("cluster", "compat", "prices", "power")
-    others = [name for name in _FIELDS if name not in (*jobs_on_cluster, "prices", "power")]
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    for names, stand_in in ((jobs_on_cluster, {}), (others, light), (by_gpu_type, light)):
+    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes failures may name
+    for names, stand_in in ((jobs_on_cluster, {}), (parts, light)):
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}
@@ -314,7 +314,7 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
 def setting_of(experiment: Experiment, name: str) -> Any:
     """The value of an axis in an experiment; nothing where a compat preset decides it."""
     if name == "load":
-        return _short(float(getattr(workload_from_spec(experiment.workload), "load", "nan")))
+        return _short(float(declared(workload_from_spec(experiment.workload), "load")))
     return "" if experiment.compat and name in DECIDED_BY_PRESET else getattr(experiment, name)
 
 

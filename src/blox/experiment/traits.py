@@ -13,8 +13,10 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from blox.backends.shared import SharedSimulation
 from blox.composition import Composition
-from blox.experiment.parts import compose
+from blox.experiment.parts import backend_of, compose
+from blox.optional import declared
 from blox.workloads.spec import workload_from_spec
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ _DURATIONS = {"remaining_s", "expected_s"}
 _KNOWN = {
     *("workload", "cluster", "admission", "scheduler", "placement", "termination", "performance"),
     *("overheads", "belief", "round_s", "clock", "window", "jobs", "seed", "max_rounds", "compat", "label"),
+    *("apps", "prices", "power", "metrics"),
 }
 
 
@@ -44,13 +47,18 @@ def distinct(experiments: Sequence[Experiment]) -> dict[Experiment, Experiment]:
 
 def _canonical(experiment: Experiment) -> Experiment:
     workload = workload_from_spec(experiment.workload)
-    parts = compose(experiment, workload)
+    parts = compose(experiment, workload, backend_of(experiment))
     policies = _policies(parts)
-    own_rates = hasattr(parts.performance, "simulation")  # rates that may follow what is believed
-    if not own_rates and not any(_may(part, "reads_durations") for part in policies):
+    simulation = declared(parts.performance, "simulation") or SharedSimulation
+    own_rates = simulation is not SharedSimulation  # rates that may follow what is believed
+    if not own_rates and not any(_may(part, declared(part, "reads_durations")) for part in policies):
         experiment = dataclasses.replace(experiment, belief="oracle")
-    given = hasattr(workload, "table") and experiment.belief.strip() == "oracle" and _all_known(experiment)
-    if given and not any(_may(part, "uses_seed") for part in policies):
+    given = (
+        declared(workload, "table") is not None
+        and experiment.belief.strip() == "oracle"
+        and _all_known(experiment)
+    )
+    if given and not any(_may(part, declared(part, "uses_seed")) for part in policies):
         experiment = dataclasses.replace(experiment, seed=0)
     return experiment
 
@@ -71,21 +79,27 @@ def _policies(parts: Composition) -> list[Any]:
     return [part.policy if isinstance(part, Guard) else part for part in found]
 
 
+def _innermost(part: Any) -> Any:
+    """The policy that decides: the one that another wraps."""
+    inner = declared(part, "wraps")
+    return part if inner is None else _innermost(inner)
+
+
 def _is_ours(part: Any) -> bool:
-    return type(part).__module__.startswith("blox.")
+    return type(_innermost(part)).__module__.startswith("blox.")
 
 
-def _may(part: Any, trait: str) -> bool:
+def _may(part: Any, said: bool | None) -> bool:
     """Whether a part says so of itself, or is from outside and says nothing."""
-    said = getattr(part, trait, None)
     return bool(said) if said is not None else not _is_ours(part)
 
 
 def _reads_durations(part: Any) -> bool:
     """Whether a part says so of itself, or, from outside and silent, names durations in its code."""
-    said = getattr(part, "reads_durations", None)
+    said = declared(part, "reads_durations")
     if said is not None or _is_ours(part):
         return bool(said)
+    part = _innermost(part)
     members = [member for cls in type(part).__mro__[:-1] for member in vars(cls).values()]
     return bool(_DURATIONS & _names_in(members, sys.modules[type(part).__module__]))
 

@@ -5,14 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.counting import place_by_count
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -24,7 +25,7 @@ class Random:
 
     uses_seed: ClassVar[bool] = True
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is not None or job_state.typed:
             return place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
 
@@ -41,7 +42,6 @@ class _Scatter:
     """The same for jobs that may use some GPU types only: nodes drawn by their free GPUs."""
 
     rng: np.random.Generator
-    bulk = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need > pool.total:

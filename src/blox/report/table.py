@@ -62,7 +62,7 @@ _SHORT = {
     "average": "avg",
     "responsiveness": "resp.",
     "utilisation": "util.",
-    "interruptions": "inter-\nrupt.",
+    "interruptions": "in-\nter-\nrupt.",
     "makespan": "make-\nspan",
     "simulated": "sim.",
 }

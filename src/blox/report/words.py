@@ -176,13 +176,25 @@ def _count(value: float, noun: str) -> str:
     return f"{units.number(value)} {noun}{'' if value == 1 else 's'}"
 
 
+def notes(runs: Sequence[Run]) -> list[str]:
+    """What a reader of these runs should know beside their figures; what holds for all is said once."""
+    each = [remarks(run) for run in runs]
+    common = [remark for remark in each[0] if all(remark in told for told in each)] if len(runs) > 1 else []
+    own = [
+        f"{name}: {remark}"
+        for name, told in zip(labels(runs), each)
+        for remark in told
+        if remark not in common
+    ]
+    return [*mixed_speeds(runs), *different_apps(runs), *common, *own]
+
+
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
     told, summary = starving(run), run.summary
-    told += [
-        f"a metric could not be worked out: {fault}"
-        for fault in run.experiment.get("provenance", {}).get("metric_faults", ())
-    ]
+    known = run.experiment.get("provenance", {})
+    told += known.get("assumed", ())
+    told += [f"a metric could not be worked out: {fault}" for fault in known.get("metric_faults", ())]
     if "opt_gap" in summary:
         gap = 100 * float(summary["opt_gap"])
         told.append(
@@ -202,11 +214,6 @@ def remarks(run: Run) -> list[str]:
         told.append(f"{summary['deadlines_missed']:,} of {deadlines:,} deadlines were missed")
     if (cost := summary.get("cost_dollars")) is not None and not run.experiment.get("prices"):
         told.append(f"the GPUs in use cost ${cost:,.0f}")
-    if guessed := summary.get("guessed_gpu_types"):
-        told.append(
-            f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "
-            "(scheduler gavel:throughputs=FILE names speeds of your own)"
-        )
     resizable = summary.get("resizable_jobs")
     if resizable == 0:
         told.append(

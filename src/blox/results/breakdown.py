@@ -13,7 +13,7 @@ from blox.results import own_metrics
 from blox.results.groups import groups_of
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import job_figures
-from blox.results.samples import Figures
+from blox.results.samples import Figures, runs_of
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str
     Of a run over several seeds the figures are means over the seeds in which a group has jobs; of numbers of
     jobs, and of what is added up over jobs, over all seeds.
     """
-    runs: Sequence[Any] = getattr(run, "runs", (run,))
+    runs = runs_of(run)
     for each in runs:
         _check(each, column)
     counted = [np.flatnonzero(np.asarray(each.jobs["in_window"]) == 1) for each in runs]

@@ -6,11 +6,13 @@ of the window, and of one group where figures are broken down. Its keyword-only 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
@@ -61,11 +63,12 @@ def metrics_from_spec(text: str) -> list[OwnMetric]:
             raise BloxError(
                 "a metric is a function of the result", where=f"metric {spec!r}", fix="def mine(result): ..."
             )
-        part = getattr(measure, "func", measure)  # that of a function whose parameters are set
-        key = _key(part, spec)
+        part = measure.func if isinstance(measure, functools.partial) else measure
+        marks = vars(part if isinstance(part, FunctionType) else type(part))  # by registration
+        key = _key(part, marks, spec)
         if key in [each.key for each in found]:
             raise BloxError(f"{key!r} is given twice", where="metrics", fix="give it once")
-        found.append(OwnMetric(key, _unit(part, key), str(getattr(part, "blox_better", "")), measure))
+        found.append(OwnMetric(key, _unit(marks, key), str(marks.get("blox_better", "")), measure))
     return found
 
 
@@ -102,17 +105,18 @@ def with_metrics(result: Result, metrics: Sequence[OwnMetric]) -> Result:
     return replace(result, summary=summary, experiment={**result.experiment, "provenance": told})
 
 
-def _key(part: Any, spec: str) -> str:
+def _key(part: Any, marks: Mapping[str, Any], spec: str) -> str:
     """A metric's name in the summary: `tail` of `./mine.py:tail`, with its options where it has some."""
-    name = str(getattr(part, "blox_name", "") or getattr(part, "__name__", type(part).__name__))
+    called = part.__name__ if isinstance(part, FunctionType) else type(part).__name__
+    name = str(marks.get("blox_name") or called)
     options = spec.partition(".py:")[2] or spec
     _, _, options = options.partition(":")
     return f"{name}:{options}" if options else name
 
 
-def _unit(part: Any, key: str) -> str:
+def _unit(marks: Mapping[str, Any], key: str) -> str:
     """As registered; otherwise the name tells: `wait_s` is in seconds, `late_share` a share of 1."""
-    if unit := getattr(part, "blox_unit", ""):
+    if unit := marks.get("blox_unit"):
         return str(unit)
     name = key.partition(":")[0]
     return "seconds" if name.endswith("_s") else "share" if name.endswith("_share") else ""

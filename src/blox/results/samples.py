@@ -90,9 +90,15 @@ class Sample(Protocol):
         ...
 
 
+def runs_of(run: Any) -> Sequence[Any]:
+    """The runs of one over several seeds; a single one as it is."""
+    found: Sequence[Any] = getattr(run, "runs", (run,))
+    return found
+
+
 def sample_of(run: Figures) -> Sample:
     """The runs over seeds where each seed has jobs of its own, or else the days of the jobs."""
-    runs: Sequence[Figures] = getattr(run, "runs", (run,))
+    runs: Sequence[Figures] = runs_of(run)
     drawn = {each.experiment.get("provenance", {}).get("workload_sha256", at) for at, each in enumerate(runs)}
     return Seeds(runs) if len(drawn) > 1 else Days(run)
 

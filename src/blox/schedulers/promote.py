@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from blox.registry import build, register
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
+from blox.state.line import Line
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
@@ -24,8 +24,9 @@ class Promote:
     """Wraps another policy: a job that has waited for `after_s` goes to the front for good.
 
     Waiting counts from when the job last held GPUs, or was admitted. `policy` is the other policy's spec
-    with `;` for `,`, as in `promote:policy=las:by=time;strict=true,after_s=86400`. `lag_s` starts the count
-    later for jobs that were preempted (the original Blox: one round).
+    with `;` for `,`, as in `promote:policy=las:by=time;strict=true,after_s=86400`, or a file's:
+    `promote:policy=./mine.py:Mine:k=2,after_s=86400`. `lag_s` starts the count later for jobs that were
+    preempted (the original Blox: one round).
     """
 
     policy: str = "las"
@@ -38,22 +39,15 @@ class Promote:
                 f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}",
                 fix="after_s must be above 0, lag_s 0 or more",
             )
-        _ = self._inner
+        _ = self.wraps  # a spec that names no policy is told now
 
-    @property
-    def reads_durations(self) -> bool:
-        return self._may("reads_durations")
-
-    @property
-    def uses_seed(self) -> bool:
-        return self._may("uses_seed")
-
-    @property
-    def wakes_every_s(self) -> float | None:
-        return getattr(self._inner, "wakes_every_s", None)
+    @cached_property
+    def wraps(self) -> SchedulingPolicy:
+        policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
+        return policy
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        schedule = self._inner.schedule(job_state, cluster_state)
+        schedule = self.wraps.schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)
         jobs = schedule.jobs
         if job_state.now >= memory.look_again_s:
@@ -68,22 +62,11 @@ class Promote:
             return schedule
         behind = np.ones(job_state.submitted, dtype=bool)
         behind[memory.rows] = False
-        promoted = copy.copy(schedule)
-        promoted.keys = (behind.take(jobs), *schedule.keys)
-        return promoted
+        return replace(schedule, line=Line(jobs, (behind.take(jobs), *schedule.keys)))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
-        return min(own, stable_until(self._inner, job_state, cluster_state))
-
-    def _may(self, trait: str) -> bool:
-        """What the other policy says of itself; one from outside that says nothing may."""
-        return bool(getattr(self._inner, trait, not type(self._inner).__module__.startswith("blox.")))
-
-    @cached_property
-    def _inner(self) -> SchedulingPolicy:
-        policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
-        return policy
+        return min(own, stable_until(self.wraps, job_state, cluster_state))
 
     def _due(self, job_state: JobState, jobs: Array) -> Array:
         """When each job is promoted if it goes on waiting; inf for those that run."""

@@ -129,7 +129,7 @@ class Columns:
 
 
 class ScalarColumns:
-    """The columns of numbers for those who handle one job: plain numbers, much quicker than from arrays."""
+    """The columns of numbers, one plain number at a time: faster to read and write than arrays."""
 
     __slots__ = (*_OWN, "gpus", "submit_s")
 
@@ -159,3 +159,10 @@ class ScalarColumns:
 def scalar_view(column: Array) -> memoryview[Any]:
     """A column of numbers, to be read and written one at a time."""
     return column.data
+
+
+def read_only(column: Array) -> Array:
+    """The same column, for reading."""
+    view = column.view()
+    view.flags.writeable = False
+    return view

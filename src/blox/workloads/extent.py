@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.workloads.spec import workload_rng
 from blox.workloads.table import JobTable, Workload
 
@@ -11,8 +12,9 @@ MOST_COUNTED = 100_000  # jobs of a generator that does not say whether it ends
 
 def stated_jobs(workload: Workload) -> int | None:
     """The jobs of a trace, or as many as a generator says it has; None where neither is known."""
-    table: JobTable | None = getattr(workload, "table", None)
-    return len(table) if table is not None else getattr(workload, "jobs", None)
+    table: JobTable | None = declared(workload, "table")
+    jobs: int | None = declared(workload, "jobs") if table is None else len(table)
+    return jobs
 
 
 def is_endless(workload: Workload, seed: int, *, where: str) -> bool:
@@ -23,7 +25,7 @@ def is_endless(workload: Workload, seed: int, *, where: str) -> bool:
     """
     if stated_jobs(workload) is not None:
         return False
-    said = getattr(workload, "endless", None)
+    said = declared(workload, "endless")
     if said is not None:
         return bool(said)
     count = 0

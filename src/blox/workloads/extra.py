@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
-from blox.workloads.table import COLUMNS, LARGEST_WHOLE, Array
+from blox.workloads.columns import COLUMNS, LARGEST_WHOLE, Array
 
 # Names that mean something else about a job: what policies read of it, and what results tell of it.
 TAKEN = (
@@ -25,18 +25,21 @@ TAKEN = (
 _CODE = re.compile(r"[+-]?0\d")  # 007 is a name, not the number 7
 
 
-def extra_columns(columns: Mapping[str, Any], count: int, *, source: str) -> dict[str, Array]:
-    """Columns of one's own for `count` jobs, as arrays of float64 or text. Refuses names that are taken."""
+def extra_columns(columns: Mapping[str, Any]) -> dict[str, Array]:
+    """Columns of one's own as arrays of float64 or text."""
+    return {name: _as_array(values) for name, values in columns.items()}
+
+
+def check_extra(columns: Mapping[str, Array], count: int, *, source: str) -> None:
+    """Refuses names that are taken, and columns that do not have a value for each of `count` jobs."""
     check_names(columns, source=source)
-    found = {name: _as_array(values) for name, values in columns.items()}
-    for name, values in found.items():
+    for name, values in columns.items():
         if len(values) != count:
             raise BloxError(
                 f"the column {name!r} has {len(values):,} values, and there are {count:,} jobs",
                 where=source,
                 fix="give one value per job",
             )
-    return found
 
 
 def check_names(names: Iterable[str], *, source: str, fix: str = "rename it") -> None:

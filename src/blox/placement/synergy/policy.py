@@ -5,18 +5,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.placement.first_free import FirstFree
 from blox.placement.synergy.beliefs import Learnt, wants_of
-from blox.placement.synergy.grants import granted, holdings_of
+from blox.placement.synergy.grants import holdings_of
+from blox.placement.synergy.room import SynergyRoom, Wants
 from blox.placement.synergy.share import Holding, best, shared
-from blox.placement.synergy.walk import walk
+from blox.placement.walk.plain import Walk
+from blox.placement.walk.requests import Requests
 from blox.profiles.synergy import surfaces
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -35,15 +38,15 @@ class _Memory:
 class Synergy:
     """Places jobs with an eye to CPU cores and memory, and shares those out too (Synergy, OSDI'22).
 
-    Who runs follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one node where
-    what its model wants is left, then for one with room, then for several. `mode=proportional` gives
-    everybody the same cores and memory per GPU; `tune` takes from those who want less what those who want
-    more can use, nobody being slower than with its proportional share; `greedy` starts a job only where its
-    best case fits; `opt` makes the sum of speeds as large as possible, by HiGHS for at most `time_limit_s` at
-    a time (the largest gap is reported as `opt_gap`). What models want comes from `profiles` (as in
-    `--performance sensitivity`), or with `belief=learnt` from how fast jobs were seen to be: each model is
-    given less until it shows. Nodes that name no cores and memory have nothing to share: write
-    `--cluster 16x8:cpu=24,memory_gb=500`.
+    Which jobs run follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one
+    node where what its model wants is left, then for one with room, then for several. `mode=proportional`
+    gives every job the same cores and memory per GPU; `tune` takes from jobs that want less what jobs that
+    want more can use, none being slower than with its proportional share; `greedy` starts a job only where
+    its best case fits; `opt` makes the sum of speeds as large as possible, by HiGHS for at most
+    `time_limit_s` at a time (the largest gap is reported as `opt_gap`). What models want comes from
+    `profiles` (as in `--performance sensitivity`), or with `belief=learnt` from how fast jobs were seen to
+    be: each model is given less until it shows. Nodes that name no cores and memory have nothing to share:
+    write `--cluster 16x8:cpu=24,memory_gb=500`.
 
     Departs from the paper: jobs do not move for a better fit, leftover cores and memory are handed out, and
     speeds between fair share and best case are used.
@@ -71,22 +74,22 @@ class Synergy:
         """Speeds follow the profiles that cores and memory are shared out by."""
         return f"sensitivity:profiles={self.profiles}" if self.profiles else "sensitivity"
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         memory = job_state.memory(self, _Memory)
         if self.belief == "learnt":
             memory.learnt.observe(cluster_state, job_state)
         plain = memory.nothing_to_share = _nothing_to_share(cluster_state)
         if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
-            wanted = FirstFree().place(schedule, cluster_state, job_state)
+            plan = FirstFree().place(schedule, cluster_state, job_state)
         else:
             wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
-            wanted = walk(schedule, cluster_state, job_state, wants, must_fit=self.mode == "greedy")
+            plan = self._walk(schedule, cluster_state, job_state, wants)
         if plain or self.mode == "proportional":
-            return wanted
-        return self._granted(wanted, memory, cluster_state, job_state)
+            return plan
+        return self._granted(plan, memory, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Who stands beside whom decides, and that changes with events only; learning goes on every round."""
+        """Which jobs share a node changes with events only; learning goes on every round."""
         return math.inf if self.belief == "oracle" else job_state.now
 
     def figures(self, job_state: JobState) -> dict[str, float]:
@@ -99,12 +102,21 @@ class Synergy:
     def _learnt(self, memory: _Memory) -> Learnt | None:
         return memory.learnt if self.belief == "learnt" else None
 
-    def _granted(
-        self, wanted: Allocation, memory: _Memory, cluster_state: ClusterState, job_state: JobState
-    ) -> Allocation:
+    def _walk(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState, wants: Wants
+    ) -> Plan:
+        """The walk that every placement shares, through nodes with cores and memory."""
+        requests = Requests(schedule, cluster_state, job_state)
+        if requests.hopeless:
+            return requests.unplaced()
+        staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
+        room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
+        return Walk(requests, cluster_state, room).run()
+
+    def _granted(self, plan: Plan, memory: _Memory, cluster_state: ClusterState, job_state: JobState) -> Plan:
         """The same GPUs, with cores and memory beside them."""
-        jobs = wanted.jobs
-        wants = wants_of(jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+        wanted = plan.outcome(cluster_state.allocation)
+        wants = wants_of(wanted.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
         holdings = holdings_of(wanted, wants, cluster_state)
         if holdings != memory.holdings:
             memory.holdings = holdings
@@ -115,9 +127,10 @@ class Synergy:
                 memory.gap, memory.solved = max(memory.gap, gap), memory.solved + 1
             else:
                 memory.grants = shared(holdings, cluster_state)
-        cpu = np.array([memory.grants[row][0] for row in jobs.tolist()])
-        memory_gb = np.array([memory.grants[row][1] for row in jobs.tolist()])
-        return granted(wanted, cluster_state.allocation, cpu, memory_gb, settled=self.belief == "oracle")
+        cpu = {row: grant[0] for row, grant in memory.grants.items()}
+        memory_gb = {row: grant[1] for row, grant in memory.grants.items()}
+        granted = plan.granting(cluster_state.allocation, cpu=cpu, memory_gb=memory_gb)
+        return granted if granted.empty else replace(granted, settled=self.belief == "oracle")
 
 
 def _nothing_to_share(cluster_state: ClusterState) -> bool:

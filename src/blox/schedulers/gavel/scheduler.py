@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from blox.errors import BloxError
-from blox.performance.job_speeds import job_speeds
+from blox.optional import declared
+from blox.performance.job_speeds import check_speeds, job_speeds
 from blox.registry import register
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
@@ -16,12 +17,14 @@ from blox.schedulers.gavel.learnt import Learnt
 from blox.schedulers.gavel.memory import Memory
 from blox.schedulers.gavel.named import check_known, numbers, words
 from blox.schedulers.gavel.policies.allox import AlloX
-from blox.schedulers.gavel.policies.by_name import Policy, policy
+from blox.schedulers.gavel.policies.by_name import Policy, policy, with_parameters
 from blox.schedulers.gavel.policies.fifo import Fifo
+from blox.schedulers.gavel.policies.max_sum_throughput import MaxSumThroughput
 from blox.schedulers.gavel.policies.queue import FifoAware, ShortestJobFirst
 from blox.schedulers.gavel.policies.water_filling import WaterFilling
 from blox.schedulers.gavel.problem import COST_PER_HOUR, Problem
 from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec
 from blox.state.fractions import TimeShares, gpus_by_type
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -92,20 +95,22 @@ class Gavel:
     @property
     def reads_durations(self) -> bool:
         """Whether its policy reckons with the steps that jobs have left."""
-        return bool(getattr(self._policy, "reads_durations", False))
+        return bool(declared(self._policy, "reads_durations"))
 
     @property
     def uses_seed(self) -> bool:
         """Whether its beliefs are drawn."""
         return self.belief != "oracle"
 
+    def check_cluster(self, spec: ClusterSpec) -> None:
+        """Refuses GPU types of which no speed is known."""
+        check_speeds(self.throughputs, spec)
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(job_state, cluster_state))
         memory.shares.account(job_state, cluster_state)
         if memory.keeps_usage:
             memory.usage.settle(job_state)
-        if len(cluster_state.gpu_types) > 1:
-            memory.guessed = len(job_speeds(self.throughputs, cluster_state.gpu_types).guessed)
         if self.belief == "learnt":
             self._learnt.observe(cluster_state, job_state)
         gpus = gpus_by_type(cluster_state)
@@ -175,7 +180,8 @@ class Gavel:
     @property
     def _priced(self) -> bool:
         """Whether what GPUs cost matters to anybody."""
-        return bool(self.prices) or getattr(self._policy, "per_cost", False)
+        chosen = self._policy
+        return bool(self.prices) or (isinstance(chosen, MaxSumThroughput) and chosen.per_cost)
 
     def _price_of(self, cluster_state: ClusterState) -> Array:
         """Dollars per GPU and hour, by GPU type."""
@@ -192,8 +198,7 @@ class Gavel:
         entity = None
         if self.entities:
             chosen, entity = self._with_entities(chosen, rows, job_state)
-        if hasattr(chosen, "seed"):
-            chosen = replace(chosen, seed=job_state.seed)  # type: ignore[type-var]
+        chosen = with_parameters(chosen, seed=job_state.seed)
         problem = problem_of(rows, speed, base, cluster_state, job_state, pairs=pairs, entity=entity)
         if self.prices:
             problem = replace(problem, cost_per_hour=self._price_of(cluster_state))
@@ -240,9 +245,7 @@ class Gavel:
 
 @lru_cache(maxsize=64)
 def _configured(name: str, choice: str, relax: str) -> Policy:
-    known = policy(name)
-    fields = {"choice": choice, "relax": relax, "partners": "few"}
-    return replace(known, **{k: v for k, v in fields.items() if hasattr(known, k)})  # type: ignore[type-var]
+    return with_parameters(policy(name), choice=choice, relax=relax, partners="few")
 
 
 def _speed_of(found: Allocation, problem: Problem) -> Array:
