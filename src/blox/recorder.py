@@ -1,6 +1,6 @@
 """Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
 
-During the run it only notes who came, started, stopped and left; what follows from that is worked out
+During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
 afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
 what was free and what was handed out, so the length of the queue by GPU count is enough.
 """
@@ -13,8 +13,10 @@ from struct import Struct
 
 import numpy as np
 
+from blox.failures.log import FailureLog
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
@@ -84,6 +86,8 @@ class Recorder:
         self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
+        self.failures: FailureLog | None = None  # where something may fail
+        self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -102,10 +106,19 @@ class Recorder:
     def admitted(self, rows: Array) -> None:
         self._began += _raw(rows)
 
-    def evicted(self, rows: Array, now: float) -> None:
-        """Jobs lost their node."""
-        self._ends.append((now, rows))
+    def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
+        """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
+        self._ends.append((at, rows))
         self._began += _raw(rows)
+        self._disturbed = True
+        if self.failures is not None:
+            self.failures.evicted(rows, at, now, event)
+
+    def node_changed(self, event: NodeEvent) -> None:
+        """A node is in another state."""
+        self._disturbed = True
+        if self.failures is not None:
+            self.failures.node_changed(event)
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
@@ -113,7 +126,14 @@ class Recorder:
         launched, suspended, moved = len(launch.jobs), len(suspend), len(move.jobs)
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
         started = launched or moved
-        if not (started or suspended or finished or submitted > self._submitted or held != self._held):
+        if not (
+            started
+            or suspended
+            or finished
+            or submitted > self._submitted
+            or held != self._held
+            or self._disturbed
+        ):
             return
         now, handed_out = job_state.now, 0
         if self._handed_out and now > self._handed_out_until:
@@ -130,13 +150,17 @@ class Recorder:
                 self._starts.append((now, jobs, launch.counts, launch.gpus))
                 self._ceased += _raw(jobs)
             handed_out = _handed_out(launch) + _handed_out(move)
+            if self.failures is not None:
+                self.failures.started(launch.jobs, job_state)
+                self.failures.started(move.jobs, job_state)
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
             if holdings.shared:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
+        self._disturbed = False
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus, holdings.used
+        total, used = cluster_state.total_gpus + cluster_state.draining_gpus, holdings.used
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()

@@ -25,6 +25,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
 
 T = TypeVar("T")
@@ -40,6 +41,7 @@ PACKAGES = {
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
     "backend": "blox.backends",
+    "failures": "blox.failures",
     "metric": "blox.measures",
 }
 
@@ -88,6 +90,9 @@ class Register:
 
     def backend(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("backend", name)
+
+    def failures(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("failures", name)
 
     def metric(
         self,
@@ -400,6 +405,8 @@ def _convert(text: str, wanted: Any, *, where: str) -> Any:
         if text.lower() not in truth:
             raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
         return truth[text.lower()]
+    if wanted is Seconds:
+        return parse_duration(text, where=where)
     if wanted in (int, float):
         try:
             number = wanted(text)

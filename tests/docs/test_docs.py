@@ -90,6 +90,13 @@ def test_the_readme_can_be_followed(tmp_path):
     assert follow(ROOT / "README.md", tmp_path)
 
 
+def test_the_page_on_failures_can_be_followed(tmp_path):
+    typed = follow(ROOT / "docs" / "failures.md", tmp_path)
+    told = next(text for command, text in typed.items() if "explain" in command)
+    assert "node-4 failed" in told and "21.6 min" in told, "the page shows this job"
+    assert (tmp_path / "results" / "rack" / "outages.csv").read_text().count(",7200,9000,") == 4
+
+
 def test_a_newcomer_writes_a_policy(tmp_path):
     page = ROOT / "docs" / "writing-a-policy.md"
     typed = follow(page, tmp_path)

@@ -33,6 +33,7 @@ class ToyResult:
     rounds: dict[str, np.ndarray]
     stints: dict[str, np.ndarray]
     timing: dict[str, Any] = field(default_factory=lambda: {"jobs_per_s": 123456.7, "wall_s": 0.1})
+    tables: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
 
 def over_seeds(runs: Sequence[ToyResult]) -> Replications:

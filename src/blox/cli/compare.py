@@ -17,6 +17,7 @@ def compare(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
+    failures: options.Failures = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -48,7 +49,7 @@ def compare(
     """
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "round_s": round_s, "clock": clock, "window": window,
+        "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
         "power": power, "metrics": figures.joined(metric),
     }  # fmt: skip
@@ -58,13 +59,13 @@ def compare(
     }  # fmt: skip
     from blox.cli.grids import (
         check_place,
-        failures,
         finished_cases,
         grid_from,
         keeping_finished,
         names_of,
         note_same_runs,
         run_cases,
+        tell_failed,
     )
     from blox.cli.show import show_runs, written
     from blox.experiment.cases import cases_of
@@ -110,4 +111,4 @@ def compare(
         tables.show(runs)
     if out is not None and runs:
         written(out, report)
-    failures([outcome for each in outcomes for outcome in each])
+    tell_failed([outcome for each in outcomes for outcome in each])

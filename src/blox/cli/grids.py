@@ -170,7 +170,7 @@ def note_same_runs(experiments: Sequence[Experiment], cases: Sequence[Case]) -> 
     typer.echo(f"note: {left_out}, and are left out: {why}", err=True)
 
 
-def failures(outcomes: Sequence[Outcome]) -> None:
+def tell_failed(outcomes: Sequence[Outcome]) -> None:
     """Tells what failed and ends with exit code 2; 1 where blox itself is at fault."""
     failed = [outcome for outcome in outcomes if outcome.error is not None]
     if not failed:

@@ -26,7 +26,8 @@ TERMINATION = "When jobs end: completed."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
 )
-OVERHEADS = "none, per-model, or launch=SECONDS,restart=SECONDS,resize=SECONDS."
+OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
+FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
 BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
@@ -57,6 +58,7 @@ Placement = Annotated[str | None, _text(PLACEMENT)]
 Termination = Annotated[str | None, _text(TERMINATION)]
 Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
+Failures = Annotated[str | None, _text(FAILURES)]
 Belief = Annotated[str | None, _text(BELIEF)]
 Compat = Annotated[str | None, _text(COMPAT)]
 Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
@@ -86,6 +88,7 @@ Placements = Annotated[Several, _text(PLACEMENT)]
 Terminations = Annotated[Several, _text(TERMINATION)]
 Performances = Annotated[Several, _text(PERFORMANCE)]
 ManyOverheads = Annotated[Several, _text(OVERHEADS)]
+ManyFailures = Annotated[Several, _text(FAILURES)]
 Beliefs = Annotated[Several, _text(BELIEF)]
 Compats = Annotated[Several, _text(COMPAT)]
 Rounds = Annotated[

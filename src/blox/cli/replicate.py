@@ -9,12 +9,12 @@ from pathlib import Path
 from blox.cli.figures import Tables
 from blox.cli.grids import (
     check_place,
-    failures,
     finished_cases,
     keeping_finished,
     names_of,
     note_same_runs,
     run_cases,
+    tell_failed,
 )
 from blox.cli.show import show_runs, written
 from blox.errors import BloxError
@@ -58,4 +58,4 @@ def replicate(
         tables.show(runs)
     if out is not None and runs:
         written(out, report)
-    failures([outcome for each in outcomes for outcome in each])
+    tell_failed([outcome for each in outcomes for outcome in each])

@@ -73,7 +73,7 @@ def _list(console: Console, known: dict[str, Figure]) -> None:
 
 def _one(console: Console, name: str, out: Path, setting: Setting, processes: int | None) -> str:
     """Runs one figure with progress, and shows what came out; answers with the word of the verdict."""
-    from blox.cli.grids import check_place, failures, run_tasks
+    from blox.cli.grids import check_place, run_tasks, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.reproduce import figure_called
     from blox.reproduce.runner import FILES, RunsFailed
@@ -87,7 +87,7 @@ def _one(console: Console, name: str, out: Path, setting: Setting, processes: in
     try:
         finding = ask(name, out, setting, lambda tasks, names, done: run_tasks(tasks, names, processes, done))
     except RunsFailed as failed:
-        failures(failed.outcomes)
+        tell_failed(failed.outcomes)
         raise
     except KeyboardInterrupt:
         raise Interrupted("interrupted: runs that have finished are kept; the same command goes on") from None

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from blox.recorder import CAUSES
-
 if TYPE_CHECKING:
     from blox.errors import BloxError
+    from blox.report.measures import Measure
     from blox.report.run import Run
     from blox.report.wide_table import WideTable
 
@@ -18,6 +17,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, why its jobs waited and how long at most, and how fair it was."""
     from rich.console import Console
 
+    from blox.report import series
     from blox.report.certainty import certainty, idle_queues, jobs_told
     from blox.report.labels import labels
     from blox.report.sheet_table import sheet_table
@@ -37,6 +37,10 @@ def show_runs(runs: Sequence[Run]) -> None:
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
+    if series.evicts(runs):
+        for costs in failure_tables(runs):
+            console.print()
+            console.print(costs)
     for sheet in (waiting_sheet(runs), further_sheet(runs)):
         if sheet.columns:
             console.print()
@@ -51,11 +55,14 @@ def show_runs(runs: Sequence[Run]) -> None:
 
 def waiting_table(runs: Sequence[Run]) -> WideTable:
     """The time that jobs waited, per submitted job, in the window or not, and the share of each cause."""
+    from blox.report import series
     from blox.report.labels import labels
     from blox.report.units import duration
     from blox.report.wide_table import Column, WideTable, right
 
-    causes = (*CAUSES, "arrival")
+    causes = series.causes(runs)
+    if series.evicts(runs):  # one more: leave out those without figures
+        causes = tuple(cause for cause in causes if any(run.summary.get(f"wait_{cause}_s") for run in runs))
     rows = []
     for run in runs:
         seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
@@ -70,18 +77,34 @@ def waiting_table(runs: Sequence[Run]) -> WideTable:
 def fairness_table(runs: Sequence[Run]) -> WideTable:
     """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
     from blox.report import measures
+
+    columns = (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
+    return _measured("fairness", columns, runs)
+
+
+def failure_tables(runs: Sequence[Run]) -> tuple[WideTable, WideTable]:
+    """What failed and what it cost; and the effective training time ratio, in all and by job size."""
+    from blox.report import measures
+
+    title = "effective training\ntime, by GPUs of a job"
+    return (
+        _measured("failures", measures.FAILURES, runs),
+        _measured(title, measures.effective_ratios(runs), runs),
+    )
+
+
+def _measured(title: str, shown: Sequence[Measure], runs: Sequence[Run]) -> WideTable:
+    """A row per run, a column per measure."""
+    from blox.report import measures
     from blox.report.labels import labels
     from blox.report.wide_table import Column, WideTable, right
 
-    columns = [
-        Column(
-            measure.group,
-            right(f"{measure.group}\n{measure.name}"),
-            [right(text) for text in measures.column(measure, runs)[1]],
-        )
-        for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
-    ]
-    return WideTable(["fairness"], [[name] for name in labels(runs)], columns)
+    columns = []
+    for measure in shown:
+        unit, texts = measures.column(measure, runs, short=True)
+        head = "\n".join(filter(None, (measure.group, measure.name, unit)))
+        columns.append(Column(measure.group, right(head), [right(text) for text in texts]))
+    return WideTable([title], [[name] for name in labels(runs)], columns)
 
 
 def note_broken(faults: Sequence[BloxError]) -> None:

@@ -42,6 +42,7 @@ def sweep(
     termination: options.Terminations = None,
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
+    failures: options.ManyFailures = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
@@ -71,8 +72,8 @@ def sweep(
     several = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "compat": compat, "load": load, "seed": seed,
-        "round_s": round_s,
+        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "load": load, "seed": seed, "round_s": round_s,
     }  # fmt: skip
     single = {
         "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
@@ -81,10 +82,10 @@ def sweep(
     from blox.cli.grids import (
         check_place,
         check_targets,
-        failures,
         grid_from,
         keeping_finished,
         resume_tasks,
+        tell_failed,
     )
     from blox.experiment.parallel import Task
     from blox.experiment.same_apps import same_apps
@@ -115,7 +116,7 @@ def sweep(
         replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
     ]
     _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
-    failures(list(ended.values()))
+    tell_failed(list(ended.values()))
 
 
 def _note_load(grid: Grid) -> None:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
-SIMULATED = ("compat", "overheads", "performance")  # settings that a backend in real time does not take
+SIMULATED = (
+    "compat",
+    "overheads",
+    "performance",
+    "failures",
+)  # settings that a backend in real time does not take
 
 
 def compose(experiment: Experiment, workload: Workload, backend: BackendPart) -> Composition:
@@ -33,6 +38,12 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
                 f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
                 where="clock",
                 fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
+            )
+        if _differs(experiment, "failures"):
+            raise BloxError(
+                f"failures={experiment.failures!r} together with compat={experiment.compat!r}",
+                where="failures",
+                fix="leave one of them out: a preset behaves like a simulator in which nothing fails",
             )
         for name in DECIDED_BY_PRESET:
             if _differs(experiment, name):

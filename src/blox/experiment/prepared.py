@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,18 +19,19 @@ from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.kept_settings import kept_settings
+from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
+from blox.failures.job_failures import job_failures
+from blox.failures.log import FailureLog
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
-from blox.recorder import Recorder
-from blox.results import metrics
-from blox.results.accounting import Tariff, account
-from blox.results.outcomes import outcome_columns
-from blox.results.own_metrics import metrics_from_spec, with_metrics
-from blox.results.result import LazyTable, Result, label_of
+from blox.results.accounting import Tariff
+from blox.results.own_metrics import metrics_from_spec
+from blox.results.result import Result
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
@@ -68,9 +68,11 @@ class Prepared:
         self.oracle = knows_durations(experiment.belief, self.composition)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
         self.most_jobs = self._most_jobs()
-        self._digest = hashlib.sha256()  # of the jobs that a run has drawn
-        self._feed: JobFeed | None = None  # that a run has drawn them from
+        self.digest = hashlib.sha256()  # of the jobs that a run has drawn
+        self.feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
         self._check_workload()
@@ -79,17 +81,29 @@ class Prepared:
         """The backend, fed with the jobs of the workload, or with these."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
-            self._digest = hashlib.sha256()
-            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self._digest)
+            self.digest = hashlib.sha256()
+            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self.digest)
         if parts.options.whole_seconds:
             job_batches = map(_in_whole_seconds, job_batches)
         belief = belief_from_spec(
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
-        self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        self.feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
+        setup = BackendSetup(
+            feed,
+            parts.performance,
+            parts.overheads,
+            parts.options,
+            experiment.round_s,
+            self._node_events(),
+            job_failures(self.failures, experiment.seed),
+        )
         return open_backend(self.backend_part, setup)
+
+    def _node_events(self) -> Timeline | None:
+        """When nodes fail. Raises BloxError for nodes and times that cannot be."""
+        return Timeline(self.failures, self.cluster, self.experiment.seed) if self.failures else None
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
@@ -99,7 +113,7 @@ class Prepared:
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return self.composition.manager(
+        manager = self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -107,6 +121,9 @@ class Prepared:
             max_rounds=self.experiment.max_rounds,
             most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
+        if self.failures or self.composition.overheads.checkpoint_s < math.inf:
+            manager.recorder.failures = FailureLog()
+        return manager
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
@@ -137,70 +154,8 @@ class Prepared:
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
     ) -> Result:
         """The figures of a run that has ended, whoever wrote its loop."""
-        options = self.composition.options
-        end_s = float(manager.now)
-        if (
-            not job_state.active_count
-            and not len(job_state.waiting)
-            and job_state.submitted
-            and not manager.truncated
-        ):
-            end_s = float(np.nanmax(job_state.columns.finish_s[: job_state.submitted]))
-        recorder: Recorder = manager.recorder
-        recorder.close(end_s)
-        jobs = metrics.job_columns(
-            job_state,
-            end_s=end_s,
-            window=self.window,
-            responsiveness_lag_s=self.experiment.round_s if options.responsiveness_late else 0.0,
-            truncated=manager.truncated,
-            moves_are_preemptions=options.moves_are_preemptions,
-            total_gpus=self.cluster.total_gpus,
-            apps=self.apps,
-        )
-        assert self._feed is not None  # a run has a backend
-        jobs.update(
-            outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
-        )
-        if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
-            jobs.update(told(job_state))
-        jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
-        rounds = recorder.rounds()
-        stints = LazyTable(partial(recorder.stints, end_s))
-        spent: dict[str, Any] = {}
-        if self.tariff:
-            begin_s = float(jobs["submit_s"][0]) if job_state.submitted else end_s
-            columns, spent = account(
-                self.tariff,
-                stints,
-                self.cluster,
-                jobs=job_state.submitted,
-                begin_s=begin_s,
-                end_s=end_s,
-                shared=recorder.shared,
-            )
-            jobs.update(columns)
-        summary = metrics.summarise(
-            jobs,
-            rounds,
-            recorder,
-            end_s=end_s,
-            total_gpus=self.cluster.total_gpus,
-            round_s=self.experiment.round_s,
-            moves_are_preemptions=options.moves_are_preemptions,
-        )
-        for part in (self.composition.scheduler, self.composition.placement):
-            if reported := declared(part, "figures"):  # what a policy says of its own work
-                summary.update(reported(job_state))
-        summary.update(spent)
-        if self.resizes and not self.experiment.compat:
-            least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
-            resizable = int((least < most)[: job_state.submitted].sum())
-            if resizable or not declared(self.composition.scheduler, "rigid_too"):
-                summary["resizable_jobs"] = resizable
-        table = kept_settings(self, job_state, self._digest.hexdigest())
-        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
-        return with_metrics(found, self.metrics)
+        assert self.feed is not None  # a run has a backend
+        return gathered(self, manager, job_state, timing or {})
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

@@ -45,6 +45,7 @@ class Experiment:
     termination: str | Any = "completed"
     performance: str | Any = "auto"
     overheads: str = "none"
+    failures: str = "none"
     belief: str = "oracle"
     round_s: float = 300.0
     clock: str = "rounds"

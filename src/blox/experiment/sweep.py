@@ -227,11 +227,10 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     Each trace is read once per cluster and window, each combination of policies is built once.
     """
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
-    by_gpu_type = ("cluster", "compat", "prices", "power")
-    others = [name for name in _FIELDS if name not in (*jobs_on_cluster, "prices", "power")]
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    for names, stand_in in ((jobs_on_cluster, {}), (others, light), (by_gpu_type, light)):
+    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes they may name
+    for names, stand_in in ((jobs_on_cluster, {}), (parts, light)):
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}

@@ -20,13 +20,10 @@ class Scattered:
     """The original Blox's search, for reproducing its results: nodes in ascending order.
 
     As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
-    it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, who was
-    preempted for a job that finds no place stays preempted.
-    """
+    it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, a job that
+    was preempted for a job that finds no place stays preempted."""
 
     fixed: bool = False
-
-    best_fit = False
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpus is None and job_state.single_gpu:  # then both searches only count

@@ -28,7 +28,9 @@ CAUSES = {
     "capacity": "#e69f00",
     "fragmentation": "#009e73",
     "arrival": "#999999",
+    "eviction": "#d55e00",
 }
+DOWN = "#b0b0b0"  # GPUs of a node that is down
 
 
 def of_run(position: int) -> str:

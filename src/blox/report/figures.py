@@ -115,8 +115,8 @@ def waiting(runs: Sequence[Run]) -> Any:
     unit = units.column_unit([max(sums, default=0.0)])
     names = _names(runs)
     figure = empty(height=130 + 44 * len(runs))
-    for cause in series.CAUSES:
-        seconds = [total[cause] for total in totals]
+    for cause in series.causes(runs):
+        seconds = [total.get(cause, 0.0) for total in totals]
         hover = [
             f"{name}: {cause} {units.duration(part)}, {100 * part / (whole or 1.0):.1f} % of its waiting"
             for name, part, whole in zip(names, seconds, sums)
@@ -156,6 +156,9 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
     )
     for position, run in enumerate(runs):
         found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
+        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
+        if len(down):
+            figure.add_trace(_down_bars(down, window, unit), row=position + 1, col=1)
         figure.add_trace(_gantt_bars(run, found, window, unit), row=position + 1, col=1)
     figure.update_layout(_layout(height))
     figure.update_layout(
@@ -172,6 +175,26 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
     )
     figure.update_xaxes(title_text=f"time ({unit.name})", row=panels, col=1)
     return figure
+
+
+def _down_bars(down: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:
+    """GPUs of nodes that are down, in grey behind the jobs."""
+    start = np.maximum(down.start_s, window.start_s) / unit.seconds
+    end = np.minimum(down.end_s, window.end_s) / unit.seconds
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": _small(start),
+        "x": _small(end - start),
+        "y": _small(down.gpu + (down.gpus - 1) / 2),
+        "width": _small(down.gpus),
+        "marker": {"color": colours.DOWN, "line": {"width": 0}, "pattern": {"shape": "/", "solidity": 0.2}},
+        "hovertext": [
+            f"down for {units.duration(till - begin)}"
+            for begin, till in zip(down.start_s.tolist(), down.end_s.tolist())
+        ],
+        "hoverinfo": "text",
+    }
 
 
 def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:

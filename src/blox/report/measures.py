@@ -75,6 +75,29 @@ PAGE = (
 )
 
 
+FAILURES = (
+    Measure("node_failures", "nodes", "failed", "count", ""),
+    Measure("node_drains", "nodes", "drained", "count", ""),
+    Measure("job_failures", "jobs", "failed", "count", ""),
+    Measure("evicted_jobs", "jobs", "evicted", "count"),
+    Measure("evictions", "", "evictions", "count"),
+    Measure("lost_gpu_seconds", "GPU time", "lost", "seconds"),
+)
+EFFECTIVE_RATIO = Measure("effective_training_ratio", "", "all", "share", "high")
+
+
+def effective_ratios(runs: Sequence[Run]) -> tuple[Measure, ...]:
+    """The effective training time ratio, of all jobs and by the GPUs that they ask for."""
+    keys = {key for run in runs for key in run.summary}
+    sizes = [2**power for power in range(32) if f"{EFFECTIVE_RATIO.key}_{2**power}_gpus" in keys]
+    names = [f"{most // 2 + 1}-{most}" if most > 2 else f"{most}" for most in sizes]
+    by_size = (
+        Measure(f"{EFFECTIVE_RATIO.key}_{most}_gpus", "", name, "share", "high")
+        for most, name in zip(sizes, names)
+    )
+    return (EFFECTIVE_RATIO, *by_size)
+
+
 def by_app(runs: Sequence[Run]) -> bool:
     """Whether some run has apps of several jobs, so that what is said of apps is not said of jobs already."""
     pairs = [(job.key, app.key) for job, app in zip(FAIRNESS, APPS)]

@@ -101,8 +101,9 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
             "Utilisation, fragmentation and jobs waiting: averages over the time in which these arrived, and "
             "over the whole run. Interruptions: preemptions, moves and failures of all jobs.",
-            _metrics_table(runs) + _remarks(runs),
+            _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
+        *_failures(runs),
         *_sheets(runs, by),
         *_averages(runs),
         '<div class="pair">',
@@ -152,14 +153,15 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             "Why jobs waited",
             "All jobs of the run, in the window or not. Admission: held outside. Priority: the GPUs went to "
             "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
-            "where the job could use them. Arrival: the next round had not begun.",
+            "where the job could use them. Arrival: the next round had not begun."
+            + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
             embedded("causes", figures.waiting(runs)),
         ),
         section(
             "gantt",
             "GPUs by job",
             f"{words.gantt_caption(window)}{shown} A bar is a job on neighbouring GPUs; "
-            "hover for its id, GPUs and times; drag to zoom.",
+            f"hover for its id, GPUs and times; drag to zoom.{' Grey: down.' if series.evicts(runs) else ''}",
             embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
             long=True,
         ),
@@ -267,8 +269,21 @@ def embedded(name: str, figure: Any) -> str:
     )
 
 
-def _metrics_table(runs: Sequence[Run]) -> str:
-    groups = [(group, len(list(members))) for group, members in groupby(measures.PAGE, key=lambda m: m.group)]
+def _failures(runs: Sequence[Run]) -> list[str]:
+    """What failures and checkpoints cost, where runs have such."""
+    if not series.evicts(runs):
+        return []
+    caption = (
+        "An eviction: a job lost its GPUs because its node failed or was drained, or it failed itself. GPU "
+        "time lost: since the last checkpoint before a failure. Effective training time: the share of the "
+        "GPU time that jobs held in which they did work that was kept, by the GPUs that a job asks for."
+    )
+    tables = _metrics_table(runs, measures.FAILURES) + _metrics_table(runs, measures.effective_ratios(runs))
+    return [section("failures", "Failures", caption, tables)]
+
+
+def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> str:
+    groups = [(group, len(list(members))) for group, members in groupby(shown, key=lambda m: m.group)]
     top = "".join(
         f'<th class="span" colspan="{count}">{escape(group)}</th>'
         if group
@@ -277,11 +292,11 @@ def _metrics_table(runs: Sequence[Run]) -> str:
     )
     columns = [
         (measures.column(measure, runs), measures.half_widths(measure, runs), measures.best(measure, runs))
-        for measure in measures.PAGE
+        for measure in shown
     ]
     heads = "".join(
         f"<th>{escape(measure.name)}{f' <small>({unit})</small>' if unit else ''}</th>"
-        for measure, ((unit, _), _, _) in zip(measures.PAGE, columns)
+        for measure, ((unit, _), _, _) in zip(shown, columns)
     )
     rows = []
     for position, name in enumerate(labels(runs)):

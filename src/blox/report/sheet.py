@@ -26,6 +26,7 @@ class Row:
     jobs: Mapping[str, Array] = field(default_factory=dict)
     rounds: Mapping[str, Array] = field(default_factory=dict)
     stints: Mapping[str, Array] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -124,12 +124,13 @@ def queue(runs: Sequence[Run]) -> Any:
 
 def waiting(runs: Sequence[Run]) -> Any:
     """Time that jobs waited in all, a bar per run, stacked by cause."""
-    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), series.CAUSES)
+    causes = series.causes(runs)
+    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), causes)
     totals = [series.waiting(run) for run in runs]
     unit = units.column_unit([max((sum(total.values()) for total in totals), default=0.0)])
     left = np.zeros(len(runs))
-    for cause in series.CAUSES:
-        width = np.array([total[cause] for total in totals]) / unit.seconds
+    for cause in causes:
+        width = np.array([total.get(cause, 0.0) for total in totals]) / unit.seconds
         axes.barh(
             np.arange(len(runs)), width, left=left, height=0.62, color=colours.CAUSES[cause], label=cause
         )
@@ -138,7 +139,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"waiting, all jobs together ({unit.name})")
-    _legend(axes, series.CAUSES)
+    _legend(axes, causes)
     return figure
 
 
@@ -160,6 +161,13 @@ def gantt(runs: Sequence[Run]) -> Any:
             [np.column_stack(pair) for pair in ((left, top), (right, top), (right, bottom), (left, bottom))],
             axis=1,
         )
+        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
+        for low, count, begin, end in zip(down.gpu, down.gpus, down.start_s, down.end_s):
+            width = (min(end, window.end_s) - max(begin, window.start_s)) / unit.seconds
+            axes.barh(
+                low + (count - 1) / 2, width, left=max(begin, window.start_s) / unit.seconds, height=count,
+                color=colours.DOWN, hatch="//", edgecolor="white", linewidth=0, zorder=0,
+            )  # fmt: skip
         fill = [colours.of_job(row) for row in found.job.tolist()]
         axes.add_collection(
             PolyCollection(list(corners), facecolors=fill, edgecolors="#555555", linewidths=0.3)

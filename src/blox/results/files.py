@@ -27,7 +27,11 @@ from blox.workloads.table import Array
 T = TypeVar("T")
 
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
-OWN = (*FILES, "report.html")  # what a results directory may hold and still be replaced
+TABLES = {  # of runs in which something may fail: which columns are texts; the others are numbers
+    "outages": ("node", "cause"),
+    "evictions": ("job_id", "cause", "node"),
+}
+OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
 _TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
 _WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
@@ -169,6 +173,28 @@ def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     if len(stints["job"]) and not 0 <= stints["job"].min() <= stints["job"].max() < jobs:
         raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
     return stints
+
+
+def read_tables(folder: Path) -> dict[str, dict[str, Array]]:
+    """The tables that only some runs have."""
+    return {
+        name: _read_csv(folder / f"{name}.csv", texts)
+        for name, texts in TABLES.items()
+        if (folder / f"{name}.csv").is_file()
+    }
+
+
+def _read_csv(path: Path, texts: Iterable[str]) -> dict[str, Array]:
+    def read() -> dict[str, Array]:
+        with path.open(newline="") as file:
+            head, *rows = csv.reader(file)
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
+        return {
+            name: np.array(cells, dtype=object if name in texts else np.float64)
+            for name, cells in columns.items()
+        }
+
+    return _read(path, read)
 
 
 def _written_by_a_run(experiment: Path) -> bool:

@@ -7,7 +7,11 @@ from typing import Any
 
 from blox.workloads.table import Array
 
-KINDS = ("preemptions", "moves", "failures")  # columns of jobs and figures of a summary, where a run has them
+KINDS = (
+    "preemptions",
+    "moves",
+    "evictions",
+)  # columns of jobs, and figures where a run has them
 
 
 def interruptions(jobs: Mapping[str, Array], moves_are_preemptions: bool = False) -> int:

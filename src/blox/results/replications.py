@@ -83,6 +83,10 @@ class Replications:
     def stints(self) -> Mapping[str, Array]:
         return self.runs[0].stints
 
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, Array]]:
+        return self.runs[0].tables
+
     @cached_property
     def timing(self) -> dict[str, Any]:
         return {key: _mean([run.timing.get(key) for run in self.runs]) for key in self.runs[0].timing}

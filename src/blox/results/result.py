@@ -2,7 +2,8 @@
 
 `experiment.toml` (everything needed to run it again), `jobs.csv`, `summary.json`: the same bytes for the
 same experiment, on any machine. `rounds.parquet`, `stints.parquet`: what changed when. `timing.json`:
-wall and CPU time, kept apart because they differ every time.
+wall and CPU time, kept apart because they differ every time. Where nodes or jobs may fail, `outages.csv` and
+`evictions.csv` say when they did.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Result:
     rounds: Mapping[str, Array]
     stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)  # those that only some runs have
 
     def __repr__(self) -> str:
         figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")
@@ -79,6 +81,8 @@ class Result:
             files.write_json(draft / "timing.json", self.timing)
             files.write_parquet(draft / "rounds.parquet", self.rounds)
             files.write_parquet(draft / "stints.parquet", self.stints)
+            for name, table in self.tables.items():
+                files.write_jobs(draft / f"{name}.csv", table)
             draft.chmod(0o755)
             files.replace_directory(draft, place)
         except BaseException:
@@ -123,7 +127,8 @@ class Result:
         jobs = LazyTable(partial(files.read_jobs, folder / "jobs.csv", count))
         rounds = LazyTable(partial(files.read_rounds, folder / "rounds.parquet"))
         stints = LazyTable(partial(files.read_stints, folder / "stints.parquet", count))
-        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing)
+        tables = files.read_tables(folder)
+        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing, tables)
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:

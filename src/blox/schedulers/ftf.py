@@ -91,9 +91,10 @@ class Ftf:
         progress = done[known] - told.done_s[place]
         so_far[known] = told.isolated_s[place] + progress / told.isolated_speed[place]
         left = np.maximum(job_state.remaining_s(), 1e-9)
+        gpus = max(cluster_state.total_gpus, 1)  # with all nodes down nothing runs, whatever the order
         found = smallest_max_rho(
-            cluster_state.total_gpus,
-            np.minimum(job_state.gpus, cluster_state.total_gpus),
+            gpus,
+            np.minimum(job_state.gpus, gpus),
             left,
             np.ones(len(active)),
             job_state.now - job_state.submit_s,

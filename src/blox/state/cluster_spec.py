@@ -31,7 +31,7 @@ _SPEED = "speed"
 
 @dataclass(frozen=True)
 class Node:
-    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where nobody said."""
+    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where not given."""
 
     name: str
     gpus: int

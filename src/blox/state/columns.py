@@ -129,7 +129,7 @@ class Columns:
 
 
 class ScalarColumns:
-    """The columns of numbers for those who handle one job: plain numbers, much quicker than from arrays."""
+    """The columns of numbers, one plain number at a time: faster to read and write than arrays."""
 
     __slots__ = (*_OWN, "gpus", "submit_s")
 

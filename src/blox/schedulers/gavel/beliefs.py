@@ -29,7 +29,8 @@ class Oracle:
         known = self._known(cluster_state)
         kinds, kind = np.unique(self.kinds(rows, cluster_state, job_state), return_inverse=True)
         beside = [[known.beside(a, b) for b in kinds.tolist()] for a in kinds.tolist()]
-        return Pairs(kind, np.array(beside).reshape(len(kinds), len(kinds), -1))
+        shape = (len(kinds), len(kinds), len(cluster_state.gpu_types))
+        return Pairs(kind, np.array(beside).reshape(shape))
 
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The number of each job's kind."""

@@ -90,7 +90,7 @@ class Pollux:
         memory = job_state.memory(self, Memory)
         held = held_by_node(rows, cluster_state, job_state)
         jobs = self.look(rows, held, memory, cluster_state, job_state)
-        if job_state.now >= memory.next_s:
+        if job_state.now >= memory.next_s and cluster_state.node_up.any():
             memory.next_s = job_state.now + self.interval_s
             held = self.search(self.problem(rows, held, jobs, cluster_state, job_state), job_state)
         return self.answer(rows, held, jobs, cluster_state, job_state)
