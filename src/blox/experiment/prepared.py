@@ -18,7 +18,7 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
-from blox.errors import BloxError
+from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
@@ -185,6 +185,19 @@ class Prepared:
         needed: int | None = declared(self.workload, "needed_gpus")
         return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
 
+    def _check_columns(self, table: JobTable) -> None:
+        """Refuses a trace without the columns of its own that a policy reads."""
+        parts = self.composition
+        for part in (parts.admission, parts.scheduler, parts.placement, parts.termination):
+            for name in declared(part, "needs_columns"):
+                if name not in table.extra and name not in table.columns:
+                    raise BloxError(
+                        f"the jobs have no column {name!r}, which a policy needs",
+                        where=table.source,
+                        fix="?extra=keep behind the path keeps the columns of its file; "
+                        f"{suggestion(name, (*table.columns, *table.extra))}",
+                    )
+
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
         table: JobTable | None = declared(self.workload, "table")
@@ -195,6 +208,7 @@ class Prepared:
                 raise BloxError(
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
+            self._check_columns(table)
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
             if check_jobs := declared(self.composition.performance, "check_jobs"):
