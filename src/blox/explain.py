@@ -31,8 +31,8 @@ WORDS = {
     ARRIVAL: "it had come between two rounds",
     EVICTION: "it had lost its GPUs between two rounds",
 }
-_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "thrown off its GPUs by a failure"}
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
 
 
 @dataclass(frozen=True)

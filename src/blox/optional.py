@@ -164,8 +164,8 @@ _ATTRIBUTES = (
         POLICIES,
         _NAMES,
         (),
-        "columns of the workload's own that it reads with `job_state.column()`: a trace without them is refused "
-        "before the run, and `blox check` makes some up, of numbers",
+        "columns of the workload's own that it reads with `job_state.column()`: a trace without them is "
+        "refused before the run, and `blox check` makes some up, of numbers",
     ),
     Attribute(
         "reason",

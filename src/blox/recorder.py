@@ -85,9 +85,9 @@ class Recorder:
         self._end_s = 0.0
         self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
-        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
+        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""

@@ -123,7 +123,7 @@ def test_a_table_of_throughputs_names_types_of_its_own(tmp_path, run):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("2x4:speed=0", "speed is 0"),
+        ("2x4:speed=0", "speed is '0'"),
         ("2x4:speed=fast", "speed is 'fast'"),
         ("2x4:sped=2", "did you mean 'speed'"),
     ],

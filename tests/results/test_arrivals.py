@@ -89,7 +89,7 @@ def test_moves_are_interruptions_as_preemptions_are():
 def test_interruptions_are_the_sum_of_what_a_run_has():
     jobs = {"preemptions": np.array([1, 2]), "moves": np.array([3, 0])}
     assert interruptions(jobs) == 6
-    assert interruptions({**jobs, "failures": np.array([0, 5])}) == 11
+    assert interruptions({**jobs, "evictions": np.array([0, 5])}) == 11
     assert interruptions(jobs, moves_are_preemptions=True) == 3  # which count moves themselves
     assert kinds_of({"preemptions": 3, "moves": 3, "interruptions": 6}) == ("preemptions", "moves")
     assert kinds_of({"preemptions": 3, "moves": 3, "interruptions": 3}) == ("preemptions",)

@@ -200,7 +200,9 @@ def test_a_policy_that_needs_a_column_says_so_and_is_told_before_it_runs(trace, 
     policy = tmp_path / "important.py"
     told = POLICY.replace('    column: str = "importance"\n', "")
     told = told.replace("job_state.column(self.column)", 'job_state.column("importance")')
-    policy.write_text(told.replace("    def schedule", '    needs_columns = ("importance",)\n\n    def schedule'))
+    policy.write_text(
+        told.replace("    def schedule", '    needs_columns = ("importance",)\n\n    def schedule')
+    )
     scheduler = f"{policy}:Important"
     with pytest.raises(BloxError, match=r"(?s)no column 'importance', which a policy needs.*extra=keep"):
         Experiment(workload=f"{trace}?extra=ignore", cluster="1x1", scheduler=scheduler).prepare()

@@ -78,8 +78,8 @@ def fairness_table(runs: Sequence[Run]) -> WideTable:
     """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
     from blox.report import measures
 
-    columns = (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
-    return _measured("fairness", columns, runs)
+    shown = (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
+    return _measured("fairness", shown, runs)
 
 
 def failure_tables(runs: Sequence[Run]) -> tuple[WideTable, WideTable]:

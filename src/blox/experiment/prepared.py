@@ -65,11 +65,11 @@ class Prepared:
         self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
         self.oracle = knows_durations(experiment.belief, self.composition)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
-        self.failures = failures_from_spec(experiment.failures)
-        self._node_events()
         self.most_jobs = self._most_jobs()
         self.digest = hashlib.sha256()  # of the jobs that a run has drawn
         self.feed: JobFeed | None = None  # that a run has drawn them from

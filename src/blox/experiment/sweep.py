@@ -229,7 +229,7 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes they may name
+    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes failures may name
     for names, stand_in in ((jobs_on_cluster, {}), (parts, light)):
         seen = set()
         for experiment in experiments:

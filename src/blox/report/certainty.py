@@ -12,6 +12,8 @@ from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 
+MARKED = " Bold: the best value of a column, and those not distinguishable from it."
+
 
 def certainty(runs: Sequence[Run]) -> str:
     """What the intervals are made from, or why there are none."""

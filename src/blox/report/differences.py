@@ -29,8 +29,8 @@ def differences(runs: Sequence[Run]) -> tuple[str, list[Difference]]:
     """The unit, and a row per run from the lowest average JCT on; no rows where nothing can be told."""
     compared, measure = Comparison.of(runs), measures.AVG_JCT
     against = compared.against_best(measure.key, measure.better)
-    if not any(found is not None for found in against.values()):
-        return "", []
+    if not any(found is not None and found.half_width for found in against.values()):
+        return "", []  # nothing can be told, or nothing differs
     names = labels(compared)
     best, *others = against
     others.sort(key=lambda position: (measure.of(compared[position]), position))

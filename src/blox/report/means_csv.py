@@ -11,6 +11,7 @@ from blox.report import measures
 from blox.report.labels import is_oracle, labels, unmarked
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.results.flat import flat
 from blox.results.statistics import Interval
 
 
@@ -22,7 +23,7 @@ def comparison_csv(runs: Sequence[Run]) -> str:
     """
     compared = Comparison.of(runs)
     rows = [
-        {"run": name, "oracle": _word(is_oracle(run)), **_basis(compared), **_figures(compared, position)}
+        {"run": name, "oracle": _word(is_oracle(run)), **_basis(compared), **with_bounds(compared, position)}
         for position, (name, run) in enumerate(zip(labels(runs), runs))
     ]
     for measure in measures.PAGE:
@@ -41,7 +42,7 @@ def means_csv(settings: Sequence[Mapping[str, str]], runs: Sequence[Run]) -> str
                 **{name: unmarked(text) for name, text in each.items()},
                 "oracle": _word(is_oracle(run)),
                 **_basis(compared),
-                **_figures(compared, position),
+                **with_bounds(compared, position),
             }
             for position, (each, run) in enumerate(zip(settings, compared))
         ]
@@ -62,9 +63,10 @@ def _basis(compared: Comparison[Run]) -> dict[str, Any]:
     return {"seeds": max(compared.basis.seeds, 1), "days": compared.basis.days or ""}
 
 
-def _figures(compared: Comparison[Run], position: int) -> dict[str, Any]:
+def with_bounds(compared: Comparison[Any], position: int) -> dict[str, Any]:
+    """The figures of one run, each with the bounds of its interval, where it has one."""
     found: dict[str, Any] = {}
-    for key, value in compared[position].summary.items():
+    for key, value in flat(compared[position].summary).items():
         found[key] = value
         if (interval := compared.interval(position, key)) is not None:
             found[f"{key}_low"], found[f"{key}_high"] = interval.low, interval.high

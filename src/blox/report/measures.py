@@ -133,11 +133,11 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
 
 
 def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> list[str]:
-    """How far the 95 % interval of each value reaches (`±0.31`), written like the values; "" without one."""
+    """How far each 95 % interval reaches (`±0.31`), like the values; "" where there is none or it is 0."""
     _, write = _written_in(measure, [measure.of(run) for run in runs], short)
     compared = Comparison.of(runs)
     found = [compared.interval(position, measure.key) for position in range(len(runs))]
-    return ["" if interval is None else f"±{write(interval.half_width)}" for interval in found]
+    return [f"±{write(each.half_width)}" if each is not None and each.half_width else "" for each in found]
 
 
 def best(measure: Measure, runs: Sequence[Run]) -> list[int]:

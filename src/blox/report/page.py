@@ -16,7 +16,7 @@ from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.run import Run
-from blox.report.sheet_html import breakable, sheet_html
+from blox.report.sheet_html import breakable, figure_cell, sheet_html
 from blox.results.comparison import Comparison
 from blox.toml_text import to_toml
 from blox.version import VERSION
@@ -100,7 +100,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             "Figures",
             f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
             "Utilisation, fragmentation and jobs waiting: averages over the time in which these arrived, and "
-            "over the whole run. Interruptions: preemptions, moves and failures of all jobs.",
+            "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
         *_failures(runs),
@@ -301,9 +301,7 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
     rows = []
     for position, name in enumerate(labels(runs)):
         cells = "".join(
-            _cell(position, best)
-            + texts[position]
-            + (f"<small>{reach[position]}</small></td>" if reach[position] else "</td>")
+            figure_cell(texts[position], reach[position], position, best)
             for (_, texts), reach, best in columns
         )
         rows.append(f"<tr><th>{_swatch(position)}{breakable(name)}</th>{cells}</tr>")
@@ -311,13 +309,6 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-
-
-def _cell(position: int, best: Sequence[int]) -> str:
-    """The beginning of a cell: marked if it is the best one, or not distinguishable from that."""
-    if position not in best:
-        return "<td>"
-    return '<td class="best">' if position == best[0] else '<td class="tied">'
 
 
 def _settings(runs: Sequence[Run]) -> str:

@@ -31,12 +31,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure over all rows, as texts in one unit, and the rows in which it is best."""
+    """A measure over all rows, as texts in one unit; how far intervals reach (`±0.3`); the best rows.
+
+    `best` has the row with the best value first, then those that are not distinguishable from it.
+    """
 
     measure: Measure
     unit: str
     texts: tuple[str, ...]
-    best: frozenset[int]
+    reach: tuple[str, ...]
+    best: tuple[int, ...]
 
     @property
     def head(self) -> str:
@@ -72,8 +76,9 @@ class Sheet:
         for measure in shown:
             if any(measure.key in row.summary for row in rows):
                 unit, texts = measures.column(measure, rows, short=True)
-                best = measures.best(measure, runs) if runs else ()
-                columns.append(Column(measure, unit, tuple(texts), frozenset(best)))
+                best = measures.best(measure, runs) if runs else []
+                reach = measures.half_widths(measure, runs, short=True) if runs else [""] * len(rows)
+                columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(best)))
         return cls(title, tuple(heads), tuple(rows), tuple(columns))
 
     def groups(self) -> list[tuple[str, int]]:

@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError
+from blox.report.certainty import MARKED, certainty, jobs_told
 from blox.report.labels import labels
+from blox.report.means_csv import with_bounds
 from blox.report.run import Run
-from blox.report.sheet import Sheet
+from blox.report.sheet import Column, Sheet
 from blox.report.sheets import breakdown_sheet, run_sheets
 from blox.results.breakdown import breakdown
+from blox.results.comparison import Comparison
 from blox.results.files import write_text
-from blox.results.flat import flat
 
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"}, "\N{EN DASH}": "--",
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"}, "\N{EN DASH}": "--", "±": "$\\pm$",
 }  # fmt: skip
 
 
@@ -43,17 +45,20 @@ def write_table(path: Path, runs: Sequence[Run], by: Sequence[str] = ()) -> None
         write_text(path, to_csv(runs, by))
         return
     sheets = [*run_sheets(runs), *(breakdown_sheet(runs, column) for column in by)]
-    write_text(path, _SHEETS[path.suffix](sheets))
+    told = f"{jobs_told(runs)} {certainty(runs)}{MARKED if len(runs) > 1 else ''}"
+    write_text(path, f"{_SHEETS[path.suffix](sheets)}\n{'% ' if path.suffix == '.tex' else ''}{told}\n")
 
 
 def to_csv(runs: Sequence[Run], by: Sequence[str] = ()) -> str:
     """A line per run, and per run and group: all figures in plain units (seconds, dollars, 0 to 1).
 
-    `by` and `group` are empty in the lines of whole runs. Every value of a column is a group.
+    `by` and `group` are empty in the lines of whole runs; there a figure with an interval has its bounds
+    beside it, `_low` and `_high`. Every value of a column is a group.
     """
     names = labels(runs)
+    compared = Comparison.of(runs)
     lines: list[tuple[str, str, str, Mapping[str, Any]]] = [
-        ("", "", name, flat(run.summary)) for name, run in zip(names, runs)
+        ("", "", name, with_bounds(compared, position)) for position, name in enumerate(names)
     ]
     for column in by:
         for name, run in zip(names, runs):
@@ -76,7 +81,7 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
         lines = [[*sheet.heads, *(column.head for column in sheet.columns)]]
         lines.append(["---"] * len(sheet.heads) + ["---:"] * len(sheet.columns))
         for position, row in enumerate(sheet.rows):
-            cells = [(column.texts[position], position in column.best) for column in sheet.columns]
+            cells = [(_with_reach(column, position), position in column.best) for column in sheet.columns]
             lines.append([*row.names, *(f"**{text}**" if best else text for text, best in cells)])
         table = "\n".join(f"| {' | '.join(_barless(cell) for cell in line)} |" for line in lines)
         parts.append(f"**{_barless(sheet.title)}**\n\n{table}\n")
@@ -111,7 +116,7 @@ def _latex_table(sheet: Sheet) -> str:
     for position, row in enumerate(sheet.rows):
         cells = [_tex(name) for name in row.names]
         for column in sheet.columns:
-            text = _tex(column.texts[position])
+            text = _tex(_with_reach(column, position))
             cells.append(f"\\textbf{{{text}}}" if position in column.best else text)
         if names > 1 and position and row.names[0] != sheet.rows[position - 1].names[0]:
             lines.append("\\addlinespace")
@@ -120,6 +125,10 @@ def _latex_table(sheet: Sheet) -> str:
 
 
 _SHEETS: dict[str, Callable[[Sequence[Sheet]], str]] = {".md": to_markdown, ".tex": to_latex}
+
+
+def _with_reach(column: Column, position: int) -> str:
+    return " ".join(filter(None, (column.texts[position], column.reach[position])))
 
 
 def _cell(value: Any) -> Any:

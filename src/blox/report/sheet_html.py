@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 from blox.report import colours
@@ -32,10 +33,7 @@ def sheet_html(sheet: Sheet) -> str:
         marks = ["" for _ in names[:-1]] + [swatch if len(position) > 1 else ""]
         cells = "".join(f'<th class="name">{mark}{breakable(name)}</th>' for mark, name in zip(marks, names))
         cells += "".join(
-            f'<td class="best">{escape(column.texts[at])}</td>'
-            if at in column.best
-            else f"<td>{escape(column.texts[at])}</td>"
-            for column in sheet.columns
+            figure_cell(column.texts[at], column.reach[at], at, column.best) for column in sheet.columns
         )
         body.append(f"<tr>{cells}</tr>")
     blank = "<th></th>" * len(sheet.heads)
@@ -43,6 +41,12 @@ def sheet_html(sheet: Sheet) -> str:
         f'<div class="scroll"><table><thead><tr class="groups">{blank}{top}</tr>'
         f"<tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def figure_cell(text: str, reach: str, position: int, best: Sequence[int]) -> str:
+    """A figure, how far its interval reaches below it, and its mark: the best, or not distinguishable."""
+    mark = "" if position not in best else ' class="best"' if position == best[0] else ' class="tied"'
+    return f"<td{mark}>{escape(text)}{f'<small>{reach}</small>' if reach else ''}</td>"
 
 
 def breakable(name: str) -> str:

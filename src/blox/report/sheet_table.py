@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from blox.report.labels import folded
 from blox.report.sheet import Column, Sheet
+from blox.report.table import figure_cells
 
 if TYPE_CHECKING:
     from blox.report.wide_table import WideTable
@@ -34,10 +35,7 @@ def sheet_table(sheet: Sheet) -> WideTable:
         wide_table.Column(
             column.measure.group,
             wide_table.right(_head(column)),
-            [
-                wide_table.right(text, "bold green" if at in column.best else "")
-                for at, text in enumerate(column.texts)
-            ],
+            figure_cells(column.texts, column.reach, column.best),
         )
         for column in sheet.columns
     ]

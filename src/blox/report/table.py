@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from blox.report import measures
 from blox.report.differences import differences
@@ -10,6 +11,9 @@ from blox.report.labels import labels
 from blox.report.run import Run
 from blox.report.wide_table import Column, WideTable, right
 from blox.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def comparison_table(results: Sequence[Run]) -> WideTable:
@@ -28,11 +32,16 @@ def figures_column(measure: measures.Measure, runs: Sequence[Run], *, marked: bo
     unit, texts = measures.column(measure, runs, short=True)
     reach = measures.half_widths(measure, runs, short=True)
     best = measures.best(measure, runs) if marked else []
+    return Column(measure.group, right(_head(measure, unit)), figure_cells(texts, reach, best))
+
+
+def figure_cells(texts: Sequence[str], reach: Sequence[str], best: Sequence[int]) -> list[Text]:
+    """Figures, how far their intervals reach below them, and marks: the best first, then its equals."""
     cells = []
     for position, (text, around) in enumerate(zip(texts, reach)):
         cell = right(text, "bold green" if position in best[:1] else "green" if position in best else "")
         cells.append(cell.append(f"\n{around}", style="not bold dim") if around else cell)
-    return Column(measure.group, right(_head(measure, unit)), cells)
+    return cells
 
 
 def difference_table(results: Sequence[Run]) -> WideTable | None:

@@ -1,4 +1,4 @@
-"""How often jobs had to stop and start again: preempted, moved to other GPUs, or thrown off by a failure."""
+"""How often jobs had to stop and start again: preempted, moved, or evicted by a failure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import Any
 
 from blox.workloads.table import Array
 
-KINDS = (
-    "preemptions",
-    "moves",
-    "evictions",
-)  # columns of jobs, and figures where a run has them
+KINDS = ("preemptions", "moves", "evictions")  # columns of jobs and figures of a summary, if a run has them
 
 
 def interruptions(jobs: Mapping[str, Array], moves_are_preemptions: bool = False) -> int:
@@ -25,5 +21,5 @@ def interruptions(jobs: Mapping[str, Array], moves_are_preemptions: bool = False
 def kinds_of(summary: Mapping[str, Any]) -> tuple[str, ...]:
     """The kinds that add up to the interruptions of a run: without moves where these are preemptions too."""
     kinds = tuple(name for name in KINDS if name in summary)
-    total = sum(summary[name] for name in kinds)
-    return kinds if summary.get("interruptions", total) == total else tuple(k for k in kinds if k != "moves")
+    others = tuple(name for name in kinds if name != "moves")
+    return others if sum(summary[name] for name in others) == summary.get("interruptions") else kinds

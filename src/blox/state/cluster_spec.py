@@ -158,9 +158,14 @@ def _type_of(group: str) -> str:
 
 
 def _speed(value: Any, where: str) -> float:
-    speed = _number(value, _SPEED, where)
-    if not speed:
-        raise BloxError("speed is 0", where=where, fix="give how fast these GPUs are, such as 3.1: above 0")
+    try:
+        speed = float(value)
+    except (TypeError, ValueError):
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise BloxError(
+            f"speed is {value!r}", where=where, fix="say how fast these GPUs are, such as 3.1: above 0"
+        )
     return speed
 
 
