@@ -69,6 +69,10 @@ _WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
 _PART = Form("a part", lambda value: not isinstance(value, type))
 _CLASS = Form("a class", lambda value: isinstance(value, type))
 
+_NAMES = Form(
+    "a tuple of texts",
+    lambda value: isinstance(value, tuple) and all(isinstance(name, str) for name in value),
+)
 _REASON = Form(
     "a text, or a method(rows, job_state) that gives one text per row",
     lambda value: isinstance(value, str) or callable(value),
@@ -156,6 +160,14 @@ _ATTRIBUTES = (
         _FLAG,
         False,
         "whether it takes the cluster as one pool of GPUs, so that no job counts as spread",
+    ),
+    Attribute(
+        "needs_columns",
+        POLICIES,
+        _NAMES,
+        (),
+        "columns of the workload's own that it reads with `job_state.column()`: a trace without them is "
+        "refused before the run, and `blox check` makes some up, of numbers",
     ),
     Attribute(
         "reason",

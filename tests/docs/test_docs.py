@@ -97,6 +97,24 @@ def test_the_page_on_failures_can_be_followed(tmp_path):
     assert (tmp_path / "results" / "rack" / "outages.csv").read_text().count(",7200,9000,") == 4
 
 
+def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
+    page = ROOT / "docs" / "results.md"
+    typed = follow(page, tmp_path)
+    blocks = "\n".join(text for _, text in FENCED.findall(page.read_text()))
+    shown = [line for line in blocks.splitlines() if "wait 36.6 h" in line]
+    march = next(text for command, text in typed.items() if " --by gpus" in command)
+    assert shown and all(line in march for line in shown), "the page shows these jobs"
+    head = (tmp_path / "by-tenant.csv").read_text().splitlines()[0].split(",")
+    assert head[:4] == ["by", "group", "run", "jobs"]
+    assert "\\begin{tabular}" in (tmp_path / "by-tenant.tex").read_text()
+    assert len(list((tmp_path / "results" / "months" / "figures").glob("*.pdf"))) == 10
+    snippet = re.search(r"^from blox import Result.*", blocks, re.MULTILINE | re.DOTALL)
+    snippet = snippet[0].partition("\n# pandas")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(snippet, {})
+    assert "vc01" in capsys.readouterr().out
+
+
 def test_a_newcomer_writes_a_policy(tmp_path):
     page = ROOT / "docs" / "writing-a-policy.md"
     typed = follow(page, tmp_path)

@@ -73,7 +73,7 @@ def test_the_longest_waits_are_told_by_gpu_count(runs: list[Result]) -> None:
 
 def test_a_starving_size_is_told_in_a_sentence(runs: list[Result]) -> None:
     (told,) = starving(runs[0])
-    assert told.startswith("jobs of 4 GPUs wait ") and "at p95" in told and "on average" in told
+    assert told.startswith("the 5 jobs of 4 GPUs wait ") and "at p95" in told and "on average" in told
     assert "starvation" in page(runs, "") and told in page(runs, "")
     assert starving(Experiment(workload="constant", jobs=20, cluster="2x4").run()) == []
 

@@ -6,9 +6,10 @@ import pytest
 
 from blox import BloxError, Experiment
 from blox.experiment.sweep import Grid
+from blox.report.labels import short_lines
 from blox.report.measures import AVG_JCT
 from blox.report.sweep_figures import panel_grid, sweep_figure
-from blox.report.sweep_points import Layout, Points, tick_lines
+from blox.report.sweep_points import Layout, Points
 from blox.results.result import Result
 
 BASE = Experiment(workload="constant", cluster="2x4")
@@ -82,10 +83,10 @@ def test_names_have_bars_and_numbers_lines() -> None:
 
 
 def test_ticks_are_short_lines() -> None:
-    assert tick_lines("my-own-cluster-log-2024", 12) == ["my-own-", "cluster-log-", "2024"]
-    assert tick_lines("philly", 12) == ["philly"]
-    assert tick_lines("averyveryverylongname", 12) == ["averyveryverylongname"]
-    assert tick_lines("", 12) == [""]
+    assert short_lines("my-own-cluster-log-2024", 12) == ["my-own-", "cluster-log-", "2024"]
+    assert short_lines("philly", 12) == ["philly"]
+    assert short_lines("averyveryverylongname", 12) == ["averyveryverylongname"]
+    assert short_lines("", 12) == [""]
 
 
 @pytest.mark.parametrize(

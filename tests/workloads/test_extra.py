@@ -194,3 +194,21 @@ def test_a_policy_cannot_write_to_the_column(trace, tmp_path):
     )
     with pytest.raises(BloxError, match="changes the state"):
         Experiment(workload=f"{trace}?extra=keep", cluster="1x1", scheduler=f"{policy}:Important").run()
+
+
+def test_a_policy_that_needs_a_column_says_so_and_is_told_before_it_runs(trace, tmp_path, command):
+    policy = tmp_path / "important.py"
+    told = POLICY.replace('    column: str = "importance"\n', "")
+    told = told.replace("job_state.column(self.column)", 'job_state.column("importance")')
+    policy.write_text(
+        told.replace("    def schedule", '    needs_columns = ("importance",)\n\n    def schedule')
+    )
+    scheduler = f"{policy}:Important"
+    with pytest.raises(BloxError, match=r"(?s)no column 'importance', which a policy needs.*extra=keep"):
+        Experiment(workload=f"{trace}?extra=ignore", cluster="1x1", scheduler=scheduler).prepare()
+    Experiment(workload=f"{trace}?extra=keep", cluster="1x1", scheduler=scheduler).prepare()
+    checked = command("check", scheduler)
+    assert checked.code == 0, checked.out
+    policy.write_text(told)
+    checked = command("check", scheduler)
+    assert checked.code == 1 and "needs_columns = ('importance',)" in " ".join(checked.out.split())

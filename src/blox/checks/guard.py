@@ -93,8 +93,9 @@ class Guard:
             return answer
         except Broken as fault:
             raise self.placed_fault(fault, verb, job_state) from None
-        except BloxError:
-            raise
+        except BloxError as error:  # of ours, that the policy has called wrongly
+            line = line_of_error(error, policy) or line_of_verb(policy, verb)
+            raise Broken(error.what, where=self.where(line, job_state), fix=error.fix, rule="runs") from None
         except (Exception, SystemExit) as error:  # sys.exit() in a policy must not end us in silence
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:

@@ -79,7 +79,8 @@ class Scenario:
         cluster_state = ClusterState(ClusterSpec(self.nodes))
         cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
-        feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
+        jobs = _with_columns(self.jobs, declared(policy, "needs_columns"))
+        feed = JobFeed(iter((jobs,)), cluster_state.total_gpus, self._believed)
         backend = Simulation(
             feed,
             self.performance,
@@ -141,6 +142,12 @@ class Turns:
         turn = int(job_state.now // ROUND_S) % 2
         jobs = job_state.active[job_state.active % 2 == turn]
         return Schedule(jobs if len(jobs) else job_state.active)
+
+
+def _with_columns(jobs: JobTable, names: tuple[str, ...]) -> JobTable:
+    """The jobs with columns of their own by these names: small whole numbers, some of them equal."""
+    extra = {name: np.arange(len(jobs)) * 5.0 % 7 for name in names}
+    return replace(jobs, extra=extra) if names else jobs
 
 
 def scenarios(kind: str) -> list[Scenario]:

@@ -48,10 +48,9 @@ def run(
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
-        "round_s": round_s, "clock": clock,
-        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
-        "backend": backend, "speedup": speedup, "prices": prices, "power": power,
-        "metrics": figures.joined(metric), "label": label,
+        "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
+        "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
+        "power": power, "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.cli.places import check_writable

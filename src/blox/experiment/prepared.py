@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +18,8 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
-from blox.errors import BloxError
-from blox.experiment.kept_settings import kept_settings
+from blox.errors import BloxError, suggestion
+from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.traits import knows_durations
 from blox.failures.job_failures import job_failures
@@ -30,18 +29,15 @@ from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
-from blox.recorder import Recorder
-from blox.results import failures, metrics
-from blox.results.accounting import Tariff, account
-from blox.results.outcomes import outcome_columns
-from blox.results.own_metrics import metrics_from_spec, with_metrics
-from blox.results.result import LazyTable, Result, label_of
+from blox.results.accounting import Tariff
+from blox.results.own_metrics import metrics_from_spec
+from blox.results.result import Result
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import Array, JobTable
+from blox.workloads.table import JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -75,8 +71,8 @@ class Prepared:
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
-        self._digest = hashlib.sha256()  # of the jobs that a run has drawn
-        self._feed: JobFeed | None = None  # that a run has drawn them from
+        self.digest = hashlib.sha256()  # of the jobs that a run has drawn
+        self.feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
         self._check_workload()
@@ -85,15 +81,15 @@ class Prepared:
         """The backend, fed with the jobs of the workload, or with these."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
-            self._digest = hashlib.sha256()
-            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self._digest)
+            self.digest = hashlib.sha256()
+            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self.digest)
         if parts.options.whole_seconds:
             job_batches = map(_in_whole_seconds, job_batches)
         belief = belief_from_spec(
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
-        self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
+        self.feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
         setup = BackendSetup(
             feed,
             parts.performance,
@@ -158,77 +154,8 @@ class Prepared:
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
     ) -> Result:
         """The figures of a run that has ended, whoever wrote its loop."""
-        options = self.composition.options
-        end_s = float(manager.now)
-        if (
-            not job_state.active_count
-            and not len(job_state.waiting)
-            and job_state.submitted
-            and not manager.truncated
-        ):
-            end_s = float(np.nanmax(job_state.columns.finish_s[: job_state.submitted]))
-        recorder: Recorder = manager.recorder
-        recorder.close(end_s)
-        jobs = metrics.job_columns(
-            job_state,
-            end_s=end_s,
-            window=self.window,
-            responsiveness_lag_s=self.experiment.round_s if options.responsiveness_late else 0.0,
-            truncated=manager.truncated,
-            moves_are_preemptions=options.moves_are_preemptions,
-            total_gpus=self.cluster.total_gpus,
-            apps=self.apps,
-        )
-        assert self._feed is not None  # a run has a backend
-        jobs.update(
-            outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
-        )
-        if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
-            jobs.update(told(job_state))
-        jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
-        rounds = recorder.rounds()
-        stints = LazyTable(partial(recorder.stints, end_s))
-        if (log := recorder.failures) is not None:
-            effective = failures.gpu_time(log, stints, self.composition.overheads)
-            jobs.update(failures.job_columns(log, effective, job_state.submitted))
-        spent: dict[str, Any] = {}
-        if self.tariff:
-            begin_s = float(jobs["submit_s"][0]) if job_state.submitted else end_s
-            columns, spent = account(
-                self.tariff,
-                stints,
-                self.cluster,
-                jobs=job_state.submitted,
-                begin_s=begin_s,
-                end_s=end_s,
-                shared=recorder.shared,
-            )
-            jobs.update(columns)
-        summary = metrics.summarise(
-            jobs,
-            rounds,
-            recorder,
-            end_s=end_s,
-            total_gpus=self.cluster.total_gpus,
-            round_s=self.experiment.round_s,
-            moves_are_preemptions=options.moves_are_preemptions,
-        )
-        tables: dict[str, dict[str, Array]] = {}
-        if log is not None:
-            summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
-            tables = failures.tables(log, effective, jobs, self.cluster, end_s=end_s)
-        for part in (self.composition.scheduler, self.composition.placement):
-            if reported := declared(part, "figures"):  # what a policy says of its own work
-                summary.update(reported(job_state))
-        summary.update(spent)
-        if self.resizes and not self.experiment.compat:
-            least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
-            resizable = int((least < most)[: job_state.submitted].sum())
-            if resizable or not declared(self.composition.scheduler, "rigid_too"):
-                summary["resizable_jobs"] = resizable
-        table = kept_settings(self, job_state, self._digest.hexdigest())
-        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
-        return with_metrics(found, self.metrics)
+        assert self.feed is not None  # a run has a backend
+        return gathered(self, manager, job_state, timing or {})
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
@@ -258,6 +185,19 @@ class Prepared:
         needed: int | None = declared(self.workload, "needed_gpus")
         return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
 
+    def _check_columns(self, table: JobTable) -> None:
+        """Refuses a trace without the columns of its own that a policy reads."""
+        parts = self.composition
+        for part in (parts.admission, parts.scheduler, parts.placement, parts.termination):
+            for name in declared(part, "needs_columns"):
+                if name not in table.extra and name not in table.columns:
+                    raise BloxError(
+                        f"the jobs have no column {name!r}, which a policy needs",
+                        where=table.source,
+                        fix="?extra=keep behind the path keeps the columns of its file; "
+                        f"{suggestion(name, (*table.columns, *table.extra))}",
+                    )
+
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
         table: JobTable | None = declared(self.workload, "table")
@@ -268,6 +208,7 @@ class Prepared:
                 raise BloxError(
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
+            self._check_columns(table)
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
             if check_jobs := declared(self.composition.performance, "check_jobs"):

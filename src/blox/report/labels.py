@@ -88,6 +88,16 @@ def folded(name: str, width: int) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
+def short_lines(name: str, width: int) -> list[str]:
+    """A name in short lines, for a tick or a head: it may break behind any mark, and within no word."""
+    lines = [""]
+    for piece in re.findall(r"[^\W_]+[\W_]*|[\W_]+", name):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.strip() for line in lines]
+
+
 def legend_shape(names: Sequence[str], characters: int) -> tuple[int, int]:
     """Columns and lines of a legend that has room for so many characters in a line, marks included."""
     widest = max((len(name) for name in names), default=0) + 7  # the mark and the space around it

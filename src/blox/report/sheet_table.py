@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blox.report.labels import folded
+from blox.report.labels import short_lines
 from blox.report.sheet import Column, Sheet
 from blox.report.table import figure_cells
 
@@ -58,4 +58,4 @@ def _head(column: Column) -> str:
 def _lines(word: str) -> list[str]:
     """A word of a head in short lines."""
     lines = _SHORT.get(word, word).split("\n")
-    return [piece for line in lines for piece in folded(line, _WIDEST_HEAD)]
+    return [piece for line in lines for piece in short_lines(line, _WIDEST_HEAD)]

@@ -6,8 +6,9 @@ from html import escape
 from typing import Any
 
 from blox.report import colours, figures, units
+from blox.report.labels import short_lines
 from blox.report.measures import Measure
-from blox.report.sweep_points import Points, tick_lines
+from blox.report.sweep_points import Points
 from blox.results.statistics import Interval
 
 _MOST_BESIDE = 3  # panels in a row
@@ -128,7 +129,7 @@ def _trace(
 
 
 def _tick(name: str) -> str:
-    return "<br>".join(escape(line) for line in tick_lines(name, _TICK))
+    return "<br>".join(escape(line) for line in short_lines(name, _TICK))
 
 
 def _first_panel(points: Points, line: int) -> int:

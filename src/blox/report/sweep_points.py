@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -187,16 +186,6 @@ def marked_settings(told: Mapping[str, str], run: Run) -> dict[str, str]:
 def _above_zero(found: Interval | None, mean: float) -> Interval:
     """What can be drawn of an interval: no figure of a sweep is below 0, however wide its interval."""
     return Interval(mean, mean, mean) if found is None else Interval(mean, max(found.low, 0.0), found.high)
-
-
-def tick_lines(name: str, width: int) -> list[str]:
-    """The name of a tick in short lines: it may break behind any mark, not within a word that fits."""
-    lines = [""]
-    for piece in re.findall(r"[^\W_]+[\W_]*|[\W_]+", name):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-    return [line.strip() for line in lines]
 
 
 def _word(name: str, text: str) -> str:

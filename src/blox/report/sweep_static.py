@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours, static
+from blox.report.labels import short_lines
 from blox.report.measures import Measure
 from blox.report.sweep_figures import panel_grid, scaling, values, y_title
-from blox.report.sweep_points import Points, tick_lines
+from blox.report.sweep_points import Points
 
 _HATCHES = ("", "//", "xx", "..")
 _PANEL = (2.6, 2.4)  # inches
@@ -47,7 +48,7 @@ def _figure(points: Points, measure: Measure, baseline: int | None) -> Any:
 
     layout = points.layout
     rows, columns = panel_grid(len(layout.panels))
-    named = max(len(line) for tick in layout.ticks for line in tick_lines(tick, _TICK))
+    named = max(len(line) for tick in layout.ticks for line in short_lines(tick, _TICK))
     each = max(0.11 * (len(layout.lines) + 1.5), 0.0 if layout.numeric else 0.09 * named)
     wide = max(_PANEL[0], 0.5 + each * len(layout.ticks))
     longest = max(map(len, layout.lines), default=0)
@@ -111,7 +112,7 @@ def _bars(
             axes.errorbar(x, y, yerr=reach, fmt="none", ecolor="#333333", elinewidth=0.8, capsize=1.8)
     if baseline is not None:
         axes.axhline(1.0, color="#8a939c", linewidth=0.8, linestyle=":")
-    axes.set_xticks(range(len(layout.ticks)), ["\n".join(tick_lines(name, _TICK)) for name in layout.ticks])
+    axes.set_xticks(range(len(layout.ticks)), ["\n".join(short_lines(name, _TICK)) for name in layout.ticks])
     axes.grid(axis="x", visible=False)
 
 

@@ -53,11 +53,13 @@ def account(
     begin_s: float,
     end_s: float,
     shared: bool,
+    outages: Mapping[str, Array] | None = None,
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Columns by job (`cost_dollars`, `energy_kwh`), and the same in all.
 
     A job's energy is that of its GPUs while it is on them. `energy_kwh` in all is that of every GPU of the
-    cluster from `begin_s` to `end_s`; `idle_energy_kwh` is the part of it in which no job is on them.
+    cluster from `begin_s` to `end_s`, but for its `outages` (`gpu`, `gpus`, `down_s`, `up_s`);
+    `idle_energy_kwh` is the part of it in which no job is on them.
     """
     type_of_gpu, gpus = _types(cluster)
     seconds = shared_out(stints) if shared else stints["end_s"] - stints["start_s"]
@@ -70,7 +72,9 @@ def account(
         figures["cost_dollars"] = float(hours.sum(axis=0) @ tariff.dollars)
     if tariff.busy_w is not None and tariff.idle_w is not None:
         columns["energy_kwh"] = hours @ tariff.busy_w / 1000
-        idle_hours = np.maximum(gpus * (end_s - begin_s) / HOUR_S - hours.sum(axis=0), 0.0)
+        down_hours = _down_hours(outages, type_of_gpu, begin_s, end_s, len(gpus))
+        up_hours = gpus * (end_s - begin_s) / HOUR_S - down_hours
+        idle_hours = np.maximum(up_hours - hours.sum(axis=0), 0.0)
         idle = float(idle_hours @ tariff.idle_w) / 1000
         figures["energy_kwh"] = float(hours.sum(axis=0) @ tariff.busy_w) / 1000 + idle
         figures["idle_energy_kwh"] = idle
@@ -96,6 +100,17 @@ def shared_out(stints: Mapping[str, Array]) -> Array:
         else:
             there.discard(stint)
     return seconds
+
+
+def _down_hours(
+    outages: Mapping[str, Array] | None, type_of_gpu: Array, begin_s: float, end_s: float, types: int
+) -> Array:
+    """GPU hours in which nodes were down between two times, by GPU type."""
+    if outages is None or not len(outages["gpu"]):
+        return np.zeros(types)
+    down_s = np.clip(outages["up_s"], begin_s, end_s) - np.clip(outages["down_s"], begin_s, end_s)
+    kind = type_of_gpu[outages["gpu"].astype(np.int64)]
+    return np.bincount(kind, down_s * outages["gpus"] / HOUR_S, minlength=types)
 
 
 def _types(cluster: ClusterSpec) -> tuple[Array, Array]:

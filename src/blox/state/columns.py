@@ -112,7 +112,8 @@ class Columns:
             f"no column is called {name!r}",
             where="job_state.column()",
             fix=f"{suggestion(name, (*SUBMISSION, *self.extra, *_READ))}; "
-            "?extra=keep behind a CSV workload keeps the columns of its file",
+            "?extra=keep behind a CSV workload keeps the columns of its file "
+            f"(a policy that says needs_columns = ({name!r},) is told before it runs, and can be checked)",
         )
 
     def put_extra(self, name: str, start: int, values: Array) -> None:

@@ -1,0 +1,127 @@
+"""What a run leaves behind, gathered from its states and its recorder: columns of jobs, figures, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blox.experiment.kept_settings import kept_settings
+from blox.manager import BloxManager
+from blox.optional import declared
+from blox.results import failures, metrics
+from blox.results.accounting import account
+from blox.results.outcomes import outcome_columns
+from blox.results.own_metrics import with_metrics
+from blox.results.result import LazyTable, Result, label_of
+from blox.state.jobs import JobState
+from blox.workloads.table import Array
+
+if TYPE_CHECKING:
+    from blox.experiment.prepared import Prepared
+
+
+def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timing: dict[str, Any]) -> Result:
+    """The result of a run that has ended."""
+    options, cluster, recorder = prepared.composition.options, prepared.cluster, manager.recorder
+    end_s = _end_s(manager, job_state)
+    recorder.close(end_s)
+    jobs = _job_columns(prepared, manager, job_state, end_s)
+    rounds = recorder.rounds()
+    stints = LazyTable(partial(recorder.stints, end_s))
+    tables: dict[str, dict[str, Array]] = {}
+    if (log := recorder.failures) is not None:
+        spent = failures.gpu_time(log, stints, prepared.composition.overheads)
+        jobs.update(failures.job_columns(log, spent, job_state.submitted))
+        tables = failures.tables(log, spent, jobs, cluster, end_s=end_s)
+    accounts = _accounts(prepared, jobs, stints, tables, end_s, shared=recorder.shared)
+    summary = metrics.summarise(
+        jobs,
+        rounds,
+        recorder,
+        end_s=end_s,
+        total_gpus=cluster.total_gpus,
+        round_s=prepared.experiment.round_s,
+        moves_are_preemptions=options.moves_are_preemptions,
+    )
+    if log is not None:
+        summary.update(failures.summarise(log, jobs, cluster, end_s=end_s))
+    for part in (prepared.composition.scheduler, prepared.composition.placement):
+        if reported := declared(part, "figures"):  # what a policy says of its own work
+            summary.update(reported(job_state))
+    summary.update(accounts)
+    summary.update(_resizable(prepared, job_state))
+    table = kept_settings(prepared, job_state, prepared.digest.hexdigest())
+    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables)
+    return with_metrics(found, prepared.metrics)
+
+
+def _end_s(manager: BloxManager, job_state: JobState) -> float:
+    """When the run ended: at the last finish if every job has finished, otherwise at the last round."""
+    left = job_state.active_count or len(job_state.waiting)
+    if left or not job_state.submitted or manager.truncated:
+        return float(manager.now)
+    return float(np.nanmax(job_state.columns.finish_s[: job_state.submitted]))
+
+
+def _job_columns(
+    prepared: Prepared, manager: BloxManager, job_state: JobState, end_s: float
+) -> dict[str, Array]:
+    """The columns of jobs: as measured, as submitted, as the policy counted, and the workload's own."""
+    options = prepared.composition.options
+    assert prepared.feed is not None
+    jobs = metrics.job_columns(
+        job_state,
+        end_s=end_s,
+        window=prepared.window,
+        responsiveness_lag_s=prepared.experiment.round_s if options.responsiveness_late else 0.0,
+        truncated=manager.truncated,
+        moves_are_preemptions=options.moves_are_preemptions,
+        total_gpus=prepared.cluster.total_gpus,
+        apps=prepared.apps,
+    )
+    reasons = manager.recorder.end_reasons
+    jobs.update(outcome_columns(job_state, jobs, prepared.feed.duration_s, reasons, end_s=end_s))
+    if told := declared(prepared.composition.scheduler, "job_columns"):
+        jobs.update(told(job_state))
+    jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
+    return jobs
+
+
+def _accounts(
+    prepared: Prepared,
+    jobs: dict[str, Array],
+    stints: LazyTable,
+    tables: Mapping[str, Mapping[str, Array]],
+    end_s: float,
+    *,
+    shared: bool,
+) -> dict[str, Any]:
+    """What the run costs and the energy it takes, where these are asked for; `jobs` get their columns."""
+    if not prepared.tariff:
+        return {}
+    columns, figures = account(
+        prepared.tariff,
+        stints,
+        prepared.cluster,
+        jobs=len(jobs["submit_s"]),
+        begin_s=float(jobs["submit_s"].min(initial=end_s)),
+        end_s=end_s,
+        shared=shared,
+        outages=tables.get("outages"),
+    )
+    jobs.update(columns)
+    return figures
+
+
+def _resizable(prepared: Prepared, job_state: JobState) -> dict[str, int]:
+    """How many jobs can be resized, where the scheduler resizes jobs and is made for such alone."""
+    if not prepared.resizes or prepared.experiment.compat:
+        return {}
+    columns, count = job_state.columns, job_state.submitted
+    resizable = int((columns.min_gpus < columns.max_gpus)[:count].sum())
+    if resizable or not declared(prepared.composition.scheduler, "rigid_too"):
+        return {"resizable_jobs": resizable}
+    return {}
