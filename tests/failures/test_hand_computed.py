@@ -262,3 +262,12 @@ class TestSameFailures:
             "stints.parquet",
         ):
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_themis_auctions_what_draining_nodes_have_not(run):
+    """b and c wait for the GPUs of the one node that takes jobs, while a has a lease on the other."""
+    jobs = [("a", 0, 4, 3000), ("b", 300, 4, 900), ("c", 300, 4, 900)]
+    result = run(jobs, "2x4", [(0, 2400, 2500, 2300)], scheduler="themis")
+    first = [stints(result, job)[0][2] for job in range(3)]
+    assert first == [[0, 1, 2, 3], [4, 5, 6, 7], [4, 5, 6, 7]]
+    assert (result.jobs["state"] == "finished").all()

@@ -45,13 +45,15 @@ def failing_worlds(draw, **options):
     world = draw(worlds(**options))
     if world.placement == "yarn":  # a rack must hold every job: it has one here
         world = dataclasses.replace(world, performance="duration")
-    savings = (world.overheads, "restart=20,checkpoint=250", "checkpoint=100,checkpoint_cost=9")
+    saving = ("restart=20,checkpoint=250", "checkpoint=100,checkpoint_cost=9")
+    overheads = draw(st.sampled_from((world.overheads, *saving)))
     planned = tuple(draw(outages(len(world.nodes))))
+    of_jobs = "job_mtbf=3h" if overheads in saving else "job_mtbf=20h"  # jobs of 30 GPU hours must finish
     return dataclasses.replace(
         world,
         outages=planned,
-        failures=draw(st.sampled_from(["none", "job_mtbf=3h"])) if planned else "job_mtbf=3h",
-        overheads=draw(st.sampled_from(savings)),
+        failures=draw(st.sampled_from(["none", of_jobs])) if planned else of_jobs,
+        overheads=overheads,
         round_s=300.0,
     )
 

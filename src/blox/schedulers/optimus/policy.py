@@ -102,8 +102,7 @@ class Optimus:
 
     def divide(self, memory: Memory, cluster_state: ClusterState, job_state: JobState) -> Array:
         """GPUs for every active job."""
-        columns, rows = job_state.columns, job_state.active
-        total = int(cluster_state.node_gpus[cluster_state.node_up].sum())
+        columns, rows, total = job_state.columns, job_state.active, cluster_state.total_gpus
         learnt = memory.learnt if self.beliefs == "learnt" else None
         left = remaining_s(job_state, learnt)
         node_gpus = int(cluster_state.node_gpus.max())

@@ -79,7 +79,7 @@ class Themis:
         active, held = job_state.active, job_state.held_gpus
         leases, now = memory.lease_end_s, job_state.now
         kept = np.array([now < leases.get(row, -1.0) for row in active.tolist()], dtype=bool) & (held > 0)
-        pool = cluster_state.total_gpus - int(held[kept].sum())
+        pool = cluster_state.total_gpus - self._leased(active[kept], held[kept], cluster_state)
         asked = wants(job_state, np.flatnonzero(~kept)) if pool and not kept.all() else {}
         granted = self._granted(asked, kept, pool, job_state, cluster_state, memory) if asked else {}
         end = self._lease_end(now)
@@ -97,6 +97,13 @@ class Themis:
         if cluster_state.free_gpus and not job_state.running.all():
             return job_state.now
         return min(job_state.memory(self, _Memory).lease_end_s.values(), default=math.inf)
+
+    def _leased(self, rows: Array, held: Array, cluster_state: ClusterState) -> int:
+        """GPUs that these jobs hold on nodes that take jobs."""
+        if not cluster_state.draining:
+            return int(held.sum())
+        gpus = cluster_state.holdings.held_by(rows)
+        return int(cluster_state.node_up[cluster_state.gpu_node[gpus]].sum())
 
     def _lease_end(self, now: float) -> float:
         return (math.floor(now / self.lease) + 1) * self.lease if self.aligned else now + self.lease
