@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared
@@ -63,4 +62,4 @@ def note_other_jobs(file: Path, now: Mapping[str, Any]) -> None:
     before, after = (table.get("workload_sha256") for table in (recorded, now["provenance"]))
     if before is not None and before != after:
         version = recorded.get("blox_version", "another version")
-        typer.echo(f"note: the jobs are not those of {file}, which blox {version} has drawn", err=True)
+        say(f"note: the jobs are not those of {file}, which blox {version} has drawn", to_stderr=True)

@@ -33,13 +33,12 @@ def explain(
 
     Without --job: in all, and the jobs that waited longest. With --job: that one, over time.
     """
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
     from blox.results.result import Result
 
     explanation = Explanation(Result.load(directory))
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if job is None:
         _all_jobs(console, explanation, limit)
     else:

@@ -12,6 +12,7 @@ import typer
 from blox.cli.experiments import check_files
 from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
+from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.parallel import Outcome, Task, cores, run_all
 from blox.experiment.settings import Experiment, read_toml
@@ -100,6 +101,6 @@ def failures(outcomes: Sequence[Outcome]) -> None:
         return
     for outcome in failed:
         assert outcome.error is not None
-        typer.echo(outcome.trace or f"error: {outcome.error.text()}", err=True)
-    typer.echo(f"{len(failed)} of {len(outcomes)} runs failed", err=True)
+        say(outcome.trace or f"error: {outcome.error.text()}", to_stderr=True)
+    say(f"{len(failed)} of {len(outcomes)} runs failed", to_stderr=True)
     raise typer.Exit(1 if any(outcome.trace for outcome in failed) else 2)

@@ -66,7 +66,6 @@ class ManyRuns:
 
 
 def _bars() -> Progress:
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -76,6 +75,8 @@ def _bars() -> Progress:
         TimeRemainingColumn,
     )
 
+    from blox.cli.safe_console import SafeConsole
+
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
@@ -83,7 +84,7 @@ def _bars() -> Progress:
         TextColumn("{task.fields[unit]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=SafeConsole(stderr=True),
         transient=True,
         expand=True,
     )

@@ -22,8 +22,7 @@ def report(
     ] = "png,svg",
 ) -> None:
     """Write the report of one run, or the comparison of several."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
@@ -33,7 +32,7 @@ def report(
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
     write_report(out, results, title)
-    console = Console()
+    console = SafeConsole()
     console.print(comparison_table(results))
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
     if written:

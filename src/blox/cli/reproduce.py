@@ -39,12 +39,11 @@ def reproduce(
     The verdict is computed from the numbers by a rule that is told with it. Numbers, picture and page go to
     the folder of the figure; runs that have finished are not run again.
     """
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.reproduce import Setting, figure_called
     from blox.reproduce import figures as known
 
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not figures:
         _list(console, known())
         return

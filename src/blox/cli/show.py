@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blox.cli.terminal import say
 from blox.recorder import CAUSES
 
 if TYPE_CHECKING:
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
 
 def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report.table import comparison_table
     from blox.report.words import mixed_speeds, remarks
 
-    console = Console()
+    console = SafeConsole()
     console.print(comparison_table(runs))
     console.print()
     console.print(waiting_table(runs))
@@ -90,17 +90,16 @@ def fairness_table(runs: Sequence[Run]) -> Table:
 
 def note_broken(faults: Sequence[BloxError]) -> None:
     """Says in one line each, on standard error, which installed parts cannot be listed."""
-    import typer
 
     for fault in faults:
-        typer.echo(f"note: {fault.where}: {fault.what}", err=True)
+        say(f"note: {fault.where}: {fault.what}", to_stderr=True)
 
 
 def written(out: Path, report: bool) -> None:
     """Says where the results are."""
-    from rich.console import Console
+    from blox.cli.safe_console import SafeConsole
 
-    console = Console()
+    console = SafeConsole()
     console.print(f"\nresults: {out}", highlight=False, soft_wrap=True, markup=False)
     if report:
         console.print(f"report:  {out / 'report.html'}", highlight=False, soft_wrap=True, markup=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blox.cli import options
+from blox.cli.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ def sweep(
     check_targets(left)
     write_text(out / "sweep.toml", to_toml(grid.to_table()))
     if known:
-        typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
+        say(f"{len(known)} of {len(tasks)} runs were finished before", to_stderr=True)
     try:
         outcomes = run_tasks(left, [_name(task.experiment, grid) for task in left], processes, len(known))
     except KeyboardInterrupt:
@@ -103,20 +104,19 @@ def _note_load(grid: Grid) -> None:
 
     for workload in grid.axes.get("workload", [grid.base.workload]) if "load" in grid.axes else []:
         if (load := own_load(workload)) is not None:
-            typer.echo(f"note: --load replaces the load={load} of {workload}", err=True)
+            say(f"note: --load replaces the load={load} of {workload}", to_stderr=True)
 
 
 def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *, csv: str) -> None:
     """Writes what sums the sweep up, and prints it."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report.sweep_page import write_sweep_report
     from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return
     write_text(out / "sweep.csv", csv)
-    console = Console()
+    console = SafeConsole()
     console.print(_table(grid, outcomes))
     lines = [f"\nfigures: {out / 'sweep.csv'}"]
     if report:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blox.cli.terminal import say
 from blox.errors import BloxError
 
 if TYPE_CHECKING:
@@ -38,14 +39,13 @@ def describe(
     seed: Seed = 0,
 ) -> None:
     """Statistics of a workload: arrivals, GPUs, durations, load, and what its reader assumed."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.workloads.describe import describe as figures
 
     gpus = None if cluster is None else _gpus_of(cluster)
     table = _jobs_of(spec, jobs, seed)
     found = figures(table)
-    console = Console()
+    console = SafeConsole()
     console.print(_summary(spec, found, gpus))
     console.print(_gpu_counts(found))
     _print_notes(table.notes)
@@ -106,25 +106,25 @@ def validate(
 
     workload = workload_from_spec(spec)
     reader = workload.reader if isinstance(workload, Trace) else None
-    typer.echo(_what_is_valid(reader if isinstance(reader, TraceReader) else None))
+    say(_what_is_valid(reader if isinstance(reader, TraceReader) else None))
     if isinstance(reader, TraceReader):
         table, problems = reader.examine()
         for problem in problems[:limit]:
-            typer.echo(f"{problem.error(reader.path).text()}")
+            say(f"{problem.error(reader.path).text()}")
         if len(problems) > limit:
-            typer.echo(f"... and {len(problems) - limit:,} more: --limit {len(problems)} lists them all")
+            say(f"... and {len(problems) - limit:,} more: --limit {len(problems)} lists them all")
     else:
         table, problems = draw(workload, jobs, seed), []
         table.validate()
     _print_notes(table.notes)
     if problems:
         lines = len({problem.line for problem in problems})
-        typer.echo(
+        say(
             f"{spec}: {_count(len(problems), 'problem')} in {_count(lines, 'line')}; "
             f"{_count(len(table), 'job')} without one"
         )
         raise typer.Exit(2)
-    typer.echo(f"{spec}: valid, {_count(len(table), 'job')}")
+    say(f"{spec}: valid, {_count(len(table), 'job')}")
 
 
 def _jobs_of(spec: str, jobs: int | None, seed: int) -> JobTable:
@@ -142,7 +142,7 @@ def _write(table: JobTable, out: str, to: str) -> None:
     written = write_trace(table, to)
     write_text(out, written.text)
     _print_notes((*table.notes, *written.notes))
-    typer.echo(f"wrote {_count(len(table), 'job')} to {out} ({to})")
+    say(f"wrote {_count(len(table), 'job')} to {out} ({to})")
 
 
 def _what_is_valid(reader: object) -> str:
@@ -224,7 +224,7 @@ def _gpus_of(cluster: str) -> int:
 
 def _print_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
 
 
 def _count(count: int, name: str) -> str:

@@ -101,7 +101,7 @@ class Experiment:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as a table; what is wrong with it is told with its line."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BloxError(
             "no such file", where=str(path), fix="give the path of an experiment in TOML"

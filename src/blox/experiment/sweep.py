@@ -212,7 +212,7 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
     if not all((directory / name).is_file() for name in FILES):
         return False
     try:
-        kept = tomllib.loads((directory / "experiment.toml").read_text())
+        kept = tomllib.loads((directory / "experiment.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     recorded = kept.pop("provenance", {})
@@ -227,9 +227,10 @@ def finished_outcome(task: Task) -> Outcome | None:
     if directory is None or not is_finished(directory, task.experiment):
         return None
     try:
-        experiment = tomllib.loads((directory / "experiment.toml").read_text())
+        experiment = tomllib.loads((directory / "experiment.toml").read_text(encoding="utf-8"))
         summary, timing = (
-            json.loads((directory / f"{name}.json").read_text()) for name in ("summary", "timing")
+            json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+            for name in ("summary", "timing")
         )
     except (OSError, ValueError):
         return None

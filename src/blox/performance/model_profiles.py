@@ -99,7 +99,7 @@ def _plain(name: str) -> str:
 def _rows(file: Path, columns: tuple[str, ...]) -> list[tuple[str, list[str]]]:
     """The rows of a CSV with these columns, each with its place; lines that begin with # are comments."""
     try:
-        lines = file.read_text().splitlines()
+        lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BloxError(f"cannot be read: {error}", where=str(file), fix="give a CSV of profiles") from None
     found: list[tuple[str, list[str]]] = []

@@ -62,7 +62,7 @@ def _lookup(rates: dict[Key, float], model: str, gpu_type: str, gpus: int, conso
 def _load(path: str) -> dict[Key, float]:
     file = Path(path) if path else Path(__file__).parent.parent / "profiles" / "spread.csv"
     try:
-        lines = file.read_text().splitlines()
+        lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise BloxError(
             f"cannot be read: {error.strerror}", where=str(file), fix="give a CSV of rates"

@@ -95,7 +95,9 @@ def _own() -> Throughputs:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    return [line.split(",") for line in path.read_text().splitlines() if not line.startswith("#")]
+    return [
+        line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")
+    ]
 
 
 def _job_type(model: str, batch_size: str) -> str:
@@ -104,7 +106,7 @@ def _job_type(model: str, batch_size: str) -> str:
 
 def _from_json(path: Path) -> Throughputs:
     try:
-        table = json.loads(path.read_text())
+        table = json.loads(path.read_text(encoding="utf-8"))
         types = tuple(sorted(name for name in table if not name.endswith(UNCONSOLIDATED)))
         kinds = {text: _kind(text) for name in types for text in table[name]}
         alone = {

@@ -76,7 +76,7 @@ def elastic_profile(name: str, path: str = "") -> ElasticProfile:
 def _load(path: str) -> dict[str, ElasticProfile]:
     file = Path(path) if path else FILE
     try:
-        content = tomllib.loads(file.read_text())
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise BloxError(
             f"cannot be read: {error.strerror}", where=str(file), fix="give a TOML file"

@@ -187,7 +187,7 @@ def best_case(want: Want | None, gpus: int, node_gpus: int, node_cpu: float, nod
 
 def _rows(path: Path) -> list[list[str]]:
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BloxError(
             f"cannot be read: {error}", where=str(path), fix="give a CSV of Synergy's profiles"

@@ -86,7 +86,7 @@ def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text)
+        draft.write_text(text, encoding="utf-8")
         os.replace(draft, path)
     except BaseException:
         draft.unlink(missing_ok=True)
@@ -94,11 +94,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2) + "\n")
+    path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(jobs)
         writer.writerows(zip(*(_cells(column) for column in jobs.values())))
@@ -114,14 +114,14 @@ def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    return _read(path, lambda: tomllib.loads(path.read_text()))
+    return _read(path, lambda: tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]:
     """A JSON file of figures; those that are `needed` are there."""
 
     def read() -> dict[str, Any]:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
             raise ValueError("it holds no table of figures")
         return found
@@ -138,7 +138,7 @@ def read_jobs(path: Path, count: int) -> dict[str, Array]:
     """The `count` jobs of a run as columns."""
 
     def read() -> dict[str, Array]:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             text = file.read()
         rows = list(csv.reader(io.StringIO(text, newline="")))
         if not text.endswith("\n") or len(rows) != count + 1:

@@ -70,7 +70,7 @@ class Result:
         place.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
         try:
-            (draft / "experiment.toml").write_text(to_toml(self.experiment))
+            (draft / "experiment.toml").write_text(to_toml(self.experiment), encoding="utf-8")
             files.write_jobs(draft / "jobs.csv", self.jobs)
             files.write_json(draft / "summary.json", self.summary)
             files.write_json(draft / "timing.json", self.timing)

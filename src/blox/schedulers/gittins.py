@@ -56,7 +56,7 @@ def read_samples(path: str) -> Array:
     """Sizes, ascending, from a CSV file with a column `duration` (the Tiresias simulator's format)."""
     file = Path(path).expanduser()
     try:
-        with file.open(newline="") as lines:
+        with file.open(newline="", encoding="utf-8") as lines:
             rows = csv.DictReader(lines)
             if "duration" not in (rows.fieldnames or ()):
                 raise BloxError(

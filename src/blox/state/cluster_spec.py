@@ -143,7 +143,7 @@ _TOP_KEYS = {"nodes", "network_gbps", "rack_gbps", "links"}
 def _from_toml(path: Path) -> ClusterSpec:
     where = str(path)
     try:
-        table = tomllib.loads(path.read_text())
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BloxError(
             "no such file",
@@ -181,7 +181,7 @@ def _from_tiresias(path: Path, text: str) -> ClusterSpec:
     """The one line of a cluster file of the Tiresias simulator; a switch is a rack."""
     where = str(path)
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file, delimiter=" " if path.suffix == ".txt" else ","))
     except (OSError, UnicodeDecodeError) as error:
         raise BloxError(
