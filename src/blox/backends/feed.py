@@ -9,7 +9,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.state.jobs import JobState
-from blox.workloads.table import LONGEST_S, Array, JobTable
+from blox.workloads.table import Array, JobTable
 
 Belief = Callable[[JobTable], Array]
 RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
@@ -68,18 +68,11 @@ class JobFeed:
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
-    """Refuses a job that asks for more GPUs than the cluster has, or that would run beyond measure.
+    """Refuses a job that is not valid, or that asks for more GPUs than the cluster has.
 
     Where the scheduler resizes jobs, one that can do with fewer GPUs than it asks for may ask for more.
     """
-    endless = ~(jobs.columns["duration_s"] <= LONGEST_S)
-    if endless.any():
-        row = int(np.argmax(endless))
-        raise BloxError(
-            f"job {jobs.columns['job_id'][row]!r} runs for {jobs.columns['duration_s'][row].item()!r} s",
-            where=jobs.place(row),
-            fix=f"duration_s must be at most {LONGEST_S:,.0f} (31 years)",
-        )
+    jobs.validate()
     least = jobs.least_gpus
     wide = (least if resizes else jobs.columns["gpus"]) > largest
     if wide.any():

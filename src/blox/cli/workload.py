@@ -150,8 +150,7 @@ def _what_is_valid(reader: object) -> str:
     from blox.workloads.readers.base import TraceReader
     from blox.workloads.validity import RULES, UNIQUE_IDS
 
-    lines = ["A valid trace has, for every job:", f"  {UNIQUE_IDS}"]
-    lines += [f"  {rule.column} {rule.text}" for rule in RULES]
+    lines = ["In a valid trace:", *(f"  {rule.column} {rule.text}" for rule in RULES), f"  {UNIQUE_IDS}"]
     if isinstance(reader, TraceReader):
         name = getattr(type(reader), "blox_name", type(reader).__name__)
         lines.append(f"The format {name} needs the columns {', '.join(reader.required)}")

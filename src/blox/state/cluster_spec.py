@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError, sought, suggestion
-from blox.workloads.table import MOST_GPUS
+from blox.workloads.columns import MOST_GPUS
 
 DEFAULT_TYPE = "gpu"
 _GROUP = re.compile(r"^(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>\d+)x(?P<gpus>\d+)$")

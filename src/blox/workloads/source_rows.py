@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.workloads.table import LARGEST_WHOLE, Array
+from blox.workloads.columns import LARGEST_WHOLE, Array
 from blox.workloads.text_files import read_text
 
 

@@ -1,21 +1,25 @@
-"""What a valid trace is: the rules that every job obeys, stated once and checked for all jobs at a time.
+"""What a valid job is: the range of every column (from COLUMNS), and the rules between columns and ids.
 
-The readers report every job that breaks one; `blox workload validate` prints the rules themselves.
+`JobTable.validate` raises for the first job that breaks a rule, the readers report all of them by line,
+`blox workload validate` prints the rules themselves. All three go through `broken_rules` and `repeated_ids`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from blox.workloads.table import LATEST_S, LONGEST_S, MOST_GPUS, Array
+import numpy as np
+
+from blox.workloads.columns import COLUMNS, Array, Column
 
 Columns = dict[str, Array]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule about one column; `broken` is true for the jobs that break it (NaN counts as broken)."""
+    """One rule about one column; `broken` is true for the jobs that break it."""
 
     column: str
     text: str
@@ -23,69 +27,62 @@ class Rule:
     broken: Callable[[Columns], Array]
 
 
-def _in_order(low: str, high: str) -> Rule:
+def _range(column: Column) -> Rule:
+    return Rule(column.name, column.rule, (column.name,), lambda c: column.out_of_range(c[column.name]))
+
+
+def _ordered(low: str, high: str, *, blamed: str) -> Rule:
+    text = f"must not be above {high}" if blamed == low else f"must not be below {low}"
+    absent = COLUMNS[high].default  # of `low` it is below every valid value, or nan
     return Rule(
-        low,
-        f"must not be above {high}, where both are given",
+        blamed,
+        f"{text}, where both are given",
         (low, high),
-        lambda c: (c[low] > c[high]) & (c[high] > 0),
+        lambda c: (c[low] > c[high]) & (True if absent is None else c[high] != absent),
     )
 
 
 RULES = (
-    Rule(
-        "gpus",
-        f"must be a whole number, 1 or more, and at most {MOST_GPUS:,}",
-        ("gpus",),
-        lambda c: ~((c["gpus"] >= 1) & (c["gpus"] <= MOST_GPUS)),
-    ),
-    Rule(
-        "duration_s",
-        f"must be a number above 0, and at most {LONGEST_S:,.0f} (31 years)",
-        ("duration_s",),
-        lambda c: ~((c["duration_s"] > 0) & (c["duration_s"] <= LONGEST_S)),
-    ),
-    Rule(
-        "submit_s",
-        f"must be a number, 0 or more, and at most {LATEST_S:,.0f}",
-        ("submit_s",),
-        lambda c: ~((c["submit_s"] >= 0) & (c["submit_s"] <= LATEST_S)),
-    ),
-    Rule(
-        "share_milli",
-        "must be between 1 and 1000",
-        ("share_milli",),
-        lambda c: ~((c["share_milli"] >= 1) & (c["share_milli"] <= 1000)),
-    ),
-    Rule(
-        "min_gpus",
-        "must be 0 (as many as it asks for) or between 1 and gpus",
-        ("min_gpus", "gpus"),
-        lambda c: ~((c["min_gpus"] >= 0) & (c["min_gpus"] <= c["gpus"])),
-    ),
-    Rule(
-        "max_gpus",
-        "must be 0 (as many as it asks for), or gpus or more",
-        ("max_gpus", "gpus"),
-        lambda c: ~((c["max_gpus"] == 0) | (c["max_gpus"] >= c["gpus"])),
-    ),
-    Rule("deadline_s", "must be 0 or more", ("deadline_s",), lambda c: c["deadline_s"] < 0),
-    Rule("cpu", "must be 0 or more", ("cpu",), lambda c: c["cpu"] < 0),
-    Rule("memory_gb", "must be 0 or more", ("memory_gb",), lambda c: c["memory_gb"] < 0),
-    Rule("batch_size", "must be 0 or more", ("batch_size",), lambda c: c["batch_size"] < 0),
-    Rule("min_batch_size", "must be 0 or more", ("min_batch_size",), lambda c: c["min_batch_size"] < 0),
-    Rule("max_batch_size", "must be 0 or more", ("max_batch_size",), lambda c: c["max_batch_size"] < 0),
-    _in_order("min_batch_size", "batch_size"),
-    _in_order("batch_size", "max_batch_size"),
-    _in_order("min_batch_size", "max_batch_size"),
-    Rule("iterations", "must be above 0", ("iterations",), lambda c: c["iterations"] <= 0),
-    Rule("iteration_s", "must be above 0", ("iteration_s",), lambda c: c["iteration_s"] <= 0),
+    Rule("job_id", "must not be empty", ("job_id",), lambda c: _empty(c["job_id"])),
+    *(_range(column) for column in COLUMNS.values() if not column.is_text),
+    _ordered("min_gpus", "gpus", blamed="min_gpus"),
+    _ordered("gpus", "max_gpus", blamed="max_gpus"),
+    _ordered("submit_s", "deadline_s", blamed="deadline_s"),
+    _ordered("min_batch_size", "batch_size", blamed="min_batch_size"),
+    _ordered("batch_size", "max_batch_size", blamed="batch_size"),
+    _ordered("min_batch_size", "max_batch_size", blamed="min_batch_size"),
 )
 
-UNIQUE_IDS = "job_id must not be empty, and no two jobs may share one"
+UNIQUE_IDS = "no two jobs may share a job_id"
 
 
 def broken_rules(columns: Columns) -> list[tuple[Rule, Array]]:
-    """Each rule that some job breaks, with the mask of those jobs."""
-    checked = [(rule, rule.broken(columns)) for rule in RULES if all(name in columns for name in rule.needs)]
-    return [(rule, mask) for rule, mask in checked if mask.any()]
+    """Each rule that some job breaks, with the mask of those jobs; a value is blamed once."""
+    found: list[tuple[Rule, Array]] = []
+    blamed: dict[str, Array] = {}  # column -> jobs whose value has broken a rule already
+    for rule in RULES:
+        if any(name not in columns for name in rule.needs):
+            continue
+        broken = rule.broken(columns)
+        for name in rule.needs:
+            broken = broken & ~blamed[name] if name in blamed else broken
+        if broken.any():
+            found.append((rule, broken))
+            blamed[rule.column] = blamed[rule.column] | broken if rule.column in blamed else broken
+    return found
+
+
+def repeated_ids(ids: Array) -> dict[int, int]:
+    """The rows whose id an earlier row has, each with the first such row. Empty ids break another rule."""
+    names = ids.tolist()
+    if len(set(names)) == len(names):
+        return {}
+    first: dict[Any, int] = {}
+    firsts = [first.setdefault(name, row) for row, name in enumerate(names)]
+    return {row: earlier for row, earlier in enumerate(firsts) if earlier != row and names[row] != ""}
+
+
+def _empty(ids: Array) -> Array:
+    if ids.dtype.kind != "O":
+        return np.zeros(len(ids), dtype=bool)
+    return np.fromiter((name == "" for name in ids.tolist()), dtype=bool, count=len(ids))

@@ -18,7 +18,7 @@ from blox.registry import classes
 from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
 from blox.workloads.table import COLUMNS, Array, JobTable
 from blox.workloads.text_files import require_file
-from blox.workloads.validity import broken_rules
+from blox.workloads.validity import broken_rules, repeated_ids
 
 # how values that come straight out of the file may be called there: our name -> the format's own
 Names = dict[str, str]
@@ -153,37 +153,32 @@ class TraceReader(ABC):
 
     def _check(self, rows: SourceRows, columns: dict[str, Array]) -> None:
         """Adds a fault for each job that breaks a rule; a value at fault already is not counted twice."""
-        values = dict(columns)
-        if not self.relative:
-            values.pop("submit_s")  # dates: any will do
-        for rule, broken in broken_rules(values):
-            here = values[rule.column]
+        for rule, broken in broken_rules(columns):
+            if rule.needs == ("submit_s",) and not self.relative:
+                continue  # dates: any will do
+            here = columns[rule.column]
             unread = np.zeros(len(rows), dtype=bool)
             for name in rule.needs:
-                if values[name].dtype.kind == "f":
-                    unread |= rows.faulty & np.isnan(values[name])
+                if columns[name].dtype.kind == "f":
+                    unread |= rows.faulty & np.isnan(columns[name])
             called = self.names.get(rule.column, rule.column)
             rows.fault(
                 broken & rows.kept & ~unread,
                 lambda row, here=here, called=called: f"{called} is {_shown(here[row])}",  # type: ignore[misc]
                 f"{called} {rule.text}",
             )
-        ids, called = columns["job_id"], self.names.get("job_id", "job_id")
-        first: dict[Any, int] = {}
-        twice, empty = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-        kept = np.flatnonzero(rows.kept).tolist()
-        names = ids[rows.kept].tolist()
-        if len(set(names)) != len(names) or "" in names:
-            for row, name in zip(kept, names):
-                empty[row] = name == ""
-                twice[row] = name != "" and first.setdefault(name, row) != row
-            rows.fault(empty, lambda row: f"{called} is empty", "give every job a name")
-            place = {name: rows.lines[row] for name, row in first.items()}
-            rows.fault(
-                twice,
-                lambda row: f"the {called} {ids.item(row)!r} is used twice (first in line {place[ids[row]]})",
-                "give every job its own",
-            )
+        called = self.names.get("job_id", "job_id")
+        kept, ids = np.flatnonzero(rows.kept), columns["job_id"]
+        first = {
+            int(kept[row]): rows.lines[kept[earlier]] for row, earlier in repeated_ids(ids[kept]).items()
+        }
+        twice = np.zeros(len(rows), dtype=bool)
+        twice[list(first)] = True
+        rows.fault(
+            twice,
+            lambda row: f"the {called} {ids.item(row)!r} is used twice (first in line {first[row]})",
+            "give every job its own",
+        )
 
     def _limited(self, table: JobTable) -> JobTable:
         """The table after `start`, `jobs` and `scale`."""
@@ -242,5 +237,7 @@ def _settled(name: str, values: Array) -> Array:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value) if value else "empty"
     number = float(value)
     return repr(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)

@@ -1,0 +1,158 @@
+"""The columns of a job: name, type, default, meaning and valid range of each, stated once.
+
+JobTable, the readers, the CSV format, JobState, `blox workload validate` and the documentation read them
+from here. To change what values a column may have, change its line in COLUMNS; rules between two columns
+and rules about ids are in `validity.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+NAN = float("nan")
+
+# Beyond these a value is a slip of the pen, and a run would take for ever or lose its precision.
+LONGEST_S = 1e9  # a job of 31 years
+LATEST_S = 1e10  # any date as seconds since 1970, for 300 years to come
+MOST_GPUS = 10_000_000
+LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column of a workload holds, and which values it may have.
+
+    Values are `least` or more, larger than `above`, and `most` or less, where these are given; infinity
+    is never valid. A column without a default is required. `nan` is valid where it is the default: no value.
+    """
+
+    name: str
+    dtype: Any
+    default: Any
+    meaning: str
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    note: str = ""  # what `most` amounts to, for messages
+
+    @property
+    def required(self) -> bool:
+        return self.default is None
+
+    @property
+    def is_text(self) -> bool:
+        return self.dtype is object
+
+    @property
+    def is_whole(self) -> bool:
+        return self.dtype is np.int64
+
+    @property
+    def rule(self) -> str:
+        """The valid range in words that follow the name: `must be a number above 0, and at most 9`."""
+        kind = f"a {'whole ' if self.is_whole else ''}number"
+        low = f"above {self.above:,g}" if self.above is not None else ""
+        low = f"{self.least:,g} or more" if self.least is not None else low
+        high = (
+            "" if self.most is None else f"at most {self.most:,.0f}{f' ({self.note})' if self.note else ''}"
+        )
+        if not low and not high:
+            return f"must be {kind}"
+        bounds = ", and ".join(filter(None, (low, high)))
+        if not self.required:
+            return f"must be {bounds}"
+        return f"must be {kind}{' ' if low.startswith('above') else ', '}{bounds}"
+
+    def out_of_range(self, values: Array) -> Array:
+        """Which of the values this column may not have."""
+        if self.is_text:
+            return np.zeros(len(values), dtype=bool)
+        if values.dtype.kind not in "biuf":
+            return np.ones(len(values), dtype=bool)
+        good = np.isfinite(values)
+        if self.is_whole:
+            good &= ~not_whole(values)
+        if self.least is not None:
+            good &= values >= self.least
+        if self.above is not None:
+            good &= values > self.above
+        if self.most is not None:
+            good &= values <= self.most
+        if isinstance(self.default, float):
+            good |= np.isnan(values)
+        return ~good
+
+
+def not_whole(values: Array) -> Array:
+    """Which numbers are no whole ones, or too large to be told from their neighbours; not nan."""
+    if values.dtype.kind != "f":
+        return np.zeros(len(values), dtype=bool)
+    wrong: Array = (np.abs(values) > LARGEST_WHOLE) | (np.isfinite(values) & (values != np.floor(values)))
+    return wrong
+
+
+COLUMNS: dict[str, Column] = {
+    column.name: column
+    for column in (
+        Column("job_id", object, None, "the job's name, unique in the trace"),
+        Column(
+            "submit_s",
+            np.float64,
+            None,
+            "seconds from the start of the trace at which it is submitted",
+            least=0,
+            most=LATEST_S,
+        ),
+        Column("gpus", np.int64, None, "GPUs it asks for, all or nothing", least=1, most=MOST_GPUS),
+        Column(
+            "duration_s",
+            np.float64,
+            None,
+            "seconds it runs in isolation on what it asks for",
+            above=0,
+            most=LONGEST_S,
+            note="31 years",
+        ),
+        Column("user", object, "", "who submitted it"),
+        Column("tenant", object, "", "the team, virtual cluster or queue that it is charged to"),
+        Column("group", object, "", "the app or experiment that it belongs to"),
+        Column("model", object, "", "the neural network it trains"),
+        Column("job_type", object, "", "what kind of job it is: training, evaluation, ..."),
+        Column("priority", np.int64, 0, "larger is more urgent"),
+        Column(
+            "deadline_s",
+            np.float64,
+            NAN,
+            "seconds from the start of the trace by which it should finish",
+            least=0,
+        ),
+        Column("min_gpus", np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)", least=0),
+        Column("max_gpus", np.int64, 0, "most GPUs it can use (0: as many as it asks for)", least=0),
+        Column("share_milli", np.int64, 1000, "thousandths of each GPU that it needs", least=1, most=1000),
+        Column("gpu_types", object, "", "the GPU types it may use, joined with | (empty: any)"),
+        Column(
+            "cpu", np.float64, NAN, "CPU cores it asks for in all (empty: its share of the node)", least=0
+        ),
+        Column(
+            "memory_gb",
+            np.float64,
+            NAN,
+            "host memory it asks for in all, GB (empty: its share of the node)",
+            least=0,
+        ),
+        Column("batch_size", np.int64, 0, "samples per step (0: not known)", least=0),
+        Column(
+            "min_batch_size", np.int64, 0, "fewest samples per step (0: as its application allows)", least=0
+        ),
+        Column(
+            "max_batch_size", np.int64, 0, "most samples per step (0: as its application allows)", least=0
+        ),
+        Column("iterations", np.float64, NAN, "steps that it takes in all", above=0),
+        Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0),
+    )
+}
