@@ -42,7 +42,7 @@ def compare(
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
     }  # fmt: skip
     several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, names_of, run_tasks
+    from blox.cli.grids import check_targets, failures, folder_of_runs, grid_from, names_of, run_tasks
     from blox.cli.show import show_runs, written
     from blox.experiment.parallel import Task
     from blox.experiment.sweep import check_all, slug
@@ -50,23 +50,23 @@ def compare(
     from blox.results.result import Result
     from blox.toml_text import to_toml
 
-    if out is not None:
-        check_place(out, "compare.toml", "report.html")
-    grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
-    experiments = grid.experiments()
-    check_all(experiments)
-    names = names_of(experiments)
-    tasks = [Task(each, None if out is None else out / slug(name)) for each, name in zip(experiments, names)]
-    check_targets(tasks)
-    outcomes = run_tasks(tasks, names, processes)
-    results = [outcome.result for outcome in outcomes if outcome.result is not None]
-    if out is not None and results:  # before anything is printed: whoever reads that may go away
-        write_text(out / "compare.toml", to_toml(grid.to_table()))
-        if report:
-            from blox.report.page import write_report
+    with folder_of_runs(out, "compare.toml", "report.html"):
+        grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
+        experiments = grid.experiments()
+        check_all(experiments)
+        names = names_of(experiments)
+        places = [None if out is None else out / slug(name) for name in names]
+        tasks = [Task(each, place) for each, place in zip(experiments, places)]
+        check_targets(tasks)
+        outcomes = run_tasks(tasks, names, processes)
+        results = [outcome.result for outcome in outcomes if outcome.result is not None]
+        if out is not None and results:  # before anything is printed: whoever reads that may go away
+            write_text(out / "compare.toml", to_toml(grid.to_table()))
+            if report:
+                from blox.report.page import write_report
 
-            finished = [outcome.task.directory for outcome in outcomes if outcome.result is not None]
-            write_report(out / "report.html", [Result.load(place) for place in finished if place is not None])
+                kept = [outcome.task.directory for outcome in outcomes if outcome.result is not None]
+                write_report(out / "report.html", [Result.load(place) for place in kept if place is not None])
     if results:
         show_runs(results)
     if out is not None and results:

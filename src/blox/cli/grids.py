@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,13 @@ from typing import Any
 import typer
 
 from blox.cli.experiments import check_files
-from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
 from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.parallel import Outcome, Task, cores, run_all
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid, slug, values_of
-from blox.results.files import check_target
+from blox.results.place import check_target, claimed_folder
 from blox.results.result import Result, label_of
 
 
@@ -46,8 +46,15 @@ def grid_from(
     return grid
 
 
-def check_place(out: Path, *own: str) -> None:
-    """Refuses a directory that holds something else than results and `own`, or cannot be written to."""
+@contextmanager
+def folder_of_runs(out: Path | None, *own: str) -> Iterator[None]:
+    """Holds a folder for several runs and the files `own`, so that no other process writes there.
+
+    Refuses one that holds something else, or cannot be written to. None: the runs are not kept.
+    """
+    if out is None:
+        yield
+        return
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
@@ -58,7 +65,8 @@ def check_place(out: Path, *own: str) -> None:
                 where=str(out),
                 fix="give a new directory",
             )
-    check_writable(out)
+    with claimed_folder(out):
+        yield
 
 
 def check_targets(tasks: Sequence[Task]) -> None:

@@ -67,7 +67,7 @@ def answer(arguments: Sequence[str]) -> int:
     try:
         from blox.cli import commands
         from blox.cli.interrupt import Interrupted
-        from blox.errors import BloxError
+        from blox.errors import BloxError, refusal
     except KeyboardInterrupt:
         return _interrupted()
     try:
@@ -86,7 +86,13 @@ def answer(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return commands.fail(_refused(error))
+        if _output_full(error):
+            return commands.fail(
+                f"what is printed cannot be written: {error.strerror}\n  fix: make room for it"
+            )
+        if (refused := refusal(error)) is None:
+            raise
+        return commands.fail(refused.text())
     except Exception as error:
         from blox.foreign import user_fault
 
@@ -103,16 +109,12 @@ def _interrupted(words: str = "interrupted") -> int:
     return 130
 
 
-def _refused(error: OSError) -> str:
-    """What the system refused, and where."""
-    if error.errno is None:  # raised by a library with words of its own: not a fault that we know
-        raise error
-    if error.filename is None and error.errno in _NO_ROOM:
-        # Python would try once more, and complain, when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return f"what is printed cannot be written: {error.strerror}\n  fix: make room where the output goes"
-    place = f"{error.filename}: " if error.filename is not None else ""
-    return f"{place}{error.strerror}\n  fix: check the path, its permissions and the disk"
+def _output_full(error: OSError) -> bool:
+    """Whether what we print has no room; then nothing is printed any more, not even at the end."""
+    if error.filename is not None or error.errno not in _NO_ROOM:
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+_PAGE = b"<!doctype html>"  # what every page begins with
 
 
 def report(
@@ -26,17 +29,35 @@ def report(
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
+    from blox.results.place import holding, written_by_a_run
     from blox.results.result import Result
 
+    _check_page(out)
     results = [Result.load(directory) for directory in dirs]
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
-    write_report(out, results, title)
+    with holding(out.parent) if written_by_a_run(out.parent) else nullcontext():
+        write_report(out, results, title)
     console = SafeConsole()
     console.print(comparison_table(results))
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
     if written:
         console.print(f"pictures: {len(written)} files in {pictures}", highlight=False, soft_wrap=True)
+
+
+def _check_page(out: Path) -> None:
+    """Refuses to put the page in the place of anything but a page."""
+    from blox.errors import BloxError
+
+    if not out.exists():
+        return
+    beginning = out.open("rb").read(len(_PAGE)).lower() if out.is_file() else b"no file"
+    if beginning and beginning != _PAGE:
+        raise BloxError(
+            "there is something of that name already, and it is no report",
+            where=str(out),
+            fix="give another name, such as report.html",
+        )
 
 
 def _split(formats: str) -> tuple[str, ...]:

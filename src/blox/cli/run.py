@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from blox.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from blox.results.result import Result
 
 
 def run(
@@ -41,20 +50,38 @@ def run(
         "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "backend": backend,
         "speedup": speedup, "label": label,
     }  # fmt: skip
-    from blox.cli.experiments import experiment_from, note_other_jobs
-    from blox.cli.places import check_writable
-    from blox.cli.progress import one_run
+    from contextlib import nullcontext
+
+    from blox.cli.experiments import note_other_jobs
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.results.files import check_target
+    from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    with nullcontext() if out is None else claimed(out) as claim:
+        result = _run(experiment, settings, ignore_checksum=ignore_checksum)
+        if claim is not None:  # before anything is printed: whoever reads that may go away
+            result.save(claim.directory, claim)
+            if report:
+                from blox.report.page import write_report
+
+                write_report(claim.place / "report.html", [result])
+    show_runs([result])
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
     if out is not None:
-        check_target(out)
-        check_writable(out, inside=False)
-    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
-    if speedup is not None and prepared.experiment.backend != "process":
+        written(out, report)
+
+
+def _run(file: Path | None, settings: Mapping[str, Any], *, ignore_checksum: bool) -> Result:
+    """The result of the experiment, with progress on a terminal."""
+    from blox.cli.experiments import experiment_from
+    from blox.cli.progress import one_run
+    from blox.errors import BloxError
+
+    prepared = experiment_from(file, settings, ignore_checksum=ignore_checksum)
+    if settings["speedup"] is not None and prepared.experiment.backend != "process":
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",
             where="--speedup",
@@ -65,15 +92,4 @@ def run(
 
         note_real_time(prepared)
     with one_run(prepared.experiment.scheduler) as progress:
-        result = prepared.run(progress)
-    if out is not None:  # first of all: whoever reads what is printed may go away
-        result.save(out)
-        if report:
-            from blox.report.page import write_report
-
-            write_report(out / "report.html", [result])
-    show_runs([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
-    if out is not None:
-        written(out, report)
+        return prepared.run(progress)

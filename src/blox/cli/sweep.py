@@ -65,15 +65,24 @@ def sweep(
         "round_s": round_s,
     }  # fmt: skip
     single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
-    from blox.cli.grids import check_place, check_targets, failures, grid_from, run_tasks
+    from blox.cli.grids import failures, folder_of_runs, grid_from
+
+    with folder_of_runs(out, "runs", "sweep.toml", "sweep.csv", "report.html"):
+        grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
+        outcomes = _run(out, grid, processes)
+        _finish(out, grid, outcomes, report)
+    failures(outcomes)
+
+
+def _run(out: Path, grid: Grid, processes: int | None) -> list[Outcome]:
+    """How every run of the grid ended: those that were finished before, and the others once they are run."""
+    from blox.cli.grids import check_targets, run_tasks
     from blox.cli.interrupt import Interrupted
     from blox.experiment.parallel import Task
-    from blox.experiment.sweep import check_all, finished_outcome, run_name, sweep_csv
+    from blox.experiment.sweep import check_all, finished_outcome, run_name
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    check_place(out, "runs", "sweep.toml", "sweep.csv", "report.html")
-    grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
     experiments = grid.experiments()
     check_all(experiments)
     _note_load(grid)
@@ -93,9 +102,7 @@ def sweep(
             f"  to go on: blox sweep {out / 'sweep.toml'} --out {out}"
         ) from None
     ended = {**known, **dict(zip(left, outcomes))}
-    outcomes = [ended[task] for task in tasks]
-    _finish(out, grid, outcomes, report, csv=sweep_csv(grid, outcomes))
-    failures(outcomes)
+    return [ended[task] for task in tasks]
 
 
 def _note_load(grid: Grid) -> None:
@@ -107,15 +114,16 @@ def _note_load(grid: Grid) -> None:
             say(f"note: --load replaces the load={load} of {workload}", to_stderr=True)
 
 
-def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, *, csv: str) -> None:
+def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool) -> None:
     """Writes what sums the sweep up, and prints it."""
     from blox.cli.safe_console import SafeConsole
+    from blox.experiment.sweep import sweep_csv
     from blox.report.sweep_page import write_sweep_report
     from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return
-    write_text(out / "sweep.csv", csv)
+    write_text(out / "sweep.csv", sweep_csv(grid, outcomes))
     console = SafeConsole()
     console.print(_table(grid, outcomes))
     lines = [f"\nfigures: {out / 'sweep.csv'}"]

@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
-from blox.errors import BloxError
+from blox.errors import BloxError, refusal
 from blox.experiment.settings import Experiment
 from blox.foreign import user_fault
 from blox.results.result import Result, label_of
@@ -114,7 +114,8 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     except BloxError as error:
         return Outcome(task, error=error)
     except Exception as error:
-        if (fault := user_fault(error)) is not None:
+        refused = refusal(error) if isinstance(error, OSError) else None
+        if (fault := user_fault(error) or refused) is not None:
             return Outcome(task, error=fault)
         what = f"{type(error).__name__}: {error}"
         where = f"run {label_of(task.experiment.to_table())}"

@@ -17,6 +17,7 @@ from blox import registry
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
+from blox.results.place import repair
 from blox.results.result import Result
 
 
@@ -100,6 +101,8 @@ class Experiment:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as a table; what is wrong with it is told with its line."""
+    if not path.exists():
+        repair(path.parent)  # the experiment.toml of results whose replacement was killed
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from blox.report import colours, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
+from blox.whole_file import naming, write_whole
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -65,17 +67,22 @@ def save_pictures(
     written = []
     with _paper():
         out_dir = Path(out_dir)
-        out_dir.mkdir(parents=True, exist_ok=True)
+        with naming(out_dir):
+            out_dir.mkdir(parents=True, exist_ok=True)
         for name, draw in pictures.items():
             figure = draw(results)
             for kind in formats:
-                path = out_dir / f"{name}.{kind}"
-                metadata = (
-                    {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
-                )
-                figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
-                written.append(path)
+                written.append(save_figure(figure, out_dir / f"{name}.{kind}", kind))
     return written
+
+
+def save_figure(figure: Any, path: Path, kind: str) -> Path:
+    """Writes a figure of matplotlib, without the time of day: the same runs give the same bytes."""
+    dateless = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=dateless.get(kind, {}))
+    write_whole(path, content.getvalue())
+    return path
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:

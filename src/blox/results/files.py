@@ -1,17 +1,15 @@
-"""The files of a results directory: written whole, replaced in one go, and read back with every fault named.
+"""The files of a results directory: how they are written, and read back with every fault named.
 
-What the columns mean stands in docs/semantics.md; here is only how they get to disk and back.
+What the columns mean stands in docs/semantics.md; how a directory is replaced as a whole, in `place.py`.
 """
 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
-import os
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -21,6 +19,8 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import ROUND_COLUMNS
+from blox.toml_text import to_toml
+from blox.whole_file import naming, write_whole
 from blox.workloads.table import Array
 
 T = TypeVar("T")
@@ -37,60 +37,15 @@ _JOB_COLUMNS = (
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
 
 
-def check_target(target: Path) -> None:
-    """Refuses to overwrite anything but earlier results, and what cannot be replaced as a whole."""
-    if target.exists() and not target.is_dir():
-        raise BloxError("there is a file of that name", where=str(target), fix="give a directory")
-    if not target.is_dir():
-        return
-    place = target.resolve()
-    if place in (Path.cwd(), *Path.cwd().parents) or os.path.ismount(place):
-        why = "a disk is mounted there" if os.path.ismount(place) else "it is the one you are in"
-        raise BloxError(
-            f"the directory cannot be replaced: {why}",
-            where=str(target),
-            fix=f"give a directory in it, such as {target / 'run'}",
-        )
-    names = sorted(entry.name for entry in target.iterdir())
-    strange = [name for name in names if not _is_ours(target / name)]
-    if not strange and not _written_by_a_run(target / "experiment.toml"):
-        strange = names
-    if strange:
-        raise BloxError(
-            f"the directory holds {strange[0]!r}, which is not from an earlier run",
-            where=str(target),
-            fix="give a new directory, or one that holds earlier results and nothing else",
-        )
-
-
-def replace_directory(draft: Path, target: Path) -> None:
-    """Puts `draft` where `target` is: afterwards the new one is there, or the old one as it was."""
-    if not target.exists():
-        os.replace(draft, target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    try:
-        os.replace(target, old / "was")
-        try:
-            os.replace(draft, target)
-        except BaseException:
-            os.replace(old / "was", target)
-            raise
-    finally:
-        if target.exists():  # or else the old results are in there
-            shutil.rmtree(old, ignore_errors=True)
-
-
 def write_text(path: Path, text: str) -> None:
-    """Writes a file in one go: it is there whole, or as it was before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    """Writes a file in one go, in a folder that is made if it is not there."""
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+
+
+def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    path.write_text(to_toml(settings), encoding="utf-8")
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
@@ -111,7 +66,10 @@ def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
         connection.execute("SET threads = 1")
         columns = dict(table)  # noqa: F841 - duckdb finds the variable by its name
         options = "FORMAT parquet, USE_TMP_FILE false"
-        connection.execute(f"COPY (SELECT * FROM columns) TO '{_by_number(file)}' ({options})")
+        try:
+            connection.execute(f"COPY (SELECT * FROM columns) TO '{_by_number(file)}' ({options})")
+        except duckdb.IOException as error:  # it does not say which error of the system it was
+            raise OSError(errno.EIO, _first_line(error), str(path)) from None
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -166,17 +124,6 @@ def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     return stints
 
 
-def _written_by_a_run(experiment: Path) -> bool:
-    """Whether an experiment.toml speaks of a run that has been, and is not somebody's own."""
-    return experiment.is_file() and b"\n[provenance]\n" in experiment.read_bytes()
-
-
-def _is_ours(entry: Path) -> bool:
-    """Whether a run has written it; a draft is of a run that was killed."""
-    name = entry.name
-    return entry.is_file() and (name in OWN or any(name.startswith(f".{own}.") for own in OWN))
-
-
 def _cells(column: Array) -> list[Any]:
     """Numbers in their shortest exact form; nothing where there is no value."""
     if column.dtype.kind != "f":
@@ -204,7 +151,7 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
                 connection.execute("SET threads = 1")
                 found = connection.execute(f"SELECT * FROM read_parquet('{_by_number(file)}')").fetchnumpy()
         except duckdb.Error as error:
-            raise ValueError(" ".join(str(error).split("\n")[0].split())) from None
+            raise ValueError(_first_line(error)) from None
         return {name: np.asarray(values) for name, values in found.items()}
 
     columns = _read(path, read)
@@ -233,6 +180,10 @@ def _damaged(path: Path, why: str) -> BloxError:
     return BloxError(
         f"the file is damaged: {why}", where=str(path), fix="run the experiment again (its experiment.toml)"
     )
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n")[0].split())
 
 
 def _by_number(file: BinaryIO) -> str:

@@ -7,8 +7,6 @@ wall and CPU time, kept apart because they differ every time.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +15,7 @@ from typing import Any
 
 from blox.errors import BloxError
 from blox.results import files
-from blox.toml_text import to_toml
+from blox.results.place import Claim, claimed, repair
 from blox.workloads.table import Array
 
 
@@ -61,32 +59,29 @@ class Result:
         told = ", ".join(f"{name}={self.summary.get(name)!r}" for name in figures)
         return f"Result({self.label!r}, {told})"
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes the directory in one go: it is there whole, or as it was before."""
-        target = Path(directory)
+    def save(self, directory: str | Path, claim: Claim | None = None) -> Path:
+        """Writes the directory in one go: it is there whole, or as it was before.
+
+        `claim` is given by a program that holds the directory already.
+        """
         _check_nameable(self.experiment)
-        files.check_target(target)
-        place = target.resolve()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-        try:
-            (draft / "experiment.toml").write_text(to_toml(self.experiment), encoding="utf-8")
+        if claim is None:
+            with claimed(directory) as claim:
+                return self.save(directory, claim)
+        with claim.replacement() as draft:
+            files.write_settings(draft / "experiment.toml", self.experiment)
             files.write_jobs(draft / "jobs.csv", self.jobs)
             files.write_json(draft / "summary.json", self.summary)
             files.write_json(draft / "timing.json", self.timing)
             files.write_parquet(draft / "rounds.parquet", self.rounds)
             files.write_parquet(draft / "stints.parquet", self.stints)
-            draft.chmod(0o755)
-            files.replace_directory(draft, place)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
-        return target
+        return claim.directory
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
         """Reads a results directory back. A file that is damaged is named."""
         folder = Path(directory)
+        repair(folder)
         missing = [name for name in files.FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"

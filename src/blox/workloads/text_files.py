@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 import zlib
 from pathlib import Path
 
 from blox.errors import BloxError, sought
+from blox.whole_file import write_whole
 
 
 def require_file(path: str | Path) -> Path:
@@ -63,19 +62,6 @@ def write_text(path: str | Path, text: str) -> None:
     if file.suffix == ".gz":
         content = gzip.compress(content, mtime=0)  # no time stamp: the same jobs give the same bytes
     try:
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        write_whole(file, content)
     except OSError as error:
         raise BloxError(f"cannot be written: {error.strerror}", where=str(file)) from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, file)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise BloxError(f"cannot be written: {error.strerror}", where=str(file)) from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
