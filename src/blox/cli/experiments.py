@@ -58,7 +58,7 @@ def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[
 
 def note_other_jobs(file: Path, now: Mapping[str, Any]) -> None:
     """Says so if a generator gave other jobs than when the experiment of the file was run."""
-    recorded = read_toml(file).get("provenance", {})
+    recorded: Mapping[str, Any] = read_toml(file).get("provenance", {})
     before, after = (table.get("workload_sha256") for table in (recorded, now["provenance"]))
     if before is not None and before != after:
         version = recorded.get("blox_version", "another version")

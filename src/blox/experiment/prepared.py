@@ -22,6 +22,7 @@ from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
 from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.experiment.standstill import StandstillWatch
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend
@@ -116,7 +117,7 @@ class Prepared:
                     scheduler=self.composition.scheduler,
                     placement=self.composition.placement,
                     skip=skip,
-                    on_round=_reporter(progress, self.window, self._expected_jobs()) if progress else None,
+                    on_round=_after_round(progress, self.window, self._expected_jobs()),
                 )
         finally:
             backend.close()
@@ -241,7 +242,7 @@ def parse_window(text: str) -> tuple[int, int] | None:
     """`3000-4000` as a pair; None for an empty text."""
     if not text:
         return None
-    match = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{1,12})\s*-\s*([0-9]{1,12})\s*", text)
     if match is not None and int(match[1]) > int(match[2]):
         raise BloxError(
             f"the window {text!r} runs backwards", where="window", fix=f"write {match[2]}-{match[1]}"
@@ -278,6 +279,22 @@ def _rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*usual)
+
+
+def _after_round(
+    progress: Progress | None, window: tuple[int, int] | None, expected: int
+) -> Callable[[BloxManager, JobState], None]:
+    """What is done after every round: progress is told to `progress`, and a standstill is noticed."""
+    watch = StandstillWatch()
+    if progress is None:
+        return watch
+    report = _reporter(progress, window, expected)
+
+    def both(manager: BloxManager, job_state: JobState) -> None:
+        watch(manager, job_state)
+        report(manager, job_state)
+
+    return both
 
 
 def _reporter(

@@ -28,6 +28,7 @@ PER_MODEL: dict[str, tuple[float, float]] = {
     "A3C": (15.0, 17.0),
 }
 DEFAULT = (20.0, 30.0)
+LONGEST_S = 86_400.0  # a start that takes longer than a day is a slip of the pen
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,12 @@ def overheads_from_spec(spec: str) -> Overheads:
             seconds = float(text)
         except ValueError:
             seconds = -1.0
-        if key not in (*values, "resize") or not 0 <= seconds < float("inf"):
+        if key not in (*values, "resize") or not 0 <= seconds <= LONGEST_S:
             raise BloxError(
                 f"{key}={text} is not an overhead",
                 where=where,
-                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS]",
+                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS], "
+                f"each at most {LONGEST_S:,.0f} (a day)",
             )
         values[key] = seconds
     return Overheads(values["launch"], values["restart"], resize_s=values.get("resize"))

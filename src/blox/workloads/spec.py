@@ -61,7 +61,10 @@ def workload_from_spec(spec: str) -> Workload:
 
 
 def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
-    """The first jobs of a workload as one table (None: all of a trace). Fewer where it ends before."""
+    """The first jobs of a workload as one table (None: all of a trace). Fewer where it ends before.
+
+    Raises BloxError for a job that no run would take.
+    """
     found: list[JobTable] = []
     count = 0
     for batch in workload.batches(workload_rng(seed)):
@@ -72,7 +75,9 @@ def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
     if not found:
         raise BloxError("the workload has no jobs", fix="let batches() yield at least one table")
     table = found[0] if len(found) == 1 else _joined(found)
-    return table if jobs is None or len(table) <= jobs else table.take(slice(0, jobs))
+    table = table if jobs is None or len(table) <= jobs else table.take(slice(0, jobs))
+    table.validate()
+    return table
 
 
 def _joined(tables: list[JobTable]) -> JobTable:

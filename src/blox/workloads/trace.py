@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.registry import parameters
 from blox.workloads.table import JobTable
+from blox.workloads.text_files import user_path
 
 
 class Reader(Protocol):
@@ -64,7 +65,7 @@ class Trace:
     def files(self) -> list[Path]:
         """The files that the jobs come from."""
         listed = getattr(self.reader, "files", None)
-        return list(listed()) if listed is not None else [Path(self.reader.path).expanduser()]
+        return list(listed()) if listed is not None else [user_path(self.reader.path)]
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Yields the one table; `rng` is not used."""

@@ -20,6 +20,7 @@ from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.pollux_profiles import applications_beside
 from blox.workloads.table import Array, JobTable
+from blox.workloads.text_files import user_path
 
 OWN_BATCH = {"ncf": 32768}  # the artifact fixes the batch size of this application also under Pollux
 
@@ -122,8 +123,8 @@ class Measured:
         """The measurements of an application; errors name those that are there."""
         known = self.trainings.applications
         if name not in known:
-            source = Path(jobs.source).expanduser()
-            folder = Path(self.folder).expanduser() if self.folder else applications_beside(source)
+            source = user_path(jobs.source)
+            folder = user_path(self.folder) if self.folder else applications_beside(source)
             if not (folder / name / "placements.csv").is_file():
                 raise _not_measured(name, folder, jobs.source)
             known[name] = Application(folder / name)
