@@ -60,7 +60,8 @@ class Column:
         """The valid range in words that follow the name: `must be a number above 0, and at most 9`."""
         kind = f"a {'whole ' if self.is_whole else ''}number"
         low = f"above {self.above:,g}" if self.above is not None else ""
-        low = f"{self.least:,g} or more" if self.least is not None else low
+        if self.least is not None:
+            low = f"{self.least:,.0f} or more" if self.least == int(self.least) else f"{self.least:g} or more"
         high = (
             "" if self.most is None else f"at most {self.most:,.0f}{f' ({self.note})' if self.note else ''}"
         )
