@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox.errors import BloxError, shortened
 from blox.recorder import ROUND_COLUMNS
 from blox.toml_text import to_toml
 from blox.whole_file import naming, write_whole
@@ -73,7 +73,12 @@ def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    return _read(path, lambda: tomllib.loads(path.read_text(encoding="utf-8")))
+    """The settings of an experiment: values, and tables of values one level deep."""
+    settings = _read(path, lambda: tomllib.loads(path.read_text(encoding="utf-8")))
+    for name, value in settings.items():
+        if isinstance(value, dict) != (name == "provenance"):
+            raise _damaged(path, f"{name} is {shortened(repr(value), 100)}")
+    return settings
 
 
 def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]:
@@ -88,8 +93,10 @@ def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]
     figures = _read(path, read)
     _check_names(path, "figure", needed, figures)
     for name in needed:
-        if not isinstance(figures[name], int | float):
-            raise _damaged(path, f"the figure {name!r} is {figures[name]!r}, not a number")
+        if not isinstance(figures[name], int | float) or not math.isfinite(figures[name]):
+            raise _damaged(
+                path, f"the figure {name!r} is {shortened(repr(figures[name]), 100)}, not a number"
+            )
     return figures
 
 
@@ -137,9 +144,12 @@ def _column(name: str, cells: list[str]) -> Array:
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)
-        return np.array([float(cell) if cell else math.nan for cell in cells])
-    except ValueError as error:
+        values = np.array([float(cell) if cell else math.nan for cell in cells])
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"column {name!r}: {error}") from None
+    if name in _JOB_COLUMNS and np.isinf(values).any():
+        raise ValueError(f"column {name!r} holds an infinite time")
+    return values
 
 
 def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
@@ -165,6 +175,8 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
 def _read(path: Path, how: Callable[[], T]) -> T:
     try:
         return how()
+    except RecursionError:
+        raise _damaged(path, "it is nested too deeply") from None
     except (ValueError, KeyError, IndexError, csv.Error) as error:
         raise _damaged(path, str(error)) from None
 
