@@ -52,6 +52,22 @@ def test_a_policy_of_a_file_stands_for_its_spec(tmp_path, monkeypatch):
     assert Experiment(scheduler=policy).scheduler == "./mine.py:Mine:k=2"
 
 
+def test_a_policy_that_inherits_from_a_built_in_one_is_not_taken_for_it():
+    @dataclass(frozen=True)
+    class Backwards(blox.schedulers.Fifo):
+        """Last come, first served."""
+
+        def schedule(self, job_state, cluster_state):
+            return Schedule.ordered(job_state, by=-job_state.submit_s)
+
+    mine = Experiment(
+        scheduler=Backwards(), workload="constant:every_s=10,duration_s=600", cluster="1x1", jobs=9
+    )
+    assert mine.scheduler == Backwards()
+    order = np.argsort(mine.run().jobs["first_start_s"])
+    assert order.tolist() != sorted(order.tolist())
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -115,7 +115,7 @@ def simulated(models, duration_s, cluster="k80=1x2"):
     """A backend with these jobs, all on the first GPU, or job i on GPU i where there are several."""
     jobs = table(models, duration_s)
     cluster_state, job_state = ClusterState(cluster_from_spec(cluster)), JobState()
-    feed = JobFeed(iter((jobs,)), 2, lambda batch: batch.columns["duration_s"])
+    feed = JobFeed(iter((jobs,)), 2, lambda batch: batch)
     backend = ByThroughput.simulation(feed, ByThroughput())
     backend.submit(job_state)
     job_state.add_new_jobs(job_state.waiting)

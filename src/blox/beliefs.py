@@ -1,24 +1,26 @@
-"""What policies believe about durations. The truth stays with the backend.
+"""What policies believe about jobs. The truth stays with the backend.
 
-`oracle`: the true duration. `noisy:sigma=0.5`: the true duration times a seeded log-normal factor, wrong
-by a factor of e^sigma either way for one job in three.
+A belief turns jobs as they are into jobs as policies see them. `oracle`: as they are. `noisy:sigma=0.5`: the
+duration times a seeded log-normal factor, wrong by a factor of e^sigma either way for one job in three. The
+number of steps and the seconds per step are then guesses as well, and their product errs by the same factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 
 import numpy as np
 
+from blox.backends.feed import Belief
 from blox.errors import BloxError, suggestion
 from blox.registry import parse_options
 from blox.workloads.table import Array, JobTable
 
-Belief = Callable[[JobTable], Array]
+_STREAM = 0xBE11EF  # the belief's own stream of random numbers
 
 
 def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Belief:
-    """The believed duration of each job of a batch.
+    """The belief that a spec names; the same seed gives every scheduler the same errors.
 
     `by_iterations` takes iterations x time per iteration as the duration where both are known.
     """
@@ -41,13 +43,37 @@ def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Be
         raise BloxError(
             f"no option is called {min(options)!r}", where=where, fix="oracle, or noisy:sigma=0.5"
         )
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xBE11EF,)))
+    duration_rng, step_rng = (
+        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+        for key in ((_STREAM,), (_STREAM, 1))
+    )
 
-    def believed(jobs: JobTable) -> Array:
-        duration = jobs.columns["duration_s"]
+    def believed(jobs: JobTable) -> JobTable:
         if by_iterations:
             product = jobs.column("iterations") * jobs.column("iteration_s")
-            duration = np.where(np.isnan(product), duration, product)
-        return duration if not sigma else duration * rng.lognormal(0.0, sigma, len(jobs))
+            jobs = _with(jobs, duration_s=np.where(np.isnan(product), jobs.columns["duration_s"], product))
+        if not sigma:
+            return jobs
+        wrong = duration_rng.lognormal(0.0, sigma, len(jobs))
+        # Steps err by the root of that times a factor of their own, so their number and their length err
+        # independently, each by sigma / sqrt(2): one that is known from elsewhere does not tell the duration.
+        step_wrong = np.sqrt(wrong) * step_rng.lognormal(0.0, sigma / 2, len(jobs))
+        return misjudged(jobs, wrong, step_wrong)
 
     return believed
+
+
+def misjudged(jobs: JobTable, wrong: Array, step_wrong: Array) -> JobTable:
+    """The jobs, each taken for `wrong` times as long as it is, and each step for `step_wrong` times."""
+    return _with(
+        jobs,
+        duration_s=jobs.columns["duration_s"] * wrong,
+        iterations=jobs.column("iterations") * (wrong / step_wrong),
+        iteration_s=jobs.column("iteration_s") * step_wrong,
+    )
+
+
+def _with(jobs: JobTable, **columns: Array) -> JobTable:
+    """The same jobs with other values in those of these columns that they have."""
+    here = {name: values for name, values in columns.items() if name in jobs.columns}
+    return dataclasses.replace(jobs, columns={**jobs.columns, **here})

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from blox.manager import BloxManager
-from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, for_ever
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
@@ -30,7 +30,7 @@ def run(
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
     parts = (admission, scheduler, placement, manager.termination)
-    promises = [part.stable_until for part in parts if hasattr(part, "stable_until")]
+    promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True

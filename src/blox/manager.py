@@ -10,7 +10,7 @@ import math
 
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
-from blox.protocols import Backend, TerminationPolicy
+from blox.protocols import Backend, TerminationPolicy, declared
 from blox.recorder import Recorder
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
@@ -166,8 +166,8 @@ class BloxManager:
             if grants.size:
                 rate, anchor = self.backend.launch(grants, cluster_state, job_state)
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
-        if plan.adjust.size and hasattr(self.backend, "adjust"):
-            self.backend.adjust(plan.adjust, cluster_state, job_state)
+        if plan.adjust.size and (adjust := declared(self.backend, "adjust")):
+            adjust(plan.adjust, cluster_state, job_state)
         cluster_state.carry_out(plan.wanted)
 
     def _retire(

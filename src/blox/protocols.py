@@ -3,6 +3,7 @@
 Admission, scheduling and placement are pure decisions: they read the two states and return a value.
 Cluster management, launch, preemption and metric collection are effects: together they are a Backend, and
 simulation and a real cluster differ in that object only. Nothing needs to inherit from these classes.
+What a part may say beyond its verb is declared in OPTIONAL (`optional.py`) and read by `declared()`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,30 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
+from blox.optional import OPTIONAL, Attribute, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
+
+__all__ = [
+    "OPTIONAL",
+    "AdmissionPolicy",
+    "Attribute",
+    "Backend",
+    "ClusterManagement",
+    "JobLaunch",
+    "JobPreemption",
+    "MetricCollection",
+    "PlacementPolicy",
+    "SchedulingPolicy",
+    "StablePart",
+    "TerminationPolicy",
+    "declared",
+    "for_ever",
+    "stable_until",
+]
 
 
 class AdmissionPolicy(Protocol):
@@ -30,14 +50,7 @@ class AdmissionPolicy(Protocol):
 
 
 class SchedulingPolicy(Protocol):
-    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement.
-
-    One that gives elastic jobs other numbers of GPUs than they ask for says so by a class attribute
-    `resizes = True`: jobs may then ask for more than the cluster has, if they can do with less.
-    `rigid_too = True`: it is made for rigid jobs as well, and does not remark on there being no others.
-    `wakes_every_s`: the `quantum_s` of the events clock where none is given: long for one that is dear to
-    ask, short for one that changes its mind at few, exact times; None: the clock's own.
-    """
+    """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""
@@ -141,7 +154,7 @@ class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Pro
 
 def stable_until(part: object, job_state: JobState, cluster_state: ClusterState) -> float:
     """A part's own word, or -inf from a part that says nothing and must be asked every round."""
-    asked = getattr(part, "stable_until", None)
+    asked = declared(part, "stable_until")
     return float("-inf") if asked is None else float(asked(job_state, cluster_state))
 
 

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import math
 import pkgutil
+import re
 import sys
 import types
 import typing
@@ -39,6 +40,8 @@ PACKAGES = {
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
+
+_OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
 
 _classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
 _scanned: set[str] = set()
@@ -201,13 +204,28 @@ def parameters(cls: type) -> dict[str, Parameter]:
 def spec_of(part: Any) -> str:
     """The shortest spec that builds an equal part: only parameters that differ from their defaults."""
     cls = type(part)
-    name = getattr(cls, "blox_name", None) or getattr(cls, "blox_spec", cls.__name__)
     changed = [
         f"{key}={_text(getattr(part, key))}"
         for key, parameter in parameters(cls).items()
         if getattr(part, key) != parameter.default
     ]
-    return f"{name}:{','.join(changed)}" if changed else str(name)
+    return f"{name_of(cls)}:{','.join(changed)}" if changed else name_of(cls)
+
+
+def spec_named(cls: type) -> str | None:
+    """The name or file under which this very class is built; None for one that only a program knows."""
+    found: str | None = vars(cls).get("blox_spec") or vars(cls).get("blox_name")
+    return found
+
+
+def name_of(cls: type) -> str:
+    """What to call a part of this class: the spec that builds it, or the name of its class."""
+    return spec_named(cls) or cls.__name__
+
+
+def kind_of(cls: type) -> str:
+    """The kind of part that a class, or one it inherits from, is registered as; empty for none."""
+    return getattr(cls, "blox_kind", "")
 
 
 def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, str]:
@@ -262,6 +280,28 @@ def load_class(path: str, class_name: str) -> type:
     return cls
 
 
+class FileSpec(typing.NamedTuple):
+    """`./file.py:Class[:options]` in its parts."""
+
+    path: str
+    class_name: str
+    options: str
+
+
+def file_in(spec: str) -> FileSpec | None:
+    """The parts of a spec that begins with a file; None for one that begins with a name.
+
+    The options of a named part may name files themselves: `promote:policy=./mine.py:Mine`.
+    """
+    head, marker, rest = spec.partition(".py:")
+    if _OPTIONS.match(head):
+        return None
+    if not marker and spec.endswith(".py"):
+        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    class_name, _, options = rest.partition(":")
+    return FileSpec(f"{head}.py", class_name, options) if marker else None
+
+
 def parameters_needed(cls: type) -> bool:
     """Whether a plain class cannot be constructed without arguments."""
     try:
@@ -274,12 +314,8 @@ def parameters_needed(cls: type) -> bool:
 
 
 def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
-    if ".py" in spec and (marker := spec.find(".py:")) >= 0:
-        path, rest = spec[: marker + 3], spec[marker + 4 :]
-        class_name, _, options = rest.partition(":")
-        return load_class(path, class_name), options
-    if spec.endswith(".py"):
-        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    if (named := file_in(spec)) is not None:
+        return load_class(named.path, named.class_name), named.options
     name, _, options = spec.partition(":")
     return find(kind, name.strip(), where=f"{kind} spec {spec!r}"), options
 

@@ -322,7 +322,7 @@ class Driven:
             },
             source="test",
         )
-        feed = JobFeed(iter([table]), count, lambda jobs: jobs.columns["duration_s"])
+        feed = JobFeed(iter([table]), count, lambda jobs: jobs)
         self.backend = Processes(feed, SPEEDUP)
         self.job_state = JobState()
         self.cluster_state = ClusterState(cluster_from_spec(f"1x{count}"))

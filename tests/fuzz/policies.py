@@ -63,7 +63,10 @@ def case(rng: Random, folder: Path) -> None:
     kind = rng.choice(list(VERBS))
     body = HEAD + "    '''Nonsense.'''\n\n"
     if rng.random() < 0.2:
-        body += rng.choice(ATTRIBUTES).replace("{value}", rng.choice((*OTHERS, "1e300", "-1.0", "{'a': 1}"))) + "\n"
+        body += (
+            rng.choice(ATTRIBUTES).replace("{value}", rng.choice((*OTHERS, "1e300", "-1.0", "{'a': 1}")))
+            + "\n"
+        )
     answer = _answer(rng, kind)
     body += f"    def {VERBS[kind]}:\n"
     if rng.random() < 0.3:  # well at first
@@ -71,7 +74,12 @@ def case(rng: Random, folder: Path) -> None:
     (folder / "mine.py").write_text(f"{body}        return {answer}\n")
     trace = folder / "t.csv"
     trace.write_text("job_id,submit_s,gpus,duration_s\na,0,4,900\nb,0,2,400\nc,100,2,1500\nd,700,4,60\n")
-    settings = {kind: f"{folder / 'mine.py'}:Mine", "workload": str(trace), "cluster": "2x4", "max_rounds": 40}
+    settings = {
+        kind: f"{folder / 'mine.py'}:Mine",
+        "workload": str(trace),
+        "cluster": "2x4",
+        "max_rounds": 40,
+    }
     if kind != "placement":
         settings["placement"] = rng.choice(("first-free", "consolidated", "count"))
     Experiment(**settings).run()  # type: ignore[arg-type]
@@ -99,5 +107,7 @@ def _answer(rng: Random, kind: str) -> str:
         return rng.choice(forms)
     if kind == "placement":
         counts, gpus = rng.choice(COUNTS), rng.choice(GPUS)
-        return rng.choice((f"Allocation({rows}, {counts}, {gpus})", "cluster_state.allocation", "Allocation()"))
+        return rng.choice(
+            (f"Allocation({rows}, {counts}, {gpus})", "cluster_state.allocation", "Allocation()")
+        )
     return rows if kind == "admission" else rng.choice((rows, f"({rows}, {keys})"))

@@ -11,7 +11,7 @@ from blox.errors import BloxError
 from blox.state.jobs import JobState
 from blox.workloads.table import Array, JobTable
 
-Belief = Callable[[JobTable], Array]
+Belief = Callable[[JobTable], JobTable]  # jobs as they are -> jobs as policies see them
 RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
 
 
@@ -62,7 +62,8 @@ class JobFeed:
             jobs = jobs.take(slice(0, self._left))
             self._left -= len(jobs)
         check_fits(jobs, self._largest, self._resizes)
-        rows = job_state.stage(jobs, self._belief(jobs))
+        seen = self._belief(jobs)
+        rows = job_state.stage(seen, seen.columns["duration_s"])
         on_batch(jobs, rows)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
 

@@ -6,6 +6,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from blox import registry
 from blox.errors import BloxError
 
 _PACKAGE = Path(__file__).parents[1]
@@ -25,8 +26,7 @@ class Broken(BloxError):
 
 def name_of(policy: object) -> str:
     """What to call a policy in messages: the spec that names it, or its class."""
-    cls = type(policy)
-    return str(getattr(cls, "blox_spec", None) or getattr(cls, "blox_name", None) or cls.__name__)
+    return registry.name_of(type(policy))
 
 
 def line_of_verb(policy: object, verb: str) -> str:
@@ -42,6 +42,8 @@ def line_of_verb(policy: object, verb: str) -> str:
 def line_of_error(error: BaseException, policy: object) -> str:
     """`file:line` where an exception left the policy's own file, or failing that, any file but ours."""
     own = getattr(sys.modules.get(type(policy).__module__), "__file__", None)
+    if own is not None and _ours(own):
+        own = None  # a policy of ours around one of the user's
     in_own = outside = ""
     trace = error.__traceback__
     while trace is not None:

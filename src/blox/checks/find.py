@@ -8,6 +8,7 @@ from typing import Any
 from blox import registry
 from blox.checks.kinds import KINDS, Kind, kind_named
 from blox.errors import BloxError, suggestion
+from blox.optional import declared
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def find(policy: object, kind: str | None = None) -> Subject:
     if isinstance(policy, type):
         return _built(policy.__name__, _kind_of(policy, wanted, policy.__name__), policy, "")
     cls = type(policy)
-    label = str(getattr(cls, "blox_name", cls.__name__))
+    label = registry.name_of(cls)
     return Subject(label, _kind_of(cls, wanted, label), cls, policy)
 
 
@@ -47,13 +48,9 @@ def registered() -> tuple[list[tuple[str, str]], list[BloxError]]:
 def _from_spec(spec: str, wanted: Kind | None) -> Subject:
     if not spec:
         raise BloxError("an empty policy spec", fix="give a name (las) or a file (./mine.py:Mine)")
-    path, marker, rest = spec.partition(".py:")
-    if marker:
-        class_name, _, options = rest.partition(":")
-        cls = registry.load_class(f"{path}.py", class_name)
-        return _built(spec, _kind_of(cls, wanted, spec), cls, options)
-    if spec.endswith(".py"):
-        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+    if (named := registry.file_in(spec)) is not None:
+        cls = registry.load_class(named.path, named.class_name)
+        return _built(spec, _kind_of(cls, wanted, spec), cls, named.options)
     name, _, options = spec.partition(":")
     kind = _kind_of_name(name.strip()) if wanted is None else wanted
     return _built(spec, kind, registry.find(kind.name, name.strip()), options)
@@ -72,8 +69,8 @@ def _kind_of_name(name: str) -> Kind:
 def _kind_of(cls: type, wanted: Kind | None, label: str) -> Kind:
     if wanted is not None:
         return wanted
-    if getattr(cls, "blox_kind", None) in KINDS:
-        return KINDS[cls.blox_kind]  # type: ignore[attr-defined]
+    if (registered := registry.kind_of(cls)) in KINDS:
+        return KINDS[registered]
     holders = [kind for kind in KINDS.values() if callable(getattr(cls, kind.verb, None))]
     if not holders:
         verbs = ", ".join(f"{kind.verb}() ({kind.name})" for kind in KINDS.values())
@@ -94,7 +91,7 @@ def _built(label: str, kind: Kind, cls: type, options: str) -> Subject:
     """The policy, built. A wrong option is the caller's mistake; defaults that do not do are the policy's."""
     where = f"{kind.name} policy {label!r}"
     given = registry.parse_options(options, where=where)
-    suggested = "" if given else str(getattr(cls, "check_with", ""))
+    suggested = "" if given else declared(cls, "check_with")
     try:
         built = registry.instantiate(
             cls, registry.parse_options(suggested, where=where) if suggested else given, where=where

@@ -8,7 +8,10 @@ its own file.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,10 @@ import numpy as np
 from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
+from blox.checks.said import SAID
 from blox.checks.seal import REMEDY, seal
 from blox.errors import BloxError
+from blox.optional import OPTIONAL, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
@@ -27,10 +32,7 @@ from blox.workloads.table import Array
 
 def is_foreign(policy: object) -> bool:
     """Whether a policy comes from a user's file or an installed package, and so wants a guard."""
-    cls = type(policy)
-    return not isinstance(policy, Guard) and (
-        hasattr(cls, "blox_spec") or cls.__module__.partition(".")[0] != "blox"
-    )
+    return not isinstance(policy, Guard) and type(policy).__module__.partition(".")[0] != "blox"
 
 
 def guard(kind: str, policy: Any) -> Any:
@@ -43,28 +45,50 @@ class Guard:
 
     def __init__(self, kind: Kind, policy: Any) -> None:
         self.kind, self.policy = kind, policy
-        if getattr(policy, "stable_until", None) is not None:
+        if declared(policy, "stable_until") is not None:
             self.stable_until = self._stable_until
 
     def __getattr__(self, name: str) -> Any:
         if name in ("kind", "policy", "stable_until") or name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.policy, name)
+        if name not in OPTIONAL:
+            return getattr(self.policy, name)
+        value = declared(self.policy, name)
+        return value if value is None or name not in SAID else partial(self._say, name)
 
     def __repr__(self) -> str:
         return repr(self.policy)
 
     def ask(self, verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:
         """What the policy's `verb` returns; what it raises or changes becomes Broken."""
+        method, sealed = getattr(self.policy, verb), seal(job_state, cluster_state)
+        return self._call(verb, method, arguments, job_state, sealed)
+
+    def _say(self, name: str, job_state: JobState) -> Any:
+        """What an optional method returns at the end of a run."""
+        answer = self._call(name, declared(self.policy, name), (job_state,), job_state, nullcontext())
+        try:
+            return SAID[name](answer, job_state)
+        except Broken as fault:
+            raise self.placed_fault(fault, name, job_state) from None
+
+    def _call(
+        self,
+        verb: str,
+        method: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        job_state: JobState,
+        sealed: AbstractContextManager[None],
+    ) -> Any:
         policy = self.policy
         try:
-            with seal(job_state, cluster_state):
-                answer = getattr(policy, verb)(*arguments)
+            with sealed:
+                answer = method(*arguments)
             if inspect.iscoroutine(answer):
                 answer.close()  # or else Python complains of it as well
                 raise Broken(
                     f"{verb}() is async: it returns a coroutine, which nobody awaits",
-                    fix=f"write def {self._call(verb)}, without async",
+                    fix=f"write def {self._written(verb)}, without async",
                     rule="answer",
                 )
             return answer
@@ -78,7 +102,7 @@ class Guard:
                 raise Broken(
                     f"{verb}() cannot be called: {error}",
                     where=self.where(line, job_state),
-                    fix=f"write def {self._call(verb)}",
+                    fix=f"write def {self._written(verb)}",
                     rule="runs",
                 ) from None
             raise _told(error, verb).at(self.where(line, job_state)) from None
@@ -89,9 +113,9 @@ class Guard:
         found = Broken(what, fix=fault.fix, rule=fault.rule)
         return found.at(self.where(line_of_verb(self.policy, verb), job_state))
 
-    def _call(self, verb: str) -> str:
+    def _written(self, verb: str) -> str:
         """A verb as it is written in a policy."""
-        return self.kind.call if verb == self.kind.verb else f"{verb}(self, job_state, cluster_state)"
+        return OPTIONAL[verb].form.written(verb) if verb in OPTIONAL else self.kind.call
 
     def where(self, line: str, job_state: JobState) -> str:
         place = f"{line}, " if line else ""
@@ -132,7 +156,7 @@ class GuardedPlacement(Guard):
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
         answer = self.ask("place", job_state, cluster_state, schedule, cluster_state, job_state)
-        one_pool = bool(getattr(self.policy, "ignores_nodes", False))
+        one_pool = declared(self.policy, "ignores_nodes")
         try:
             wanted = answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
         except Broken as fault:

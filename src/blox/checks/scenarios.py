@@ -15,9 +15,11 @@ import numpy as np
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.simulation import Simulation
+from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
+from blox.optional import OPTIONAL, declared
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.performance.table import Table
@@ -74,7 +76,7 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = bool(getattr(parts["placement"], "ignores_nodes", False))
+        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
         feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
         backend = _Simulation(self.node_events, feed, self.performance, self.overheads, round_s=ROUND_S)
@@ -91,6 +93,9 @@ class Scenario:
             skip=skip,
         )
         manager.recorder.close(manager.now)
+        for name in ("figures", "job_columns"):
+            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
+                say(job_state)
         return Outcome(
             metrics.job_columns(job_state, end_s=manager.now, window=None),
             manager.recorder.rounds(),
@@ -103,10 +108,9 @@ class Scenario:
         alone = self.jobs.columns["duration_s"] * 4 + 10 * ROUND_S
         return int((self.jobs.columns["submit_s"].max() + alone.sum()) / ROUND_S) + 100
 
-    def _believed(self, jobs: JobTable) -> Array:
-        factor = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
-        believed: Array = jobs.columns["duration_s"] * factor
-        return believed
+    def _believed(self, jobs: JobTable) -> JobTable:
+        wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
+        return misjudged(jobs, wrong, np.sqrt(wrong))
 
 
 class _Simulation(Simulation):

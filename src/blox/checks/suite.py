@@ -13,10 +13,12 @@ from blox.checks.broken import Broken, line_of_verb
 from blox.checks.find import Subject, find
 from blox.checks.guard import guard
 from blox.checks.kinds import Kind
+from blox.checks.misspelt import misspelling
 from blox.checks.probe import probe
 from blox.checks.report import Finding, Report
 from blox.checks.scenarios import Outcome, Scenario, scenarios
 from blox.errors import BloxError
+from blox.optional import declared, of_kind
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -38,10 +40,10 @@ def check(policy: object, kind: str | None = None) -> Report:
     """The findings about a policy; see `blox.checks.check`."""
     subject = find(policy, kind)
     faults = _static_faults(subject)
-    tried = subject.policy is not None and "verb" not in faults
+    tried = subject.policy is not None and "verb" not in faults and _malformed(subject) is None
     valid: set[str] = set()
     if tried:
-        faults.update(_faults_in_runs(subject, valid))
+        faults = _faults_in_runs(subject, valid) | faults
     return Report(subject.label, subject.kind.name, tuple(_findings(subject, faults, tried, valid)))
 
 
@@ -52,6 +54,7 @@ def _claims(kind: Kind) -> dict[str, str]:
         "defaults": "can be built from its defaults",
         "documented": "says in its docstring what it does",
         "verb": f"has {kind.call}",
+        "optional": "optional attributes are spelt right and of the right form",
         "runs": "raises nothing",
         "answer": f"returns {kind.gives}",
         "rows": _ROWS[kind.name],
@@ -90,7 +93,7 @@ def _findings(subject: Subject, faults: dict[str, Broken], tried: bool, valid: s
             yield Finding(rule, claim, True)
         elif not tried:
             yield Finding(rule, claim, None, "not tried")
-        elif rule == "stable" and not hasattr(subject.policy, "stable_until"):
+        elif rule == "stable" and declared(subject.policy, "stable_until") is None:
             yield Finding(rule, claim, None, "it has none, so it is asked every round: correct, and slower")
         elif rule in ("repeatable", "stable", "finishes") and stopped:
             yield Finding(rule, claim, None, "not tried to the end, for the reason above")
@@ -137,6 +140,8 @@ def _static_faults(subject: Subject) -> dict[str, Broken]:
         )
     if trouble := _verb_fault(cls, kind):
         faults["verb"] = trouble
+    if fault := _malformed(subject) or misspelling(cls, kind):
+        faults["optional"] = fault
     return faults
 
 
@@ -152,6 +157,16 @@ def _verb_fault(cls: type, kind: Kind) -> Broken | None:
         return Broken(f"{kind.verb}() cannot be called: {error}", where=where, fix=fix)
     except ValueError:  # no signature to be had: a run will tell
         return None
+    return None
+
+
+def _malformed(subject: Subject) -> Broken | None:
+    """The first optional attribute that is not what it has to be."""
+    for name in of_kind(subject.kind.name) if subject.policy is not None else ():
+        try:
+            declared(subject.policy, name)
+        except BloxError as error:
+            return Broken(error.what, where=error.where, fix=error.fix)
     return None
 
 
@@ -175,7 +190,7 @@ def _faults_in(case: Scenario, of: Kind, policy: Any, valid: set[str]) -> Iterat
             if fault.rule not in ("deterministic", "fork"):
                 return
         executed = case.run(kind, _noting(guard(kind, policy), of, valid, _GUARDED), skip=False)
-        if hasattr(policy, "stable_until"):
+        if declared(policy, "stable_until") is not None:
             passed_over = case.run(kind, guard(kind, policy), skip=True)
     except Broken as fault:
         yield fault.at(f"{fault.where} ({scene})")

@@ -49,6 +49,7 @@ def _show(console: Console, name: str, cls: Any) -> None:
 
     from blox.catalogue import entry_of
     from blox.cli.policies import parameters_text
+    from blox.optional import declared
 
     entry = entry_of(name, cls)
     console.print(_head(name, f"--compat {name}:key=value,..."))
@@ -61,7 +62,7 @@ def _show(console: Console, name: str, cls: Any) -> None:
         table.add_row("turns on", Text(", ".join(turned_on)))
     console.print(table)
     changes = _columns()
-    for key, words in getattr(cls, "changes", {}).items():
+    for key, words in (declared(cls, "changes") or {}).items():
         changes.add_row(Text(key), Text(words))
     console.print(Text("\n  what it changes", style="bold underline"))
     console.print(changes)

@@ -147,13 +147,13 @@ def _write(table: JobTable, out: str, to: str) -> None:
 
 def _what_is_valid(reader: object) -> str:
     """The rules of a trace in words, and what the format at hand needs."""
+    from blox.registry import name_of
     from blox.workloads.readers.base import TraceReader
     from blox.workloads.validity import RULES, UNIQUE_IDS
 
     lines = ["In a valid trace:", *(f"  {rule.column} {rule.text}" for rule in RULES), f"  {UNIQUE_IDS}"]
     if isinstance(reader, TraceReader):
-        name = getattr(type(reader), "blox_name", type(reader).__name__)
-        lines.append(f"The format {name} needs the columns {', '.join(reader.required)}")
+        lines.append(f"The format {name_of(type(reader))} needs the columns {', '.join(reader.required)}")
         if reader.optional:
             lines.append(f"  and uses, where present, {', '.join(reader.optional)}")
     return "\n".join(lines) + "\n"

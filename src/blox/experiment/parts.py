@@ -10,9 +10,10 @@ from blox import registry
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, suggestion
+from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
 from blox.state.cluster_spec import cluster_from_spec
-from blox.workloads.table import Workload
+from blox.workloads.table import COLUMNS, Workload
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -64,8 +65,8 @@ def _performance(experiment: Experiment, *parts: object) -> str | Any:
     if experiment.backend == "process":
         return "duration"
     for part in parts:
-        if own := getattr(part, "default_performance", ""):
-            return str(own)
+        if own := declared(part, "default_performance"):
+            return own
     several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
     return "throughputs" if several else "duration"
 
@@ -95,11 +96,16 @@ def _part(kind: str, spec: str | Any, verb: str) -> Any:
 
 
 def _guarded(kind: str, part: Any) -> Any:
-    """A policy from outside the package is watched, so that its mistakes are told in words."""
-    if kind == "performance" or type(part).__module__.startswith("blox."):
+    """A policy from outside the package, or around one, is watched: its mistakes are told in words."""
+    inmost = part
+    while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
+        inmost = inner
+    if kind == "performance" or type(inmost).__module__.startswith("blox."):
         return part
     from blox.checks import guard
 
+    for name in of_kind(kind):
+        declared(part, name)  # one of another form is told now, not when a run ends
     return guard(kind, part)
 
 
@@ -111,13 +117,22 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     if name == "events":
         where = f"clock {experiment.clock!r}"
         given = registry.parse_options(options, where=where)
-        if not given and (own := getattr(scheduler, "wakes_every_s", None)) is not None:
+        if not given and (own := declared(scheduler, "wakes_every_s")) is not None:
             return Events(float(own))
         clock: Clock = registry.instantiate(Events, given, where=where)
         return clock
     raise BloxError(
         f"no clock is called {experiment.clock!r}", where="clock", fix=suggestion(name, ("rounds", "events"))
     )
+
+
+def apps_of(scheduler: object, where: str) -> str:
+    """The column whose values make jobs one app, by the scheduler's own word; `job`: every job is one."""
+    name: str = declared(scheduler, "app_column")
+    valid = ["job", *(column.name for column in COLUMNS.values() if column.is_text)]
+    if name not in valid:
+        raise BloxError(f"app_column is {name!r}", where=where, fix=suggestion(name, valid))
+    return name
 
 
 def check_numbers(experiment: Experiment) -> None:

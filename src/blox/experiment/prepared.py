@@ -21,11 +21,11 @@ from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.simulation import Simulation
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.parts import check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.standstill import StandstillWatch
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
-from blox.protocols import Backend
+from blox.protocols import Backend, declared
 from blox.recorder import Recorder
 from blox.results import metrics
 from blox.results.provenance import provenance
@@ -53,7 +53,8 @@ class Prepared:
         self.workload = workload_from_spec(experiment.workload)
         self.composition = compose(experiment, self.workload)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
-        self.resizes = bool(getattr(self.composition.scheduler, "resizes", False))
+        self.resizes = declared(self.composition.scheduler, "resizes")
+        self.apps = apps_of(self.composition.scheduler, f"scheduler {experiment.scheduler!r}")
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         check_numbers(experiment)
@@ -81,13 +82,13 @@ class Prepared:
 
             return Processes(feed, speedup=experiment.speedup)
         # A performance model whose rates change while a job runs brings the simulation that does so.
-        simulation: type[Simulation] = getattr(parts.performance, "simulation", Simulation)
+        simulation: type[Simulation] = declared(parts.performance, "simulation") or Simulation
         return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
-        cluster_state.one_pool = bool(getattr(self.composition.placement, "ignores_nodes", False))
+        cluster_state.one_pool = declared(self.composition.placement, "ignores_nodes")
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:
@@ -149,21 +150,19 @@ class Prepared:
             truncated=manager.truncated,
             moves_are_preemptions=options.moves_are_preemptions,
             total_gpus=self.cluster.total_gpus,
-            apps=getattr(self.composition.scheduler, "app_column", "group"),
+            apps=self.apps,
         )
-        told = getattr(self.composition.scheduler, "job_columns", None)
-        if told is not None:  # what the policy has counted itself
+        if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
             jobs.update(told(job_state))
         rounds = recorder.rounds()
         summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
         for part in (self.composition.scheduler, self.composition.placement):
-            reported = getattr(part, "figures", None)
-            if reported is not None:  # what a policy says of its own work
+            if reported := declared(part, "figures"):  # what a policy says of its own work
                 summary.update(reported(job_state))
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
             resizable = int((least < most)[: job_state.submitted].sum())
-            if resizable or not getattr(self.composition.scheduler, "rigid_too", False):
+            if resizable or not declared(self.composition.scheduler, "rigid_too"):
                 summary["resizable_jobs"] = resizable
         table = self.experiment.to_table()
         if self.composition.cluster or self.composition.default_cluster:
@@ -171,8 +170,8 @@ class Prepared:
         table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
         if table.get("performance") == "auto":
             table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        unknown = getattr(self.composition.performance, "unknown_models", None)
-        if unknown is not None and (names := unknown(job_state)) and not self.experiment.compat:
+        unknown = declared(self.composition.performance, "unknown_models")
+        if unknown and (names := unknown(job_state)) and not self.experiment.compat:
             table["provenance"]["unknown_models"] = names
         stints = LazyTable(partial(recorder.stints, end_s))
         return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
@@ -180,12 +179,17 @@ class Prepared:
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
             return self.experiment.jobs
-        endless = not hasattr(self.workload, "table") and getattr(self.workload, "jobs", None) is None
-        return DEFAULT_JOBS if endless else None
+        return DEFAULT_JOBS if self._known_jobs() is None else None
+
+    def _known_jobs(self) -> int | None:
+        """How many jobs the workload has; None: it has no end, or does not say."""
+        table: JobTable | None = declared(self.workload, "table")
+        jobs: int | None = declared(self.workload, "jobs") if table is None else len(table)
+        return jobs
 
     def _room_for_everybody(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
-        table: JobTable | None = getattr(self.workload, "table", None)
+        table: JobTable | None = declared(self.workload, "table")
         if table is None:
             raise BloxError(
                 "a cluster that has room for every job cannot be made for a generator",
@@ -196,21 +200,17 @@ class Prepared:
 
     def _expected_jobs(self) -> int:
         """How many jobs a run without a window has; 0 if not known."""
-        if self.most_jobs is not None:
-            return self.most_jobs
-        table = getattr(self.workload, "table", None)
-        return len(table) if table is not None else int(getattr(self.workload, "jobs", None) or 0)
+        return self.most_jobs if self.most_jobs is not None else self._known_jobs() or 0
 
     def _could_be_resized(self) -> bool:
         """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
-        needed = getattr(self.workload, "needed_gpus", None)
+        needed: int | None = declared(self.workload, "needed_gpus")
         return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
 
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
-        table: JobTable | None = getattr(self.workload, "table", None)
-        known = len(table) if table is not None else getattr(self.workload, "jobs", None)
-        most = min((n for n in (known, self.most_jobs) if n is not None), default=None)
+        table: JobTable | None = declared(self.workload, "table")
+        most = min((n for n in (self._known_jobs(), self.most_jobs) if n is not None), default=None)
         if table is not None:
             if not len(table):
                 raise BloxError(
@@ -218,11 +218,11 @@ class Prepared:
                 )
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
-            if check_jobs := getattr(self.composition.performance, "check_jobs", None):
+            if check_jobs := declared(self.composition.performance, "check_jobs"):
                 check_jobs(table)
-        largest = getattr(self.workload, "largest_gpus", None)
+        largest: int | None = declared(self.workload, "largest_gpus")
         if self.resizes:
-            largest = getattr(self.workload, "needed_gpus", largest)
+            largest = declared(self.workload, "needed_gpus") or largest
         if table is None and largest is not None and largest > self.cluster.total_gpus:
             raise BloxError(
                 f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",

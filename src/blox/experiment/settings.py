@@ -140,8 +140,7 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
     if wanted == "str | Any" and not isinstance(
         value, (str, list, tuple, dict, type, int, float, type(None))
     ):
-        named = hasattr(type(value), "blox_kind") or hasattr(type(value), "blox_spec")
-        return registry.spec_of(value) if named else value
+        return registry.spec_of(value) if registry.spec_named(type(value)) else value
     if wanted.startswith("str") and isinstance(value, Path):
         return str(value)
     kinds = {"str": (str, "a text in quotes"), "float": (float, "a number"), "int": (int, "a whole number")}

@@ -24,6 +24,7 @@ from blox.errors import BloxError, suggestion
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.settings import Experiment, check_provenance
+from blox.optional import declared
 from blox.results.files import FILES
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
@@ -266,7 +267,7 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
 def setting_of(experiment: Experiment, name: str) -> Any:
     """The value of an axis in an experiment; nothing where a compat preset decides it."""
     if name == "load":
-        return _short(float(getattr(workload_from_spec(experiment.workload), "load", "nan")))
+        return _short(float(declared(workload_from_spec(experiment.workload), "load")))
     return "" if experiment.compat and name in DECIDED_BY_PRESET else getattr(experiment, name)
 
 

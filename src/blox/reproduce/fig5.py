@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from blox.experiment.settings import Experiment
+from blox.optional import declared
 from blox.report.chart import Chart, Line
 from blox.reproduce.fig4 import compare
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
@@ -103,7 +104,7 @@ class Figure5:
         """The paper's, where there are as many jobs; without a trace and in a hurry, a sooner one."""
         if not setting.trace:
             return WINDOW if setting.full else "1000-1499"
-        table = getattr(workload_from_spec(setting.trace), "table", None)
+        table = declared(workload_from_spec(setting.trace), "table")
         return WINDOW if table is None or len(table) >= 5000 else ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.version import VERSION
 from blox.workloads.table import Workload
 
@@ -23,15 +24,11 @@ _MARKS = re.compile(r"[:,=?&]")
 def provenance(settings: Mapping[str, Any], workload: Workload, drawn: str = "") -> dict[str, str]:
     """Version and checksums; `drawn` is the fingerprint of a generator's jobs, known once it has run."""
     found = {"blox_version": VERSION}
-    checksum = getattr(workload, "checksum", "") or drawn
-    if checksum:
-        found["workload_sha256"] = checksum
+    checksum: str = declared(workload, "checksum")
+    if checksum or drawn:
+        found["workload_sha256"] = checksum or drawn
     for name, spec in settings.items():
-        if (
-            name in _NOT_SPECS
-            or not isinstance(spec, str)
-            or (name == "workload" and hasattr(workload, "checksum"))
-        ):
+        if name in _NOT_SPECS or not isinstance(spec, str) or (name == "workload" and checksum):
             continue
         if files := files_in(spec):
             found[f"{name}_file_sha256"] = _digest(files)

@@ -24,8 +24,9 @@ class Promote:
     """Wraps another policy: a job that has waited for `after_s` goes to the front for good.
 
     Waiting counts from when the job last held GPUs, or was admitted. `policy` is the other policy's spec
-    with `;` for `,`, as in `promote:policy=las:by=time;strict=true,after_s=86400`. `lag_s` starts the count
-    later for jobs that were preempted (the original Blox: one round).
+    with `;` for `,`, as in `promote:policy=las:by=time;strict=true,after_s=86400`, or a file's:
+    `promote:policy=./mine.py:Mine:k=2,after_s=86400`. `lag_s` starts the count later for jobs that were
+    preempted (the original Blox: one round).
     """
 
     policy: str = "las"
@@ -38,14 +39,15 @@ class Promote:
                 f"after_s is {self.after_s!r}, lag_s is {self.lag_s!r}",
                 fix="after_s must be above 0, lag_s 0 or more",
             )
-        _ = self._inner
+        _ = self.wraps  # a spec that names no policy is told now
 
-    @property
-    def wakes_every_s(self) -> float | None:
-        return getattr(self._inner, "wakes_every_s", None)
+    @cached_property
+    def wraps(self) -> SchedulingPolicy:
+        policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
+        return policy
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        schedule = self._inner.schedule(job_state, cluster_state)
+        schedule = self.wraps.schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)
         jobs = schedule.jobs
         if job_state.now >= memory.look_again_s:
@@ -66,12 +68,7 @@ class Promote:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
-        return min(own, stable_until(self._inner, job_state, cluster_state))
-
-    @cached_property
-    def _inner(self) -> SchedulingPolicy:
-        policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
-        return policy
+        return min(own, stable_until(self.wraps, job_state, cluster_state))
 
     def _due(self, job_state: JobState, jobs: Array) -> Array:
         """When each job is promoted if it goes on waiting; inf for those that run."""

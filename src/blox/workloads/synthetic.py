@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.errors import BloxError
+from blox.registry import name_of
 from blox.workloads import population, streams
 from blox.workloads.distributions import JobMix
 from blox.workloads.limits import above_zero, whole, zero_or_more
@@ -92,7 +93,7 @@ class Synthetic(ABC):
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Tables in order of submission; ids 0, 1, ..."""
-        source = f"{getattr(type(self), 'blox_name', type(self).__name__)} generator"
+        source = f"{name_of(type(self))} generator"
         return streams.numbered(streams.merged(self._streams(rng)), self.jobs, source)
 
     def models_of(self, gpus: Array, u: Array) -> Array:

@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.registry import parameters
+from blox.optional import declared
+from blox.registry import name_of, parameters
 from blox.workloads.table import JobTable
 from blox.workloads.text_files import user_path
 
@@ -59,13 +60,12 @@ class Trace:
             for name, parameter in parameters(type(self.reader)).items()
             if name != "path" and getattr(self.reader, name) != parameter.default
         ]
-        name = getattr(type(self.reader), "blox_name", type(self.reader).__name__)
-        return f"{name}:{self.reader.path}{'?' + '&'.join(changed) if changed else ''}"
+        return f"{name_of(type(self.reader))}:{self.reader.path}{'?' + '&'.join(changed) if changed else ''}"
 
     def files(self) -> list[Path]:
         """The files that the jobs come from."""
-        listed = getattr(self.reader, "files", None)
-        return list(listed()) if listed is not None else [user_path(self.reader.path)]
+        listed = declared(self.reader, "files")
+        return list(listed()) if listed else [user_path(self.reader.path)]
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Yields the one table; `rng` is not used."""

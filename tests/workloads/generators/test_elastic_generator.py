@@ -5,6 +5,7 @@ import pytest
 
 from blox import Experiment
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.profiles.elastic import elastic_profiles
 from blox.workloads.spec import draw, workload_from_spec
 
@@ -45,7 +46,8 @@ def trace_notes(file):
 def test_any_workload_can_be_made_elastic(tmp_path):
     plain = draw(workload_from_spec("philly:load=8,jobs=300"), None, seed=2)
     workload = workload_from_spec("elastic:of=philly:load=8;jobs=300")
-    assert workload.jobs == 300 and not hasattr(workload, "table") and not hasattr(workload, "checksum")
+    assert workload.jobs == 300
+    assert declared(workload, "table") is None and declared(workload, "checksum") == ""
     jobs = draw(workload, None, seed=2)
     for name in ("submit_s", "gpus", "duration_s", "user"):
         assert jobs.columns[name].tolist() == plain.columns[name].tolist()

@@ -63,7 +63,8 @@ class Record:
         self.types: tuple[str, ...] = ()
         self.alone: Array = np.zeros((0, 0))  # kinds x types
         self.beside: Array = np.zeros((0, 0, 0))  # kinds x kinds x types
-        self.kind: Array = np.zeros(0, dtype=np.int64)  # by row, as the next two
+        self.kind: Array = np.zeros(0, dtype=np.int64)  # by row, as the next three
+        self.steps: Array = np.zeros(0)  # in all
         self.steps_left: Array = np.zeros(0)
         self.shared_s: Array = np.zeros(0)
         self.last: Round | None = None
@@ -80,7 +81,8 @@ class Record:
         names, gpus, known = jobs.column("model").tolist(), jobs.columns["gpus"].tolist(), len(self._kinds)
         kinds = [self._kinds.setdefault(kind, len(self._kinds)) for kind in zip(names, gpus)]
         self.kind = np.concatenate([self.kind, np.array(kinds, dtype=np.int64)])
-        self.steps_left = np.concatenate([self.steps_left, jobs.column("iterations").astype(np.float64)])
+        self.steps = np.concatenate([self.steps, jobs.column("iterations")])
+        self.steps_left = np.concatenate([self.steps_left, jobs.column("iterations")])
         self.shared_s = np.concatenate([self.shared_s, np.zeros(len(jobs))])
         if len(self._kinds) > known:
             self.types = ()

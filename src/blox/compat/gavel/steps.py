@@ -54,7 +54,7 @@ class Rounds(Simulation):
         left, columns = self._record.steps_left, job_state.columns
         rows = last.rows[last.counts]
         left[rows] -= last.steps[last.counts]
-        total = columns.iterations[rows]
+        total = self._record.steps[rows]
         columns.done0[rows] = (total - left[rows]) / total * self._work_s[rows]
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
             if left[row] <= 0:

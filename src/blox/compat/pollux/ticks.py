@@ -62,7 +62,7 @@ class Ticks(Simulation):
             training = self._truth.trainings.of[row]
             after = training.advance(elapsed, self._truth.interference if slow else 0.0)
             share = training.progress / training.application.progress[-1]
-            columns.done0[row] = share * columns.expected_s[row]
+            columns.done0[row] = share * self._work_s[row]
             if after is not None:
                 self._done[row] = begin + after
 

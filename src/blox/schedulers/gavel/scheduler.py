@@ -16,8 +16,9 @@ from blox.schedulers.gavel.learnt import Learnt
 from blox.schedulers.gavel.memory import Memory
 from blox.schedulers.gavel.named import check_known, numbers, words
 from blox.schedulers.gavel.policies.allox import AlloX
-from blox.schedulers.gavel.policies.by_name import Policy, policy
+from blox.schedulers.gavel.policies.by_name import Policy, policy, with_parameters
 from blox.schedulers.gavel.policies.fifo import Fifo
+from blox.schedulers.gavel.policies.max_sum_throughput import MaxSumThroughput
 from blox.schedulers.gavel.policies.queue import FifoAware, ShortestJobFirst
 from blox.schedulers.gavel.policies.water_filling import WaterFilling
 from blox.schedulers.gavel.problem import COST_PER_HOUR, Problem
@@ -165,7 +166,8 @@ class Gavel:
     @property
     def _priced(self) -> bool:
         """Whether what GPUs cost matters to anybody."""
-        return bool(self.prices) or getattr(self._policy, "per_cost", False)
+        chosen = self._policy
+        return bool(self.prices) or (isinstance(chosen, MaxSumThroughput) and chosen.per_cost)
 
     def _price_of(self, cluster_state: ClusterState) -> Array:
         """Dollars per GPU and hour, by GPU type."""
@@ -182,8 +184,7 @@ class Gavel:
         entity = None
         if self.entities:
             chosen, entity = self._with_entities(chosen, rows, job_state)
-        if hasattr(chosen, "seed"):
-            chosen = replace(chosen, seed=job_state.seed)  # type: ignore[type-var]
+        chosen = with_parameters(chosen, seed=job_state.seed)
         problem = problem_of(rows, speed, base, cluster_state, job_state, pairs=pairs, entity=entity)
         if self.prices:
             problem = replace(problem, cost_per_hour=self._price_of(cluster_state))
@@ -230,9 +231,7 @@ class Gavel:
 
 @lru_cache(maxsize=64)
 def _configured(name: str, choice: str, relax: str) -> Policy:
-    known = policy(name)
-    fields = {"choice": choice, "relax": relax, "partners": "few"}
-    return replace(known, **{k: v for k, v in fields.items() if hasattr(known, k)})  # type: ignore[type-var]
+    return with_parameters(policy(name), choice=choice, relax=relax, partners="few")
 
 
 def _speed_of(found: Allocation, problem: Problem) -> Array:

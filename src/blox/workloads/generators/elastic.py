@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
 from blox.workloads import population, streams
@@ -60,7 +61,7 @@ class Elastic:
         if self.load != 20.0:
             raise BloxError("the load is that of the workload in `of`", fix="write of=philly:load=8")
         if self.jobs is None:
-            object.__setattr__(self, "jobs", getattr(self._source, "jobs", None))
+            object.__setattr__(self, "jobs", declared(self._source, "jobs"))
 
     @property
     def default_performance(self) -> str:
@@ -68,11 +69,13 @@ class Elastic:
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property
-    def largest_gpus(self) -> int:
-        """The most GPUs that one of its jobs can ask for."""
+    def largest_gpus(self) -> int | None:
+        """The most GPUs that one of its jobs can ask for; None where the workload in `of` does not say."""
         if self.of:
-            largest = int(self._source.largest_gpus)
-            return largest if self.max_gpus is None else min(largest, self.max_gpus)
+            largest: int | None = declared(self._source, "largest_gpus")
+            if largest is None or self.max_gpus is None:
+                return largest
+            return min(largest, self.max_gpus)
         return max(gpus for profile in self._able(1) for gpus in self._sizes(profile))
 
     @property
@@ -83,16 +86,18 @@ class Elastic:
     @property
     def checksum(self) -> str:
         """That of the trace in `of`; a generator has none."""
-        return str(self._source.checksum)
+        found: str = declared(self._source, "checksum") if self.of else ""
+        return found
 
     def files(self) -> list[Path]:
         """The files that the jobs come from."""
         return list(self._source.files()) if self.of else []
 
-    @property
-    def table(self) -> JobTable:
+    @cached_property
+    def table(self) -> JobTable | None:
         """The jobs of the trace in `of`; a generator has no such table."""
-        return self._made_elastic(self._source.table.take(slice(0, self.jobs)), 0)
+        found: JobTable | None = declared(self._source, "table") if self.of else None
+        return None if found is None else self._made_elastic(found.take(slice(0, self.jobs)), 0)
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Tables in order of submission."""
@@ -111,8 +116,6 @@ class Elastic:
 
     @cached_property
     def _source(self) -> Any:
-        if not self.of:
-            raise AttributeError("a generator of its own has no other workload")
         from blox.workloads.spec import workload_from_spec
 
         source: Workload = workload_from_spec(self.of.replace(";", ","))

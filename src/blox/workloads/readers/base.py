@@ -128,8 +128,9 @@ class TraceReader(ABC):
             name
             for name, reader in sorted(classes("reader").items())
             if reader is not type(self)
-            and (own := getattr(reader, "required", ()))
-            and {*own} <= {*fault.present}
+            and issubclass(reader, TraceReader)
+            and reader.required
+            and {*reader.required} <= {*fault.present}
         ]
         if not others:
             return fault

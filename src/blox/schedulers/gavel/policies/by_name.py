@@ -95,7 +95,10 @@ def policy(name: str, **parameters: Any) -> Policy:
 
 def original(name: str, *, seed: int = 0) -> Policy:
     """The policy with everything that the original does, mistakes included; `seed` for those that draw."""
-    found = policy(name)
-    known = {field.name for field in fields(found)}  # type: ignore[arg-type]
-    wanted = {**QUIRKS, "seed": seed}
-    return replace(found, **{key: value for key, value in wanted.items() if key in known})  # type: ignore[type-var]
+    return with_parameters(policy(name), **QUIRKS, seed=seed)
+
+
+def with_parameters(chosen: Policy, **wanted: Any) -> Policy:
+    """The policy with those of these parameters that it has."""
+    known = {field.name for field in fields(chosen)}  # type: ignore[arg-type]
+    return replace(chosen, **{key: value for key, value in wanted.items() if key in known})  # type: ignore[type-var]

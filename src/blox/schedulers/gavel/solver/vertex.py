@@ -22,6 +22,8 @@ DECISIVE = 1e-9  # of the sum: a demand with less does not bind, but for roundin
 class Vertex:
     """One program inside HiGHS, to be asked again and again under other demands."""
 
+    _highs: Any = None  # until there is one
+
     def __init__(self, program: Program) -> None:
         highspy = solver("highspy")
         self._inf = highspy.kHighsInf
@@ -39,7 +41,7 @@ class Vertex:
         self._passed = False  # the model: it is with the first demands
 
     def __del__(self) -> None:
-        if hasattr(self, "_highs"):
+        if self._highs is not None:
             _idle().append(self._highs)
 
     def __call__(self, rise: Array, floor: Array, gain: Array | None = None) -> Answer | None:

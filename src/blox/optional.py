@@ -1,0 +1,261 @@
+"""What a part may also say: every optional attribute of every kind of part, declared once.
+
+A part needs its verb and nothing else. Whatever else the toolkit asks of a part is a line of OPTIONAL, with
+the kinds that may say it, its form, the default of a part that does not say it, and its meaning. It is
+read by `declared()` and in no other way; a test finds any other reading. `blox.protocols` has the verbs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from blox.errors import BloxError
+from blox.registry import name_of
+
+POLICIES = ("admission", "scheduling", "placement", "termination")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an attribute has to be: in words, and as a test of a value."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    arguments: tuple[str, ...] | None = None  # of a method
+
+    def written(self, name: str) -> str:
+        """A method of this form as it is written in a class."""
+        return f"{name}({', '.join(('self', *(self.arguments or ())))})"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One optional attribute: a method, or a class attribute, a property or a field of the part."""
+
+    name: str
+    kinds: tuple[str, ...]
+    form: Form
+    default: Any
+    meaning: str
+
+
+def _method(*arguments: str) -> Form:
+    return Form(f"a method({', '.join(arguments)})", callable, arguments)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+_FLAG = Form("true or false", lambda value: isinstance(value, bool))
+_TEXT = Form("a text", lambda value: isinstance(value, str))
+_NUMBER = Form("a number", _is_number)
+_SECONDS = Form(
+    "a number of seconds above 0", lambda value: _is_number(value) and 0 < float(value) < math.inf
+)
+_COUNT = Form("a whole number above 0", _is_count)
+_TABLE = Form("a JobTable", lambda value: any(cls.__name__ == "JobTable" for cls in type(value).__mro__))
+_WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
+_PART = Form("a part", lambda value: not isinstance(value, type))
+_CLASS = Form("a class", lambda value: isinstance(value, type))
+
+_ATTRIBUTES = (
+    Attribute(
+        "stable_until",
+        POLICIES,
+        _method("job_state", "cluster_state"),
+        None,
+        "until when its answer is sure to change nothing, if nothing happens before; without it the part is "
+        "asked every round. `stable_until = blox.protocols.for_ever`: its answer never changes by itself",
+    ),
+    Attribute(
+        "wraps",
+        ("scheduling",),
+        _PART,
+        None,
+        "the policy whose answers it changes: what it does not say itself, that one says for it, but for "
+        "`stable_until` and `check_with`",
+    ),
+    Attribute(
+        "check_with",
+        POLICIES,
+        _TEXT,
+        "",
+        "options with which `blox check` builds it, where its defaults are not enough: `user_jobs=3`",
+    ),
+    Attribute(
+        "default_performance",
+        ("scheduling", "placement", "workload"),
+        _TEXT,
+        "",
+        "the performance model that `--performance auto` takes; a workload's goes before a placement's, and "
+        "that before a scheduler's",
+    ),
+    Attribute(
+        "figures",
+        ("scheduling", "placement"),
+        _method("job_state"),
+        None,
+        "name -> number, added to the summary at the end of a run",
+    ),
+    Attribute(
+        "job_columns",
+        ("scheduling",),
+        _method("job_state"),
+        None,
+        "name -> array with one value per submitted job, added to `jobs.csv` at the end of a run",
+    ),
+    Attribute(
+        "app_column",
+        ("scheduling",),
+        _TEXT,
+        "group",
+        "the column whose values make jobs one app where fairness is measured; `job`: every job is one",
+    ),
+    Attribute(
+        "resizes",
+        ("scheduling",),
+        _FLAG,
+        False,
+        "whether it gives elastic jobs other numbers of GPUs than they ask for, so that a job may ask for "
+        "more than the cluster has if it can do with less",
+    ),
+    Attribute(
+        "rigid_too",
+        ("scheduling",),
+        _FLAG,
+        False,
+        "whether one that resizes is made for rigid jobs as well: omits the note when no job can be resized",
+    ),
+    Attribute(
+        "wakes_every_s",
+        ("scheduling",),
+        _SECONDS,
+        None,
+        "`quantum_s` of the events clock where none is given: long for a policy that is expensive to ask, "
+        "short for one whose answer changes at few, exact times",
+    ),
+    Attribute(
+        "ignores_nodes",
+        ("placement",),
+        _FLAG,
+        False,
+        "whether it takes the cluster as one pool of GPUs, so that no job counts as spread",
+    ),
+    Attribute(
+        "simulation",
+        ("performance",),
+        _CLASS,
+        None,
+        "the subclass of `blox.backends.simulation.Simulation` that follows its rates, where rates change "
+        "while a job runs",
+    ),
+    Attribute(
+        "check_jobs",
+        ("performance",),
+        _method("jobs"),
+        None,
+        "raises BloxError for the first job of a JobTable that it has no speed for, before anything runs",
+    ),
+    Attribute(
+        "unknown_models",
+        ("performance",),
+        _method("job_state"),
+        None,
+        "the names of models that it does not know, joined with commas, for a note at the end of a run",
+    ),
+    Attribute(
+        "table", ("workload",), _TABLE, None, "all its jobs, where they are known before the run: a trace"
+    ),
+    Attribute(
+        "jobs", ("workload",), _COUNT, None, "how many jobs it has; without it, and without `table`, no end"
+    ),
+    Attribute(
+        "largest_gpus",
+        ("workload",),
+        _COUNT,
+        None,
+        "the most GPUs that one of its jobs can ask for: a smaller cluster is refused before the run",
+    ),
+    Attribute(
+        "needed_gpus",
+        ("workload",),
+        _COUNT,
+        None,
+        "the most GPUs that one of its jobs needs where jobs are resized; without it, `largest_gpus`",
+    ),
+    Attribute("load", ("workload",), _NUMBER, math.nan, "jobs per hour, for the column `load` of a sweep"),
+    Attribute(
+        "checksum",
+        ("workload",),
+        _TEXT,
+        "",
+        "SHA-256 of the files that its jobs come from; without it, that of the jobs drawn is recorded",
+    ),
+    Attribute(
+        "files",
+        ("reader",),
+        _method(),
+        None,
+        "the files that its jobs are made from, as paths; without it, the one at `path`",
+    ),
+    Attribute(
+        "changes",
+        ("compat",),
+        _WORDS,
+        None,
+        "name -> words: what the preset does as the other system does, for `blox compat`",
+    ),
+    Attribute(
+        "adjust",
+        ("backend",),
+        _method("grants", "cluster_state", "job_state"),
+        None,
+        "gives running jobs another configuration on their GPUs; without it, they stay as they are",
+    ),
+)
+
+OPTIONAL: dict[str, Attribute] = {attribute.name: attribute for attribute in _ATTRIBUTES}
+
+_OF_ITS_OWN = ("wraps", "stable_until", "check_with")  # what no other part can say for a part
+
+
+def declared(part: object, name: str) -> Any:
+    """What `part`, an object or a class, says under `name`, or the part that it wraps; or the default.
+
+    Raises BloxError for a value of another form than the declared one, and for a property that fails.
+    """
+    attribute = OPTIONAL[name]
+    try:
+        value = getattr(part, name)
+    except AttributeError as error:
+        if inspect.getattr_static(part, name, None) is None:
+            inner = None if name in _OF_ITS_OWN else declared(part, "wraps")
+            return attribute.default if inner is None else declared(inner, name)
+        raise _fault(part, f"{name} fails: {error}", attribute) from None
+    if value is None or value is attribute.default:
+        return attribute.default
+    if not attribute.form.fits(value):
+        raise _fault(part, f"{name} is {value!r}", attribute)
+    return value
+
+
+def of_kind(kind: str) -> dict[str, Attribute]:
+    """The optional attributes of a kind of part."""
+    return {name: attribute for name, attribute in OPTIONAL.items() if kind in attribute.kinds}
+
+
+def _fault(part: object, what: str, attribute: Attribute) -> BloxError:
+    cls = part if isinstance(part, type) else type(part)
+    return BloxError(
+        what, where=name_of(cls), fix=f"{attribute.name} must be {attribute.form.words}, or be left out"
+    )

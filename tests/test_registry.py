@@ -1,0 +1,49 @@
+"""Specs: where a file ends and options begin, and what a class is called."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from blox.errors import BloxError
+from blox.registry import file_in, kind_of, load_class, name_of, spec_named, spec_of
+from blox.schedulers.las import Las
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("./mine.py:Mine", ("./mine.py", "Mine", "")),
+        ("mine.py:Mine:k=2,by=time", ("mine.py", "Mine", "k=2,by=time")),
+        ("./mine.py:Mine:other=./his.py:His", ("./mine.py", "Mine", "other=./his.py:His")),
+        ("./a:b/mine.py:Mine", ("./a:b/mine.py", "Mine", "")),
+        ("/x=1/mine.py:Mine", ("/x=1/mine.py", "Mine", "")),
+        ("las", None),
+        ("las:by=time", None),
+        ("promote:policy=./mine.py:Mine", None),
+        ("promote:after_s=9,policy=./mine.py:Mine:k=2", None),
+        ("promote:policy=./mine.py", None),
+    ],
+)
+def test_a_spec_names_a_file_only_where_it_begins_with_one(spec, parts):
+    assert file_in(spec) == parts
+
+
+def test_a_file_needs_a_class():
+    with pytest.raises(BloxError, match="a file needs a class behind it"):
+        file_in("./mine.py")
+
+
+def test_a_class_is_called_by_what_builds_it(tmp_path, monkeypatch):
+    @dataclass(frozen=True)
+    class Mine(Las):
+        """A policy that only this program knows."""
+
+    assert (spec_named(Las), name_of(Las), spec_of(Las(by="time"))) == ("las", "las", "las:by=time")
+    assert (spec_named(Mine), name_of(Mine)) == (None, "Mine"), (
+        "the name of its parent would build its parent"
+    )
+    assert kind_of(Mine) == "scheduling" and kind_of(object) == ""
+    monkeypatch.chdir(tmp_path)
+    source = "from blox.schedulers.las import Las\nclass Mine(Las):\n    pass\n"
+    (tmp_path / "mine.py").write_text(source)
+    assert name_of(load_class("./mine.py", "Mine")) == "./mine.py:Mine"
