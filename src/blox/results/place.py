@@ -164,13 +164,15 @@ def _locked(path: Path) -> tuple[FileLock | None, list[Path]]:
     """A lock, or None where another process holds it, and the folders that were made for it."""
     folder = path.parent
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    made = False
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        made = True
         return lock_file(path), missing
-    except OSError as error:
+    except OSError:
+        if made and not folder.exists():
+            return _locked(path)  # another process, which had made it, has just removed it
         _remove_empty(missing)
-        if isinstance(error, FileNotFoundError) and missing and not folder.exists():
-            return _locked(path)  # another process made it, and has just removed it
         raise
 
 
