@@ -15,7 +15,7 @@ class TooSlow(BaseException):
 
 @contextmanager
 def limits(seconds: float = SECONDS, more_bytes: int = BYTES) -> Iterator[None]:
-    """Raises TooSlow after so many seconds of computing, MemoryError where so much more memory is asked for."""
+    """Raises TooSlow after so many seconds of computing, MemoryError where more memory is asked for."""
 
     def stop(*_: object) -> None:
         raise TooSlow(f"more than {seconds:g} s")

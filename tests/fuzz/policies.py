@@ -25,32 +25,43 @@ VERBS = {
     "termination": "terminate(self, job_state, cluster_state)",
 }
 ROWS = (
-    "job_state.active", "job_state.active[:1]", "job_state.active[::-1]", "job_state.active[:0]", "job_state.waiting",
-    "job_state.running", "np.array([], dtype=np.int64)", "np.array([0])", "np.array([0, 0])", "np.array([-1])",
-    "np.array([10**9])", "np.arange(3)", "[0, 1]", "(0,)", "{0}", "range(2)", "np.array([0.5])", "np.array(['a'])",
-    "np.array([None])", "np.array([[0, 1]])", "np.ones(3, dtype=bool)", "np.uint64([0])", "np.int8([0])", "None", "0",
-    "'0'", "iter([0])", "np.array(0)", "job_state.active.astype(float)", "np.array([np.nan])",
+    "job_state.active", "job_state.active[:1]", "job_state.active[::-1]", "job_state.active[:0]",
+    "job_state.waiting", "job_state.running", "np.array([], dtype=np.int64)", "np.array([0])",
+    "np.array([0, 0])", "np.array([-1])", "np.array([10**9])", "np.arange(3)", "[0, 1]", "(0,)", "{0}",
+    "range(2)", "np.array([0.5])", "np.array(['a'])", "np.array([None])", "np.array([[0, 1]])",
+    "np.ones(3, dtype=bool)", "np.uint64([0])", "np.int8([0])", "None", "0", "'0'", "iter([0])",
+    "np.array(0)", "job_state.active.astype(float)", "np.array([np.nan])",
 )  # fmt: skip
 KEYS = (
-    "job_state.gpus", "-job_state.submit_s", "job_state.done_s()", "np.zeros(0)", "np.zeros(1)", "np.zeros(100)", "1.0",
-    "np.full(len(job_state.active), np.nan)", "np.full(len(job_state.active), np.inf)", "job_state.gpus.astype(str)",
-    "(job_state.gpus, job_state.submit_s)", "(job_state.gpus, 1)", "[1, 2]", "None", "'gpus'", "job_state.gpus[:, None]",
-    "job_state.gpus > 1", "job_state.gpus.astype(object)", "job_state.gpus + 1j", "{}", "lambda: 1",
+    "job_state.gpus", "-job_state.submit_s", "job_state.done_s()", "np.zeros(0)", "np.zeros(1)",
+    "np.zeros(100)", "1.0", "np.full(len(job_state.active), np.nan)",
+    "np.full(len(job_state.active), np.inf)", "job_state.gpus.astype(str)",
+    "(job_state.gpus, job_state.submit_s)", "(job_state.gpus, 1)", "[1, 2]", "None", "'gpus'",
+    "job_state.gpus[:, None]", "job_state.gpus > 1", "job_state.gpus.astype(object)",
+    "job_state.gpus + 1j", "{}", "lambda: 1",
 )  # fmt: skip
-COUNTS = ("job_state.gpus", "np.ones(1, dtype=int)", "np.array([0])", "np.array([-1])", "np.array([4, 4])", "1", "None",
-          "np.array([1.5])", "np.array([10**12])", "job_state.gpus * 2", "job_state.gpus.astype(float)")  # fmt: skip
-GPUS = ("np.arange(4)", "np.arange(8)", "np.array([0, 0])", "np.array([-1])", "np.array([10**6])", "np.array([])", "None",
-        "np.arange(8)[::-1]", "np.array(['a'])", "np.array([0.5])", "np.arange(int(job_state.gpus.sum()))")  # fmt: skip
+COUNTS = (
+    "job_state.gpus", "np.ones(1, dtype=int)", "np.array([0])", "np.array([-1])", "np.array([4, 4])",
+    "1", "None", "np.array([1.5])", "np.array([10**12])", "job_state.gpus * 2",
+    "job_state.gpus.astype(float)",
+)  # fmt: skip
+GPUS = (
+    "np.arange(4)", "np.arange(8)", "np.array([0, 0])", "np.array([-1])", "np.array([10**6])",
+    "np.array([])", "None", "np.arange(8)[::-1]", "np.array(['a'])", "np.array([0.5])",
+    "np.arange(int(job_state.gpus.sum()))",
+)  # fmt: skip
 OTHERS = (
-    "None", "0", "1", "True", "''", "'fifo'", "[]", "{}", "()", "object()", "Schedule", "Allocation", "np.nan", "self",
-    "job_state", "cluster_state", "1 / 0", "[][0]", "{}['x']", "undefined", "job_state.nothing", "int('x')", "exec('x =')",
-    "np.zeros((2, 2))", "(_ for _ in ())", "b'x'", "Schedule()", "Allocation(1, 2, 3)", "__import__('nothing')",
-    "np.ones(3) + np.ones(4)", "job_state.columns.gpus.fill(1)", "setattr(job_state, 'now', 0)", "'x' * 10**6",
+    "None", "0", "1", "True", "''", "'fifo'", "[]", "{}", "()", "object()", "Schedule", "Allocation",
+    "np.nan", "self", "job_state", "cluster_state", "1 / 0", "[][0]", "{}['x']", "undefined",
+    "job_state.nothing", "int('x')", "exec('x =')", "np.zeros((2, 2))", "(_ for _ in ())", "b'x'",
+    "Schedule()", "Allocation(1, 2, 3)", "__import__('nothing')", "np.ones(3) + np.ones(4)",
+    "job_state.columns.gpus.fill(1)", "setattr(job_state, 'now', 0)", "'x' * 10**6",
 )  # fmt: skip
 ATTRIBUTES = (
-    "    stable_until = 5\n", "    stable_until = None\n", "    ignores_nodes = 'yes'\n", "    resizes = True\n",
-    "    wakes_every_s = -1\n", "    wakes_every_s = 'x'\n", "    default_performance = 'nothing'\n", "    app_column = 'x'\n",
-    "    rate: float = 'x'\n", "    x: list = None\n", "    y: undefined = 1\n",
+    "    stable_until = 5\n", "    stable_until = None\n", "    ignores_nodes = 'yes'\n",
+    "    resizes = True\n", "    wakes_every_s = -1\n", "    wakes_every_s = 'x'\n",
+    "    default_performance = 'nothing'\n", "    app_column = 'x'\n", "    rate: float = 'x'\n",
+    "    x: list = None\n", "    y: undefined = 1\n",
     "    def stable_until(self, job_state, cluster_state):\n        return {value}\n",
     "    def __post_init__(self):\n        {value}\n",
     "    def figures(self, job_state):\n        return {value}\n",

@@ -15,6 +15,7 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.registry import classes
+from blox.workloads.limits import whole
 from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
 from blox.workloads.table import COLUMNS, Array, JobTable
 from blox.workloads.text_files import require_file
@@ -48,12 +49,9 @@ class TraceReader(ABC):
     assumptions: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        if self.start < 0:
-            raise BloxError(f"start is {self.start}", fix="start must be 0 or more: jobs to skip")
-        if self.jobs is not None and self.jobs < 1:
-            raise BloxError(f"jobs is {self.jobs}", fix="jobs must be 1 or more: jobs to keep")
-        if self.max_gpus is not None and self.max_gpus < 1:
-            raise BloxError(f"max_gpus is {self.max_gpus}", fix="max_gpus must be 1 or more")
+        whole("start", self.start, 0)
+        whole("jobs", self.jobs, 1)
+        whole("max_gpus", self.max_gpus, 1)
         if not 1e-9 <= self.scale <= 1e9:
             fix = "scale must be above 0, 1e-09 to 1e+09: it multiplies inter-arrival times"
             raise BloxError(f"scale is {self.scale}", fix=fix)
