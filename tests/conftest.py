@@ -1,17 +1,18 @@
 """What several folders of tests need: where the shared folder is, and the command line."""
 
-import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from support.goldens import WHOLE, absent_set
+from support.places import ROOT, SAMPLES, SHARED
+from support.traces import HEADER, trace
+
 settings.register_profile("same-every-time", derandomize=True, deadline=None)
 settings.load_profile("same-every-time")
-
-ROOT = Path(__file__).parents[1]
-SHARED = Path(os.environ.get("BLOX_SHARED", ROOT.parent / "shared"))
 
 
 @pytest.fixture
@@ -32,26 +33,42 @@ def project() -> Path:
     return ROOT
 
 
-@pytest.fixture(scope="session")
-def staged():
-    """A function that gives a job state with so many jobs of one GPU and one second, not yet submitted."""
-    import numpy as np
+@pytest.fixture
+def samples() -> Path:
+    """The folder of small traces of our own making, one in every format."""
+    return SAMPLES
 
-    from blox.state.jobs import JobState
-    from blox.workloads.table import JobTable
 
-    def stage(count: int) -> JobState:
-        found = JobState()
-        columns = {
-            "job_id": [str(row) for row in range(count)],
-            "submit_s": np.zeros(count),
-            "gpus": np.ones(count, dtype=np.int64),
-            "duration_s": np.ones(count),
-        }
-        found.stage(JobTable.build(columns, source="test"), np.ones(count))
-        return found
+POLICY_HEADER = """\
+import random
+from dataclasses import dataclass, field, replace
+import numpy as np
+from blox import Allocation, Schedule
+"""
 
-    return stage
+
+@pytest.fixture
+def policy_file(tmp_path, monkeypatch):
+    """Writes a policy file and returns the spec of its class `Mine`; line 5 is the first of the text."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str) -> str:
+        (tmp_path / "mine.py").write_text(POLICY_HEADER + textwrap.dedent(text).lstrip("\n"))
+        return "./mine.py:Mine"
+
+    return write
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A function that runs a few jobs, on one node of 4 GPUs and in rounds of 100 s unless told otherwise."""
+    from blox import Experiment
+
+    def run(jobs, cluster="1x4", *, header=HEADER, round_s=100.0, **settings):
+        workload = trace(tmp_path / "jobs.csv", jobs, header)
+        return Experiment(workload=workload, cluster=cluster, round_s=round_s, **settings).run()
+
+    return run
 
 
 @dataclass(frozen=True)
@@ -76,3 +93,11 @@ def command(capsys, monkeypatch):
         return Answer(code, *capsys.readouterr())
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Names in one line, at the end, the sets of goldens for want of which tests were skipped."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    absent = sorted({name for reason in reasons if (name := absent_set(reason))})
+    if absent:
+        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(absent)}")

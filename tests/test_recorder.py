@@ -5,25 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blox import Experiment
-
-HEADER = "job_id,submit_s,gpus,duration_s\n"
-
 
 @pytest.fixture(params=[5, 200], ids=["few at a time", "many at once"])
-def result(request, tmp_path):
+def result(request, run):
     """Bursts of jobs of several sizes: below and above the number that is counted by itself."""
-    path = tmp_path / "jobs.csv"
     rng = np.random.default_rng(1)
     jobs = [
         (burst * 1000.0, rng.choice([1, 2, 4, 8]), rng.integers(100, 4000))
         for burst in range(4)
         for _ in range(request.param)
     ]
-    path.write_text(
-        HEADER + "".join(f"job-{i},{at},{gpus},{run}\n" for i, (at, gpus, run) in enumerate(jobs))
-    )
-    return Experiment(workload=str(path), cluster="2x8", scheduler="las", placement="consolidated").run()
+    rows = [(f"job-{number}", *job) for number, job in enumerate(jobs)]
+    return run(rows, "2x8", scheduler="las", placement="consolidated", round_s=300.0)
 
 
 def test_the_queue_and_the_demand_are_those_of_the_jobs(result):

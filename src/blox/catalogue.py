@@ -22,6 +22,7 @@ KINDS = {
     "workload": ("--workload", "generators: jobs drawn at random"),
     "reader": ("--workload FORMAT:PATH", "trace formats: jobs read from files"),
     "compat": ("--compat", "presets: behave like another system"),
+    "backend": ("--backend", "what carries plans out"),
 }
 _OTHER_NAMES = {"scheduler": "scheduling", "policy": "scheduling", "generator": "workload", "trace": "reader"}
 

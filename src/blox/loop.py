@@ -1,9 +1,8 @@
-"""run(): the paper's Figure 2, once, and the rule for passing over rounds.
+"""run(): the paper's Figure 2, once, and the rule for skipping rounds.
 
-A round is passed over only when provably nothing changes: after a round whose plan was empty, or whose
-placement vouches that asking again would change nothing, until the backend's next event or the earliest
-time at which a part says its mind may change.
-"""
+A round is skipped only when provably nothing changes: after a round whose plan was empty, or whose
+placement vouches that asked again it would change nothing, until the backend's next event or the earliest
+time at which a part says that its answer may change."""
 
 from __future__ import annotations
 
@@ -43,10 +42,12 @@ def run(
             job_state.add_new_jobs(admission.accept(new_jobs, cluster_state, job_state))
         schedule = scheduler.schedule(job_state, cluster_state)
         wanted = placement.place(schedule, cluster_state, job_state)
-        plan = Plan.diff(cluster_state.allocation, wanted)
+        plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+        del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
+        job_state.settle_line()
         manager.exec_jobs(plan, cluster_state, job_state)
         stable, before = -math.inf, manager.now
-        if event_driven or (skip and (plan.empty or (wanted.settled and worth_asking))):
+        if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
@@ -55,7 +56,7 @@ def run(
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
-            # Who reshuffles every round promises nothing useful: save the question until it rests.
+            # Where jobs are reshuffled every round, no promise lasts: ask again when a round changes nothing.
             worth_asking = plan.empty or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

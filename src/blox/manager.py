@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
-from blox.protocols import Backend, TerminationPolicy, declared
+from blox.protocols import Backend, TerminationPolicy
 from blox.recorder import Recorder
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
-from blox.state.plan import NO_ROWS, Plan
+from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
@@ -80,14 +82,13 @@ class BloxManager:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
-            self._retire(rows, at, cluster_state, job_state, running=None)
+            self._retire(rows, at, cluster_state, job_state)
         if self._ends_none:
             return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.backend.suspend(ended, job_state)
-            running = job_state.columns.held_gpus[ended] > 0
-            self._retire(ended, self.now, cluster_state, job_state, running)
+            self._retire(ended, self.now, cluster_state, job_state)
 
     def pop_wait_queue(self) -> Array:
         """Every submitted job that is not admitted yet, those held earlier first."""
@@ -122,7 +123,7 @@ class BloxManager:
             return
         event = self.backend.next_event(cluster_state, job_state)
         wake = self.clock.next_wake(self.now, event, stable_until)
-        if event < math.inf or cluster_state.allocation.size:
+        if event < math.inf or cluster_state.running_count:
             self._idle = 0
         elif self._ends_idle(wake, job_state):
             return
@@ -150,25 +151,25 @@ class BloxManager:
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        if plan.wanted is cluster_state.allocation:
-            plan.wanted.settled = True  # asked again at once, the placement has no reason to change its mind
-            return
-        now, suspend, move = self.now, plan.suspend, plan.move
-        if len(suspend):
-            self.backend.suspend(suspend, job_state)
-            job_state.stop(suspend, now)
-            job_state.columns.preemptions[scalar_index(suspend)] += 1
-        if move.size:
-            self.backend.suspend(move.jobs, job_state)
-            job_state.stop(move.jobs, now)
-            job_state.columns.moves[move.jobs] += 1
-        for grants in (move, plan.launch):
-            if grants.size:
-                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
-                job_state.start(grants.jobs, grants.counts, rate, anchor)
-        if plan.adjust.size and (adjust := declared(self.backend, "adjust")):
-            adjust(plan.adjust, cluster_state, job_state)
-        cluster_state.carry_out(plan.wanted)
+        if len(plan.suspend):
+            self._suspend(plan.suspend, job_state.columns.preemptions, job_state)
+        if len(plan.move.jobs):
+            self._suspend(plan.move.jobs, job_state.columns.moves, job_state)
+            self._launch(plan.move, cluster_state, job_state)
+        if len(plan.launch.jobs):
+            self._launch(plan.launch, cluster_state, job_state)
+        if len(plan.adjust.jobs):
+            self.backend.adjust(plan.adjust, cluster_state, job_state)
+        cluster_state.holdings.apply(plan)
+
+    def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
+        self.backend.suspend(rows, job_state)
+        job_state.stop(rows, self.now)
+        counter[scalar_index(rows)] += 1
+
+    def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+        job_state.start(grants.jobs, grants.counts, rate, anchor)
 
     def _retire(
         self,
@@ -176,13 +177,14 @@ class BloxManager:
         at: Array | float,
         cluster_state: ClusterState,
         job_state: JobState,
-        running: Array | None,
     ) -> None:
-        """Jobs leave for good; `running` says which of them hold GPUs (None: all)."""
+        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late."""
+        running = _which_run(rows, job_state)
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
         elif running.any():
-            self._take_off(rows[running], self.now, cluster_state, job_state)
+            ends = at[running] if isinstance(at, np.ndarray) else at
+            self._take_off(rows[running], ends, cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:
@@ -197,11 +199,19 @@ class BloxManager:
     ) -> None:
         """Stops jobs and frees what they hold, outside of any plan."""
         job_state.stop(rows, at)
-        cluster_state.release(rows, job_state.submitted)
+        cluster_state.holdings.release(rows)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
         if self.backend.exhausted and not job_state.active_count:
             self.terminate = True
+
+
+def _which_run(rows: Array, job_state: JobState) -> Array | None:
+    """Which of these rows hold GPUs; None: all of them."""
+    if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
+        return None
+    running: Array = job_state.columns.held_gpus.take(rows) > 0
+    return None if running.all() else running
 
 
 def _stuck(job_state: JobState) -> BloxError:

@@ -7,7 +7,6 @@ read by `declared()` and in no other way; a test finds any other reading. `blox.
 
 from __future__ import annotations
 
-import inspect
 import math
 import numbers
 from collections.abc import Callable, Mapping
@@ -238,7 +237,7 @@ def declared(part: object, name: str) -> Any:
     try:
         value = getattr(part, name)
     except AttributeError as error:
-        if inspect.getattr_static(part, name, None) is None:
+        if not _defines(part, name):
             inner = None if name in _OF_ITS_OWN else declared(part, "wraps")
             return attribute.default if inner is None else declared(inner, name)
         raise _fault(part, f"{name} fails: {error}", attribute) from None
@@ -252,6 +251,12 @@ def declared(part: object, name: str) -> Any:
 def of_kind(kind: str) -> dict[str, Attribute]:
     """The optional attributes of a kind of part."""
     return {name: attribute for name, attribute in OPTIONAL.items() if kind in attribute.kinds}
+
+
+def _defines(part: object, name: str) -> bool:
+    """Whether a part's class has the attribute, so that its absence is a failure of its own code."""
+    cls = part if isinstance(part, type) else type(part)
+    return any(name in vars(base) for base in cls.__mro__)
 
 
 def _fault(part: object, what: str, attribute: Attribute) -> BloxError:

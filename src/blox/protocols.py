@@ -14,7 +14,7 @@ from typing import Protocol
 from blox.optional import OPTIONAL, Attribute, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -60,11 +60,14 @@ class SchedulingPolicy(Protocol):
 class PlacementPolicy(Protocol):
     """Decides which GPUs each scheduled job gets. Asked every round, last."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+    ) -> Allocation | Plan:
         """Where every job should be until the next round: every GPU once, every job whole or not at all.
 
         Return `cluster_state.allocation` itself when nothing is to change. Launches, preemptions and
-        moves are derived from the difference.
+        moves are derived from the difference. The built-in policies return that difference, a `Plan`,
+        themselves; `plan.outcome(cluster_state.allocation)` is the allocation.
         """
         ...
 
@@ -104,6 +107,14 @@ class JobLaunch(Protocol):
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array | float, Array | float]:
         """Starts every job of `grants` at `job_state.now`; returns (rate, time from which work counts)."""
+        ...
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Running jobs keep their GPUs and get the rest of `grants` anew: CPUs, memory, batch, partner.
+
+        A backend on which only GPUs decide how fast a job runs does nothing (`BackendBase` has it so).
+        Another banks the progress until now and sets the rate (`progress.rebase`, `progress.set_rate`).
+        """
         ...
 
 

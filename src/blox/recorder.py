@@ -15,7 +15,7 @@ import numpy as np
 
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Plan
+from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -103,8 +103,8 @@ class Recorder:
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
-        launch, move, suspend, present = plan.launch, plan.move, plan.suspend, cluster_state.allocation
-        launched, suspended, moved = launch.size, len(suspend), move.size
+        launch, move, suspend, holdings = plan.launch, plan.move, plan.suspend, cluster_state.holdings
+        launched, suspended, moved = len(launch.jobs), len(suspend), len(move.jobs)
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
         started = launched or moved
         if not (started or suspended or finished or submitted > self._submitted or held != self._held):
@@ -123,26 +123,26 @@ class Recorder:
                 jobs = launch.jobs
                 self._starts.append((now, jobs, launch.counts, launch.gpus))
                 self._ceased += _raw(jobs)
-            handed_out = launch.used + move.used
+            handed_out = _handed_out(launch) + _handed_out(move)
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
-            if present.share_group is not None:
+            if holdings.shared:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus, present.used
+        total, used = cluster_state.total_gpus, holdings.used
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         self._rows += _ROW.pack(
             now,
             held,
-            present.size,
+            holdings.size,
             total,
             used,
             largest,
             fragmentation,
-            present.blocked,
+            holdings.blocked,
             submitted,
             len(self._began),
             len(self._ceased),
@@ -274,6 +274,11 @@ class Recorder:
         self._handed_out = 0
         last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
         self._rows += _ROW.pack(self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0)
+
+
+def _handed_out(part: Allocation) -> int:
+    """GPUs of jobs that start; where jobs get shares of GPUs, each GPU once."""
+    return len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
 
 
 def _raw(rows: Array) -> bytes:

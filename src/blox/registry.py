@@ -37,6 +37,7 @@ PACKAGES = {
     "workload": "blox.workloads.generators",
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
+    "backend": "blox.backends",
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
@@ -81,6 +82,9 @@ class Register:
 
     def compat(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("compat", name)
+
+    def backend(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("backend", name)
 
 
 register = Register()

@@ -1,4 +1,4 @@
-"""Ends knows who is next to end, however many start and stop, and whether or not it keeps a heap."""
+"""Ends knows which job ends next, however many start and stop, and whether or not it keeps a heap."""
 
 import math
 from types import SimpleNamespace
@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 
 from blox.backends.ends import Ends
-from blox.state.plan import Allocation
+from support.states import staged
 
 JOBS = 400
 
 
 @pytest.mark.parametrize("most", [1, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_agrees_with_looking_at_everybody(staged, seed, most):
+def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
     """`most`: how many start or stop at a time; few make a heap, many do not."""
     rng = np.random.default_rng(seed)
-    job_state, ends, running = staged(JOBS), Ends(), {}
+    job_state, ends, running = staged([1] * JOBS), Ends(), {}
     ends.grow(JOBS)
     held, over = job_state.columns.held_gpus, 0
 
     def cluster():
-        return SimpleNamespace(allocation=Allocation(np.array(list(running), dtype=np.int64), None, None))
+        return SimpleNamespace(running=np.array(list(running), dtype=np.int64))
 
     for _ in range(600):
         idle = np.flatnonzero(held[:JOBS] == 0)
@@ -33,7 +33,7 @@ def test_it_agrees_with_looking_at_everybody(staged, seed, most):
         held[come] = 1
         if running and rng.random() < 0.5:
             go = rng.choice(list(running), min(len(running), rng.integers(1, most + 1)), replace=False)
-            ends.left(len(go))
+            ends.stopped(len(go))
             held[go] = 0
             for row in go.tolist():
                 del running[row]

@@ -24,11 +24,10 @@ from blox.backends.process import Processes
 from blox.errors import BloxError
 from blox.experiment.settings import Experiment
 from blox.results.result import Result
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
-from blox.workloads.table import JobTable
+from support import traces
+from support.states import idle_cluster, job_table
 
 SPEEDUP = 60.0
 PATIENCE_S = 20.0  # deadline of every poll; reached only when something is broken
@@ -288,10 +287,7 @@ def twenty_jobs(directory: Path) -> str:
 
 def write_trace(directory: Path, jobs: list[tuple[int, int, int]]) -> str:
     """A trace of (submit_s, gpus, duration_s)."""
-    lines = [f"{number},{','.join(str(value) for value in job)}" for number, job in enumerate(jobs)]
-    path = directory / "trace.csv"
-    path.write_text("\n".join(["job_id,submit_s,gpus,duration_s", *lines]) + "\n")
-    return str(path)
+    return traces.trace(directory / "trace.csv", [(number, *job) for number, job in enumerate(jobs)])
 
 
 def run_processes(
@@ -313,19 +309,10 @@ class Driven:
 
     def __init__(self, durations: list[float]) -> None:
         count = len(durations)
-        table = JobTable.build(
-            {
-                "job_id": [str(row) for row in range(count)],
-                "submit_s": np.zeros(count),
-                "gpus": np.ones(count, dtype=np.int64),
-                "duration_s": np.array(durations),
-            },
-            source="test",
-        )
-        feed = JobFeed(iter([table]), count, lambda jobs: jobs)
+        feed = JobFeed(iter([job_table([1] * count, durations)]), count, lambda jobs: jobs)
         self.backend = Processes(feed, SPEEDUP)
         self.job_state = JobState()
-        self.cluster_state = ClusterState(cluster_from_spec(f"1x{count}"))
+        self.cluster_state = idle_cluster(f"1x{count}")
         self.backend.submit(self.job_state)
         self.job_state.add_new_jobs(self.job_state.waiting)
 

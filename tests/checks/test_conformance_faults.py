@@ -397,7 +397,8 @@ FAULTS = {
         "Allocation.from_dict",
     ),
     "takes GPUs itself": (
-        PLACE + "        cluster_state.carry_out(Allocation())\n        return cluster_state.allocation\n",
+        PLACE
+        + "        cluster_state.holdings.replace(Allocation())\n        return cluster_state.allocation\n",
         "pure",
         "cluster_state.allocation was assigned",
         "job_state.memory",

@@ -121,10 +121,8 @@ def test_one_job_over_time(command, directory):
     assert "node-" in answer.out
 
 
-def test_a_sentence_sums_a_job_up(tmp_path):
-    trace = tmp_path / "t.csv"
-    trace.write_text("job_id,submit_s,gpus,duration_s\nfirst,0,4,3600\nsecond,100,4,600\n")
-    result = Experiment(workload=str(trace), cluster="1x4", scheduler="fifo").run()
+def test_a_sentence_sums_a_job_up(run):
+    result = run("first,0,4,3600 second,100,4,600", scheduler="fifo", round_s=300.0)
     assert Explanation(result).sentence(1) == (
         "Job second (4 GPUs) waited 58.3 min of its 68.3 min: 55 min because too few GPUs were free or came "
         "free; 3.33 min because it had come between two rounds; it was never preempted and finished."

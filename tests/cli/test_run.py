@@ -12,6 +12,7 @@ import pytest
 
 import blox
 from blox.toml_text import to_toml
+from support.traces import trace
 
 SAME_EVERY_TIME = ("experiment.toml", "jobs.csv", "summary.json", "rounds.parquet", "stints.parquet")
 SETTINGS = {
@@ -25,10 +26,9 @@ OPTIONS = [
 
 
 @pytest.fixture
-def trace(tmp_path):
-    path = tmp_path / "trace.csv"
-    path.write_text("job_id,submit_s,gpus,duration_s\na,0,4,700\nb,10,2,900\nc,20,4,100\n")
-    return path
+def three_jobs(tmp_path):
+    trace(tmp_path / "trace.csv", "a,0,4,700 b,10,2,900 c,20,4,100")
+    return tmp_path / "trace.csv"
 
 
 def same(first, second):
@@ -107,10 +107,10 @@ def test_earlier_results_are_replaced_and_anything_else_is_refused_at_once(comma
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["me.jpg"]
 
 
-def test_a_changed_trace_is_refused_before_anything_runs(command, tmp_path, trace, monkeypatch):
-    command("run", "--workload", trace, "--cluster", "2x4", "--out", tmp_path / "x")
+def test_a_changed_trace_is_refused_before_anything_runs(command, tmp_path, three_jobs, monkeypatch):
+    command("run", "--workload", three_jobs, "--cluster", "2x4", "--out", tmp_path / "x")
     experiment = tmp_path / "x" / "experiment.toml"
-    trace.write_text(trace.read_text().replace("900", "901"))
+    three_jobs.write_text(three_jobs.read_text().replace("900", "901"))
     with monkeypatch.context() as patch:
         patch.setattr("blox.experiment.prepared.Prepared.run", lambda *_: pytest.fail("it ran"))
         answer = command("run", experiment)
@@ -191,10 +191,10 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(command, tmp_path
         (["--speedup", 1, "--max-rounds", 1], "at least 5 min of real time at speedup 1\n"),
     ],
 )
-def test_how_long_real_processes_take_is_told_before(command, trace, monkeypatch, words, note):
+def test_how_long_real_processes_take_is_told_before(command, three_jobs, monkeypatch, words, note):
     def stop(*_):
         raise blox.BloxError("stopped here", where="test", fix="none")
 
     monkeypatch.setattr("blox.experiment.prepared.Prepared.run", stop)
-    answer = command("run", "--workload", trace, "--cluster", "2x4", "--backend", "process", *words)
+    answer = command("run", "--workload", three_jobs, "--cluster", "2x4", "--backend", "process", *words)
     assert answer.err.startswith(f"note: this takes {note}")

@@ -6,7 +6,7 @@ from random import Random
 import blox.profiles
 from blox import Experiment
 from fuzz.mutation import spoilt
-from fuzz.readers import SAMPLES
+from support.places import SAMPLES
 
 OWN = Path(blox.profiles.__file__).parent
 SYNERGY = b"model,cpu_per_gpu,mem_per_gpu_gb,tput_rel_to_3cpu_62.5gb\n" + b"".join(

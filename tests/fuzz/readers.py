@@ -8,8 +8,8 @@ from random import Random
 from blox import Experiment
 from blox.workloads.spec import workload_from_spec
 from fuzz.mutation import spoilt, token
+from support.places import SAMPLES
 
-SAMPLES = Path(__file__).parents[1] / "workloads" / "readers" / "samples"
 # format -> the trace, and all files that may be spoilt
 TRACES = {
     "csv": ("ours.csv", ["ours.csv"]),

@@ -1,22 +1,17 @@
 """Gavel's own policies on seeded instances: the same objective or a better one, and never more than there is.
 
-Every file of `goldens/gavel/allocations` in the shared folder is a policy, with cases of one or several calls
-in sequence. Objectives and feasibility are computed here from the definitions, not with the code under test.
-Any folder of that layout will do.
+Every file of `gavel/allocations` in the shared folder and in `tests/golden/data` is a policy, with cases of
+one or several calls in sequence. Objectives and feasibility are computed here from the definitions, not with
+the code under test.
 """
-
-import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox.schedulers.gavel.policies.by_name import original, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
+from support.goldens import cases_by_file, check_cases, label
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "gavel" / "allocations"
 HIERARCHICAL = "max_min_fairness_water_filling_perf_hierarchical"
 NAMES = {  # where the original has another name for what the golden file is about
     "max_min_fairness_packed_job_types": "max_min_fairness_packed",
@@ -27,18 +22,12 @@ EXACT = ("isolated", "proportional", "fifo", "fifo_perf", "fifo_packed", "allox"
 SLACK = 1e-7  # of the GPUs of a type, and of a job's time
 
 
-def cases():
-    found = []
-    for file in sorted(FOLDER.glob("*.json")):
-        golden = json.loads(file.read_text())
-        for number, case in enumerate(golden["cases"]):
-            found.append(
-                pytest.param(golden["policy"], case, id=f"{golden['policy']}-{number}-seed{case['seed']}")
-            )
-    return found
+def param(case):
+    name = case["content"]["policy"]
+    return pytest.param(name, case, id=label(case, f"{name}-{case['number']}-seed{case['seed']}"))
 
 
-CASES = cases()
+CASES = cases_by_file("gavel/allocations")
 
 
 class Case:
@@ -225,17 +214,17 @@ def check(name, case, **parameters):
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert CASES, f"{FOLDER} holds no cases"
+    check_cases("gavel/allocations", CASES)
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+@pytest.mark.parametrize(("name", "case"), [param(case) for case in CASES])
 def test_as_good_as_the_original(name, case):
     check(name, case, **({"divide_by_weight": True} if name == "finish_time_fairness_packed" else {}))
 
 
-@pytest.mark.parametrize(("name", "case"), [each for each in CASES if each.values[0] not in EXACT])
+@pytest.mark.parametrize(
+    ("name", "case"), [param(case) for case in CASES if case["content"]["policy"] not in EXACT]
+)
 def test_the_centre_and_job_by_job_are_as_good(name, case):
     """As compat presets choose among optima, and without gathering jobs into kinds."""
     parameters = {} if "strategy" in name else {"choice": "centre"}

@@ -1,32 +1,22 @@
 """The results of Gavel's own simulator, run by run.
 
-Every row of `goldens/gavel/sim/summary.csv` in the shared folder is a case. Where no solver's choice enters
-(`deterministic` = 1, and gandiva, whose draws are the original's), every job's JCT is the original's.
-Elsewhere many allocations are optimal and the original's solver picks one: averages are compared, within the
-tolerances below. Any folder of that layout will do.
+Every row of `gavel/sim/summary.csv` in the shared folder and in `tests/golden/data` is a case. Where no
+solver's choice enters (`deterministic` = 1, and gandiva, whose draws are the original's), every job's
+JCT is the original's. Elsewhere many allocations are optimal and the original's solver picks one:
+averages are compared, within the tolerances below.
 """
 
-import csv
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox import Experiment
+from support.goldens import check_cases, label, listed_cases, rows_of
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "gavel" / "sim"
-SUMMARY = FOLDER / "summary.csv"
 LONG = 1000  # rounds: such runs are not for the quick suite, but for one in each trace
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-CASES = [row for row in rows_of(SUMMARY) if not row["error"]] if SUMMARY.is_file() else []
+CASES = [case for case in listed_cases("gavel/sim") if not case["error"]]
 
 
 def tolerances(policy):
@@ -42,11 +32,12 @@ def tolerances(policy):
 
 def experiment_of(case):
     gpus = zip(("v100", "p100", "k80"), case["cluster"].split(":"))
-    table = SHARED / "data" / "gavel" / case["throughputs"]
+    beside = case["origin"] / case["throughputs"]
+    table = beside if beside.is_file() else SHARED / "data" / "gavel" / case["throughputs"]
     if not table.is_file():
         pytest.skip(f"absent: {table}")
     return Experiment(
-        workload=f"gavel:{FOLDER / 'traces' / case['trace']}?throughputs={table}",
+        workload=f"gavel:{case['origin'] / 'traces' / case['trace']}?throughputs={table}",
         cluster=",".join(f"{name}={count}x1" for name, count in gpus if int(count)),
         compat=f"gavel:policy={case['policy']},throughputs={table}",
     )
@@ -56,22 +47,19 @@ def params():
     found = []
     for case in CASES:
         long = int(case["rounds"]) > LONG and case["deterministic"] == "0"
-        name = Path(case["file"]).name.removesuffix(".jobs.csv")
+        name = label(case, Path(case["file"]).name.removesuffix(".jobs.csv"))
         found.append(pytest.param(case, id=name, marks=[pytest.mark.slow] if long else []))
     return found
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert SUMMARY.is_file(), f"absent: {SUMMARY}"
-    assert CASES, f"{SUMMARY} lists no run that finished"
+    check_cases("gavel/sim", CASES)
 
 
 @pytest.mark.parametrize("case", params())
 def test_equals_the_original(case):
     result = experiment_of(case).run()
-    original = {row["job_id"]: row["jct"] for row in rows_of(FOLDER / case["file"])}
+    original = {row["job_id"]: row["jct"] for row in rows_of(case["origin"] / case["file"])}
     want = np.array([float(original[str(job)] or "nan") for job in result.jobs["job_id"].tolist()])
     have = result.jobs["jct_s"]
     assert len(have) == int(case["num_jobs"])

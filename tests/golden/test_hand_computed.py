@@ -13,50 +13,16 @@ The jobs of most cases, on one node of 4 GPUs:
     E  submitted 110 s  1 GPU   300 s
 """
 
-import pytest
-
-from blox import Experiment
+from support.by_job import figures, gpus, times
 
 FIVE = """
+job_id,submit_s,gpus,duration_s,user,tenant,job_type,priority
 A,0,2,250,ann,red,train,0
 B,0,2,120,ann,blue,eval,0
 C,30,4,150,bob,blue,train,2
 D,60,1,80,bob,red,eval,1
 E,110,1,300,eve,red,train,0
 """
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs jobs given as lines of job_id, submit_s, gpus, duration_s[, user, tenant, job_type, priority]."""
-
-    def go(lines=FIVE, cluster="1x4", **settings):
-        rows = [line.split(",") for line in lines.split()]
-        names = ["job_id", "submit_s", "gpus", "duration_s", "user", "tenant", "job_type", "priority"]
-        text = "\n".join([",".join(names[: len(rows[0])]), *(",".join(row) for row in rows)])
-        path = tmp_path / "jobs.csv"
-        path.write_text(text + "\n")
-        return Experiment(workload=str(path), cluster=cluster, round_s=100.0, **settings).run()
-
-    return go
-
-
-def times(result, column="first_start_s"):
-    """Job -> (a time, by default its first start; its finish)."""
-    jobs = result.jobs
-    return {name: (start, end) for name, start, end in zip(jobs["job_id"], jobs[column], jobs["finish_s"])}
-
-
-def figures(result, column):
-    return dict(zip(result.jobs["job_id"], result.jobs[column].tolist()))
-
-
-def gpus(result):
-    """Job -> the GPUs of its stints, ascending."""
-    found = {}
-    for job, gpu in sorted(zip(result.stints["job"].tolist(), result.stints["gpu"].tolist())):
-        found.setdefault(result.jobs["job_id"][job], []).append(gpu)
-    return found
 
 
 # -- scheduling -----------------------------------------------------------------------------------------
@@ -70,7 +36,7 @@ def test_fifo_strict(run):
     300  4 free. C starts, ends at 450. D is blocked.
     500  D and E start; they end at 580 and 800.
     """
-    result = run(scheduler="fifo")
+    result = run(FIVE, scheduler="fifo")
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (500, 580), "E": (500, 800)}
     assert result.summary["preemptions"] == 0
     assert result.summary["avg_jct_s"] == (250 + 120 + 420 + 520 + 690) / 5
@@ -85,7 +51,7 @@ def test_fifo_with_skipping(run):
     300  3 free (A ended at 250). C does not fit.
     500  E ends at the boundary: 4 free. C starts, ends at 650.
     """
-    result = run(scheduler="fifo:strict=false")
+    result = run(FIVE, scheduler="fifo:strict=false")
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (500, 650), "D": (200, 280), "E": (200, 500)}
     assert result.summary["preemptions"] == 0
 
@@ -96,7 +62,7 @@ def test_fifo_with_skipping_and_preemption(run):
     300  3 free, E runs behind C: E is displaced, having done 100 of its 300 s. C starts, ends at 450.
     500  E goes on with 200 s left, ends at 700.
     """
-    result = run(scheduler="fifo:strict=false,preempt=true")
+    result = run(FIVE, scheduler="fifo:strict=false,preempt=true")
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (200, 280), "E": (200, 700)}
     assert figures(result, "preemptions") == {"A": 0, "B": 0, "C": 0, "D": 0, "E": 1}
     assert figures(result, "queueing_s")["E"] == 700 - 110 - 300
@@ -111,7 +77,7 @@ def test_fifo_priority(run):
     400  1 free (D's). B displaces E, which stands behind it: B goes on, ends at 420. E has 200 s left.
     500  E goes on, ends at 700.
     """
-    result = run(scheduler="fifo-priority")
+    result = run(FIVE, scheduler="fifo-priority")
     assert times(result) == {"A": (0, 450), "B": (0, 420), "C": (100, 250), "D": (300, 380), "E": (300, 700)}
     assert figures(result, "preemptions") == {"A": 1, "B": 1, "C": 0, "D": 0, "E": 1}
 
@@ -122,7 +88,7 @@ def test_fifo_priority_strict_without_preemption(run):
     300  C starts, ends at 450.
     500  D and E start.
     """
-    result = run(scheduler="fifo-priority:strict=true,preempt=false")
+    result = run(FIVE, scheduler="fifo-priority:strict=true,preempt=false")
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (500, 580), "E": (500, 800)}
 
 
@@ -136,7 +102,7 @@ def test_srtf_by_time(run):
     400  Left: E 100, C 150: 3 free, C does not fit and E is ahead of it.
     500  E ends at the boundary. C starts, ends at 650.
     """
-    result = run(scheduler="srtf")
+    result = run(FIVE, scheduler="srtf")
     assert times(result) == {"A": (0, 350), "B": (0, 120), "C": (500, 650), "D": (100, 180), "E": (200, 500)}
     assert figures(result, "preemptions") == {"A": 1, "B": 0, "C": 0, "D": 0, "E": 0}
 
@@ -302,7 +268,7 @@ def test_threshold_at_capacity(run):
     300  Nothing is admitted: C enters (4) and starts. D would make 5.
     500  D and E enter.
     """
-    result = run(admission="threshold:factor=1")
+    result = run(FIVE, admission="threshold:factor=1")
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 300, "D": 500, "E": 500}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (500, 580), "E": (500, 800)}
     # Held: C from 100 (the boundary that first sees it) to 300, D 100 to 500, E 200 to 500.
@@ -311,7 +277,7 @@ def test_threshold_at_capacity(run):
 
 def test_threshold_above_capacity(run):
     """Factor 2: at most 8. C enters at 100 (8), D would make 9; at 200 B is gone: D (7) and E (8) enter."""
-    result = run(admission="threshold:factor=2")
+    result = run(FIVE, admission="threshold:factor=2")
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 100, "D": 200, "E": 200}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (500, 580), "E": (500, 800)}
 
@@ -324,7 +290,7 @@ def test_threshold_lets_a_job_above_it_in_alone(run):
     500  Nothing is admitted: C enters though it asks for 4; ends at 650.
     700  D and E enter (2); they end at 780 and 1000.
     """
-    result = run(admission="threshold:factor=0.5")
+    result = run(FIVE, admission="threshold:factor=0.5")
     assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 500, "D": 700, "E": 700}
     assert times(result) == {
         "A": (0, 250),
@@ -343,7 +309,7 @@ def test_threshold_that_overshoots(run):
     300  A is gone: 4. D enters: 5. E is held.
     500  C is gone: 1. E enters.
     """
-    result = run(admission="threshold:factor=1,overshoot=true")
+    result = run(FIVE, admission="threshold:factor=1,overshoot=true")
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 100, "D": 300, "E": 500}
 
 
@@ -360,7 +326,7 @@ def test_quota_of_jobs_per_user(run):
     500  4 free: C starts, ends at 650.
     700  C is gone: D enters, ends at 780.
     """
-    result = run(admission="quota:user_jobs=1", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:user_jobs=1", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 100, "D": 700, "E": 200}
     assert times(result) == {
         "A": (0, 250),
@@ -374,7 +340,7 @@ def test_quota_of_jobs_per_user(run):
 def test_quota_of_gpus_per_user(run):
     """3 GPUs each. B would give ann 4: held until A is gone. C asks for 4 and enters because bob has nothing
     else; D waits for C. The rest is as above."""
-    result = run(admission="quota:user_gpus=3", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:user_gpus=3", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 100, "D": 700, "E": 200}
 
 
@@ -387,7 +353,7 @@ def test_quota_of_gpus_per_tenant(run):
     300  A and D are gone: E enters. C is first and takes all 4 GPUs, ends at 450.
     500  E starts, ends at 800.
     """
-    result = run(admission="quota:tenant_gpus=3", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:tenant_gpus=3", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 200, "D": 100, "E": 300}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (200, 280), "E": (500, 800)}
 
@@ -400,7 +366,7 @@ def test_quota_of_jobs_per_tenant(run):
     500  D starts, ends at 580.
     600  D is gone: E enters, ends at 900.
     """
-    result = run(admission="quota:tenant_jobs=1", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:tenant_jobs=1", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 200, "D": 300, "E": 600}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (500, 580), "E": (600, 900)}
 
@@ -412,7 +378,7 @@ def test_quota_of_jobs_per_type(run):
     300  A is gone: C enters, starts, ends at 450. E is held.
     500  E enters, ends at 800.
     """
-    result = run(admission="quota:type_jobs=1", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:type_jobs=1", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 300, "D": 200, "E": 500}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (300, 450), "D": (200, 280), "E": (500, 800)}
 
@@ -425,7 +391,7 @@ def test_quota_of_gpus_per_type(run):
     300  A is gone, E is there: C is held (1 + 4).
     500  C enters alone, ends at 650.
     """
-    result = run(admission="quota:type_gpus=3", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:type_gpus=3", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 500, "D": 100, "E": 200}
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (500, 650), "D": (200, 280), "E": (200, 500)}
 
@@ -439,7 +405,7 @@ def test_quota_of_jobs_per_size(run):
     300  A is gone: B enters and starts on 2 of 3 free GPUs, ends at 420.
     500  E is gone: C starts, ends at 650.
     """
-    result = run(admission="quota:size_jobs=1", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:size_jobs=1", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 100, "D": 100, "E": 200}
     assert times(result) == {
         "A": (0, 250),
@@ -452,7 +418,7 @@ def test_quota_of_jobs_per_size(run):
 
 def test_large_jobs_enter_one_at_a_time(run):
     """Those above 1 GPU are A, B and C: B enters when A is gone, C when B is gone (420, seen at 500)."""
-    result = run(admission="quota:most_gpus=1", scheduler=SKIPPING)
+    result = run(FIVE, admission="quota:most_gpus=1", scheduler=SKIPPING)
     assert figures(result, "admit_s") == {"A": 0, "B": 300, "C": 500, "D": 100, "E": 200}
     assert times(result) == {
         "A": (0, 250),
@@ -570,7 +536,7 @@ def test_a_submission_at_the_boundary_counts_and_one_after_it_waits(run):
 
 def test_events_act_at_once(run):
     """Strict FIFO. B ends at 120: C (4) blocks. A ends at 250: C starts, ends at 400; then D and E."""
-    result = run(scheduler="fifo", clock="events")
+    result = run(FIVE, scheduler="fifo", clock="events")
     assert times(result) == {"A": (0, 250), "B": (0, 120), "C": (250, 400), "D": (400, 480), "E": (400, 700)}
     assert figures(result, "admit_s") == {"A": 0, "B": 0, "C": 30, "D": 60, "E": 110}
 
@@ -602,7 +568,7 @@ def test_launching_and_restarting_cost_time(run):
     300  3 free: C displaces E, which has done 80 s. C works from 320, ends at 470.
     500  E works from 545 on what is left, 220 s: ends at 765.
     """
-    result = run(scheduler="fifo:strict=false,preempt=true", overheads="launch=20,restart=45")
+    result = run(FIVE, scheduler="fifo:strict=false,preempt=true", overheads="launch=20,restart=45")
     assert times(result) == {"A": (0, 270), "B": (0, 140), "C": (300, 470), "D": (200, 300), "E": (200, 765)}
     assert figures(result, "run_s") == {"A": 270, "B": 140, "C": 170, "D": 100, "E": 300 + 20 + 45}
     assert figures(result, "gpu_seconds") == {"A": 540, "B": 280, "C": 680, "D": 100, "E": 365}
@@ -615,7 +581,7 @@ def test_a_job_stopped_while_it_is_launched_has_done_nothing(run):
     100  Q displaces P, which has been launching for 100 s: 200 s of work left. Q works from 250, ends at 260.
     300  P restarts (10 s), works from 310, ends at 510.
     """
-    jobs = "P,0,1,200,u,t,j,0 Q,90,1,10,u,t,j,1"
+    jobs = "job_id,submit_s,gpus,duration_s,priority P,0,1,200,0 Q,90,1,10,1"
     result = run(jobs, "1x1", scheduler="fifo-priority", overheads="launch=150,restart=10")
     assert times(result) == {"P": (0, 510), "Q": (100, 260)}
     assert figures(result, "run_s") == {"P": 100 + 210, "Q": 160}
@@ -629,6 +595,6 @@ def test_waiting_is_accounted_for(run):
     300 to 400: D and E could have had what C is handed at 300 (priority); 400 to 500: nothing is handed out
     any more (capacity). Capacity: C 100 + 100, D 100 + 100, E 100; priority: D 200, E 200.
     """
-    result = run(scheduler="fifo")
+    result = run(FIVE, scheduler="fifo")
     causes = ("admission", "priority", "capacity", "fragmentation")
     assert [result.summary[f"wait_{cause}_s"] for cause in causes] == [0, 200 + 200, 200 + 200 + 100, 0]

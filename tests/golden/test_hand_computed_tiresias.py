@@ -7,6 +7,7 @@ after them, by submission.
 import pytest
 
 from blox import BloxError, Experiment
+from support.by_job import figures, times
 
 FIVE = """
 A,0,2,500
@@ -15,28 +16,6 @@ C,50,4,150
 D,120,1,60
 E,130,1,300
 """
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs jobs given as lines of job_id, submit_s, gpus, duration_s."""
-
-    def go(lines=FIVE, cluster="1x4", **settings):
-        path = tmp_path / "jobs.csv"
-        path.write_text("job_id,submit_s,gpus,duration_s\n" + lines.strip() + "\n")
-        return Experiment(workload=str(path), cluster=cluster, round_s=100.0, **settings).run()
-
-    return go
-
-
-def times(result):
-    """Job -> (first start, finish)."""
-    jobs = result.jobs
-    return {n: (s, e) for n, s, e in zip(jobs["job_id"], jobs["first_start_s"], jobs["finish_s"])}
-
-
-def figures(result, column):
-    return dict(zip(result.jobs["job_id"], result.jobs[column].tolist()))
 
 
 def test_las_event_by_event(run):
@@ -51,7 +30,7 @@ def test_las_event_by_event(run):
     530  C is demoted: Q1 A (started at 0), C (started at 430). A goes on with 70 s left; C does not fit.
     600  A ends. C goes on with 50 s left.
     """
-    result = run(scheduler="tiresias:queues=2,threshold=400", clock="events")
+    result = run(FIVE, scheduler="tiresias:queues=2,threshold=400", clock="events")
     assert times(result) == {"A": (0, 600), "B": (0, 100), "C": (430, 650), "D": (120, 180), "E": (130, 430)}
     assert figures(result, "preemptions") == {"A": 1, "B": 0, "C": 1, "D": 0, "E": 0}
     assert set(figures(result, "promotions").values()) == {0}
@@ -65,7 +44,7 @@ def test_las_in_rounds(run):
     300  C has had 400: Q0 D, E; Q1 A (0), C (200). D, E and A run; C has 50 s left.
     600  D has ended at 360, A and E end at 600. C goes on.
     """
-    result = run(scheduler="tiresias:queues=2,threshold=400")
+    result = run(FIVE, scheduler="tiresias:queues=2,threshold=400")
     assert times(result) == {"A": (0, 600), "B": (0, 100), "C": (200, 650), "D": (300, 360), "E": (300, 600)}
     assert figures(result, "preemptions") == {"A": 1, "B": 0, "C": 1, "D": 0, "E": 0}
 
@@ -74,7 +53,7 @@ def test_one_queue_is_first_come_first_served(run):
     """
     120  D passes C, as does E at 130. A ends at 500, E at 430: C starts at 500.
     """
-    result = run(scheduler="tiresias:queues=1", clock="events")
+    result = run(FIVE, scheduler="tiresias:queues=1", clock="events")
     assert times(result) == {"A": (0, 500), "B": (0, 100), "C": (500, 650), "D": (120, 180), "E": (130, 430)}
     assert result.summary["preemptions"] == 0
 

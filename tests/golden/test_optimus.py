@@ -1,11 +1,8 @@
-"""Optimus, worked examples: every case of `goldens/optimus.json`, to 1e-6 (O2, a noisy fit: 1e-3).
+"""Optimus, worked examples: every case of `optimus.json`, to 1e-6 (O2, a noisy fit: 1e-3).
 
-Cases are told apart by what they give and ask for, so that further ones of the same kinds are run as well.
+The file is read from the shared folder and from `tests/golden/data`. Cases are told apart by what they
+give and ask for, so that further ones of the same kinds are run as well.
 """
-
-import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,10 +17,9 @@ from blox.schedulers.optimus.speed import (
     fit_asynchronous,
     fit_synchronous,
 )
+from support.goldens import check_cases, label, worked_examples
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FILE = SHARED / "goldens" / "optimus.json"
-CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
+CASES = worked_examples("optimus.json")
 
 
 def close(value, expected, rel=1e-6):
@@ -149,11 +145,9 @@ def check_for(given):
 
 
 def test_there_are_cases():
-    if not FILE.is_file():
-        pytest.skip(f"absent: {FILE}")
-    assert CASES, f"{FILE} holds no case"
+    check_cases("optimus.json", CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[label(case, case["id"]) for case in CASES])
 def test_equals_the_worked_example(case):
     check_for(case["input"])(case["input"], case["output"])

@@ -1,42 +1,28 @@
 """The Pollux artifact's own results, run by run and job by job, equal to the last digit.
 
-Every row of `goldens/pollux/summary.csv` in the shared folder with `deterministic` = 1 is a case, and so is
+Every row of `pollux/summary.csv` in the shared folder with `deterministic` = 1 is a case, and so is
 every run of a deterministic policy whose JCTs were shipped with the artifact and whose workload is there.
 Pollux draws random numbers: its averages are held to the shipped ones (`make pollux`, minutes).
 """
-
-import csv
-import os
-from pathlib import Path
 
 import pytest
 
 from blox import Experiment
 from blox.experiment.parallel import Task, run_all
+from support.goldens import WHOLE, check_cases, listed_cases, rows_of
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "pollux"
 WORKLOADS = SHARED / "data" / "pollux" / "workloads"
-SUMMARY = FOLDER / "summary.csv"
-SHIPPED = FOLDER / "shipped_per_job.csv"
-RESULTS = FOLDER / "shipped_results.csv"
+SHIPPED = WHOLE / "pollux" / "shipped_per_job.csv"
+RESULTS = WHOLE / "pollux" / "shipped_results.csv"
 SEEDS = range(3)
-
-
-def rows_of(path):
-    if not path.is_file():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-CASES = [row for row in rows_of(SUMMARY) if row["deterministic"] == "1"]
+CASES = [case for case in listed_cases("pollux") if case["deterministic"] == "1"]
 
 
 def shipped_runs():
     """(policy, interval, workload) -> {job: JCT} of the deterministic policies at load 1.0."""
     found = {}
-    for row in rows_of(SHIPPED):
+    for row in rows_of(SHIPPED) if SHIPPED.is_file() else []:
         there = (WORKLOADS / f"{row['workload']}.csv").is_file()
         if row["policy"] in ("optimus", "tiresias") and float(row["job_load"]) == 1.0 and there:
             key = (row["policy"], row["interval"], row["workload"])
@@ -56,10 +42,7 @@ def experiment(workload, seed=0, **options):
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert SUMMARY.is_file(), f"absent: {SUMMARY}"
-    assert CASES, f"{SUMMARY} lists no deterministic run"
+    check_cases("pollux", CASES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["file"] for case in CASES])
@@ -82,7 +65,7 @@ def test_equals_the_original(case):
     }
     expected = {
         row["name"]: (float(row["jct"]), int(row["num_restarts"]), float(row["attained_service"]))
-        for row in rows_of(FOLDER / case["file"])
+        for row in rows_of(case["origin"] / case["file"])
     }
     apart = [
         f"{name}: {jobs.get(name)}, the original's {of}"
@@ -106,7 +89,7 @@ def test_pollux_is_as_good_as_what_was_shipped():
     """Average JCT within 5 % of the shipped one for every workload at load 1.0; within 2 % on the mean."""
     shipped = {
         row["workload"]: float(row["avg_jct"])
-        for row in rows_of(RESULTS)
+        for row in (rows_of(RESULTS) if RESULTS.is_file() else [])
         if row["tag"] == "pollux-1.0" and (WORKLOADS / f"{row['workload']}.csv").is_file()
     }
     if not shipped:

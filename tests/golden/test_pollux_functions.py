@@ -1,13 +1,11 @@
 """The Pollux artifact's own functions, case by case: step times, efficiency, goodput, batch sizes, fits.
 
-Every case of every file in `goldens/pollux/functions/` of the shared folder is run; each file is a kind of
-case, and a kind that nothing here compares is an error. Numbers agree to 1e-9; fits may be better, not worse.
+Every case of every file in `pollux/functions/` of the shared folder and of `tests/golden/data` is run; each
+file is a kind of case, and a kind that nothing here compares is an error. Numbers agree to 1e-9; fits may be
+better, not worse.
 """
 
-import json
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +19,8 @@ from blox.schedulers.pollux.fitness import Round, restart_factor, speedups
 from blox.schedulers.pollux.repair import feasible
 from blox.schedulers.pollux.repair import repair as repaired
 from blox.schedulers.pollux.speedup import fair_share, speedup_table
-
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "pollux" / "functions"
+from support.goldens import cases_by_file, check_cases, label
+from support.places import SHARED
 
 
 def close(value, expected):
@@ -210,23 +207,16 @@ CHECKS = {
 }
 
 
-def cases():
-    for file in sorted(FOLDER.glob("*.json")):
-        content = json.loads(file.read_text())
-        for number, case in enumerate(content["cases"]):
-            yield pytest.param(file.stem, case, content["meta"], id=f"{file.stem}-{number}")
-
-
-CASES = list(cases())
+CASES = cases_by_file("pollux/functions")
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert CASES, f"{FOLDER} holds no case"
+    check_cases("pollux/functions", CASES)
 
 
-@pytest.mark.parametrize(("kind", "case", "meta"), CASES)
-def test_equals_the_original(kind, case, meta):
-    assert kind in CHECKS, f"nothing compares {kind}"
-    CHECKS[kind](case, meta)
+@pytest.mark.parametrize(
+    "case", CASES, ids=[label(case, f"{case['file']}-{case['number']}") for case in CASES]
+)
+def test_equals_the_original(case):
+    assert case["file"] in CHECKS, f"nothing compares {case['file']}"
+    CHECKS[case["file"]](case, case["content"]["meta"])

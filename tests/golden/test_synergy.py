@@ -1,14 +1,11 @@
 """The public Synergy simulator's own results, run by run and job by job, equal to the last digit.
 
-Every row of `goldens/synergy/summary.csv` in the shared folder whose `compare` is `jobs` is a case: first
-start and finish of every job. `opt_instances.json` are single rounds of OPT, whose optimum is compared, since
-who gets what is not unique. Any folder of that layout will do.
+Every row of `synergy/summary.csv` in the shared folder and in `tests/golden/data` whose `compare` is
+`jobs` is a case: first start and finish of every job. `opt_instances.json` are single rounds of OPT,
+whose optimum is compared, since who gets what is not unique.
 """
 
-import csv
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,22 +14,10 @@ from blox import Experiment
 from blox.placement.synergy.model import Choice
 from blox.placement.synergy.program import best_points, linear_bound
 from blox.profiles.synergy import best_case, model_wants, surfaces
+from support.goldens import WHOLE, check_cases, label, listed_cases, places_of, rows_of
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "synergy"
-SUMMARY = FOLDER / "summary.csv"
-INSTANCES = FOLDER / "opt_instances.json"
-PROFILES = SHARED / "data" / "synergy"
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-RUNS = rows_of(SUMMARY) if SUMMARY.is_file() else []
-CASES = [row for row in RUNS if row["compare"] == "jobs"]
-OPT = json.loads(INSTANCES.read_text()) if INSTANCES.is_file() else []
+CASES = [case for case in listed_cases("synergy") if case["compare"] == "jobs"]
+OPT = [case for path in places_of("synergy/opt_instances.json") for case in json.loads(path.read_text())]
 
 
 def cluster_of(servers):
@@ -45,7 +30,7 @@ def experiment_of(case):
     options = f"schedule={case['sched']},allocation={case['place']},consolidate={case['consolidate']}"
     if case["first_round_s"]:
         options += f",first_round={case['first_round_s']}"
-    workload = f"synergy:{FOLDER / case['input']}"
+    workload = f"synergy:{case['origin'] / case['input']}"
     first, behind = (int(cell) for cell in case["window"].split(","))
     known = len(Experiment(workload=workload).prepare().workload.table)
     return Experiment(
@@ -57,16 +42,15 @@ def experiment_of(case):
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert SUMMARY.is_file(), f"absent: {SUMMARY}"
-    assert CASES, f"{SUMMARY} lists no run to compare job by job"
+    check_cases("synergy", CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["run"] for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[label(case, case["run"]) for case in CASES])
 def test_equals_the_original(case):
     original = {
-        row["job_id"]: row for row in rows_of(FOLDER / case["output"]) if row.get("in_window", "1") == "1"
+        row["job_id"]: row
+        for row in rows_of(case["origin"] / case["output"])
+        if row.get("in_window", "1") == "1"
     }
     result = experiment_of(case).run()
     place = {str(name): i for i, name in enumerate(result.jobs["job_id"].tolist())}
@@ -86,7 +70,7 @@ def test_the_published_value():
     """The artifact's own: FIFO with tune, 9 jobs an hour, 128 GPUs."""
     published = [row for row in CASES if row["run"].startswith("P9") and row["place"] == "tune"]
     if not published:
-        pytest.skip(f"absent: the run P9... with tune in {SUMMARY}")
+        pytest.skip(f"absent: {WHOLE / 'synergy'}, or the run P9... with tune in it")
     result = experiment_of(published[0]).run()
     jct_h = result.jobs["jct_s"][result.jobs["in_window"] == 1] / 3600
     assert round(float(jct_h.mean()), 10) == 21.8766005556

@@ -1,13 +1,10 @@
 """The worked examples of Themis and of finish-time fairness as others simplify it, to 1e-6.
 
-Every entry of `goldens/themis.json` in the shared folder is a case; what is asked of it is told by its
-input, not by its number, so any file of that layout will do.
+Every entry of `themis.json` in the shared folder and in `tests/golden/data` is a case; what is asked of it is
+told by its input, not by its number, so any file of that layout will do.
 """
 
-import json
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +14,9 @@ from blox.schedulers.gavel.policies.finish_time_fairness import FinishTimeFairne
 from blox.schedulers.gavel.problem import Problem
 from blox.schedulers.themis.auction import auction, bid_by_machine
 from blox.schedulers.themis.rho import AppJob, cluster_time_s, ideal_time_s, rho, shared_time_s, worst_off
+from support.goldens import check_cases, label, worked_examples
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FILE = SHARED / "goldens" / "themis.json"
-CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
+CASES = worked_examples("themis.json")
 
 
 def close(want):
@@ -28,12 +24,10 @@ def close(want):
 
 
 def test_there_are_cases():
-    if not FILE.parent.is_dir():
-        pytest.skip(f"absent: {FILE}")
-    assert CASES, f"{FILE} has no example"
+    check_cases("themis.json", CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[label(case, case["id"]) for case in CASES])
 def test_worked_example(case):
     given = case["input"]
     for field, check in CHECKS.items():

@@ -1,30 +1,20 @@
 """The public Tiresias simulator's own results, run by run and job by job, equal to the last second.
 
-Every row of `goldens/tiresias/summary.csv` in the shared folder that is marked deterministic is a case: its
-columns are the options of the run, its `file` is what came of it. Any folder of that layout will do.
+Every row of `tiresias/summary.csv` in the shared folder and in `tests/golden/data` that is marked
+deterministic is a case: its columns are the options of the run, its `file` is what came of it.
 """
 
-import csv
-import os
 from pathlib import Path
 
 import pytest
 
 from blox import Experiment
+from support.goldens import check_cases, label, listed_cases, rows_of
+from support.places import SHARED
 
-SHARED = Path(os.environ.get("BLOX_SHARED", Path(__file__).parents[2].parent / "shared"))
-FOLDER = SHARED / "goldens" / "tiresias"
-SUMMARY = FOLDER / "summary.csv"
 DISTRIBUTION = SHARED / "data" / "tiresias" / "yarn-gput1000.csv"
 NEEDS_DISTRIBUTION = ("shortest-expected", "dlas-gpu-gittins", "gittins")
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-CASES = [row for row in rows_of(SUMMARY) if row["deterministic"] == "1"] if SUMMARY.is_file() else []
+CASES = [case for case in listed_cases("tiresias") if case["deterministic"] == "1"]
 
 
 def options_of(case):
@@ -44,24 +34,25 @@ def options_of(case):
 def experiment_of(case):
     options = ",".join(f"{key}={value}" for key, value in options_of(case).items())
     return Experiment(
-        workload=f"tiresias:{FOLDER / 'inputs' / case['trace']}.csv",
-        cluster=f"tiresias:{FOLDER / 'clusters' / case['cluster']}.csv",
+        workload=f"tiresias:{case['origin'] / 'inputs' / case['trace']}.csv",
+        cluster=f"tiresias:{case['origin'] / 'clusters' / case['cluster']}.csv",
         compat=f"tiresias:{options}",
     )
 
 
 def test_there_are_cases():
-    if not FOLDER.is_dir():
-        pytest.skip(f"absent: {FOLDER}")
-    assert SUMMARY.is_file(), f"absent: {SUMMARY}"
-    assert CASES, f"{SUMMARY} lists no deterministic run"
+    check_cases("tiresias", CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[Path(case["file"]).name[: -len(".jobs.csv")] for case in CASES])
+def name_of(case):
+    return label(case, Path(case["file"]).name.removesuffix(".jobs.csv"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_equals_the_original(case):
     if case["schedule"] in NEEDS_DISTRIBUTION and not DISTRIBUTION.is_file():
         pytest.skip(f"absent: {DISTRIBUTION}")
-    original = {row["job_id"]: row for row in rows_of(FOLDER / case["file"])}
+    original = {row["job_id"]: row for row in rows_of(case["origin"] / case["file"])}
     jobs = experiment_of(case).run().jobs
     names = [str(name) for name in jobs["job_id"]]
     columns = {

@@ -1,6 +1,6 @@
 """Elastic jobs in the loop: their speed follows GPUs, nodes, batch size and stage; resizing is a move."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,18 @@ from blox.performance.elastic import STAGES, Goodput, batch_asked_for, limits_of
 from blox.performance.overheads import overheads_from_spec
 from blox.profiles.elastic import elastic_profile
 from blox.report.words import remarks
+from support.runs import run_with
+from support.traces import WITH_MODEL, trace
 
-CSV = "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,batch_size\n"
+ELASTIC = f"{WITH_MODEL},min_gpus,max_gpus,batch_size"
+LIMITED = f"{WITH_MODEL},min_gpus,max_gpus,min_batch_size,batch_size,max_batch_size"
 
 
-def run(tmp_path, jobs, scheduler="fifo", skip=True, **settings):
-    file = tmp_path / "jobs.csv"
-    file.write_text(CSV + "\n".join(jobs) + "\n")
+def run_elastic(tmp_path, jobs, scheduler=None, **settings):
+    """Runs elastic jobs by their goodput, under FIFO or a scheduler of the test's own."""
     given: dict[str, Any] = {"cluster": "4x4", "performance": "goodput", "round_s": 60.0, **settings}
-    prepared = Experiment(workload=str(file), **given).prepare()
-    if not isinstance(scheduler, str):
-        prepared.composition = replace(prepared.composition, scheduler=scheduler)
-    return prepared.run(skip=skip)
+    experiment = Experiment(workload=trace(tmp_path / "jobs.csv", jobs, ELASTIC), **given)
+    return run_with(experiment, **({"scheduler": scheduler} if scheduler else {}))
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def test_sizes_and_batches_hold_with_any_placement(tmp_path, placement):
     job = ["a,0,4,5000,cifar10,1,16,512"]
     for steps in (((0.0, 4, 512),), ((0.0, 4, 2048),), ((0.0, 2, 512), (600.0, 4, 1024), (1200.0, 4, 512))):
         pins = tuple((time, tuple(range(gpus)), batch) for time, gpus, batch in steps)
-        free = run(tmp_path, job, Sizes(steps), placement=placement, overheads="launch=30,restart=30")
-        held = run(tmp_path, job, Grants(pins), overheads="launch=30,restart=30")
+        free = run_elastic(tmp_path, job, Sizes(steps), placement=placement, overheads="launch=30,restart=30")
+        held = run_elastic(tmp_path, job, Grants(pins), overheads="launch=30,restart=30")
         for column in ("jct_s", "gpu_seconds", "moves"):
             assert free.jobs[column].tolist() == held.jobs[column].tolist()
 
@@ -74,14 +74,16 @@ def test_elastic_jobs_and_policies_bring_their_speeds_along():
 
 
 def test_on_what_it_asks_for_a_job_takes_its_duration(tmp_path):
-    result = run(tmp_path, ["a,0,4,5000,cifar10,1,16,", "b,0,2,700,bert,1,8,24", "c,0,1,90,other,,,"])
+    result = run_elastic(tmp_path, ["a,0,4,5000,cifar10,1,16,", "b,0,2,700,bert,1,8,24", "c,0,1,90,other,,,"])
     np.testing.assert_allclose(result.jobs["jct_s"], [5000, 700, 90])
 
 
 def test_more_gpus_help_less_than_in_proportion_and_a_larger_batch_helps_them(tmp_path):
     job = ["a,0,4,5000,cifar10,1,16,512"]
     times = {
-        (gpus, batch): float(run(tmp_path, job, Grants(((0.0, tuple(range(gpus)), batch),))).jobs["jct_s"][0])
+        (gpus, batch): float(
+            run_elastic(tmp_path, job, Grants(((0.0, tuple(range(gpus)), batch),))).jobs["jct_s"][0]
+        )
         for gpus, batch in ((1, 512), (2, 512), (4, 512), (8, 512), (8, 2048))
     }
     assert times[4, 512] == pytest.approx(5000)
@@ -93,9 +95,9 @@ def test_more_gpus_help_less_than_in_proportion_and_a_larger_batch_helps_them(tm
 def test_a_resize_is_a_move_and_an_adjustment_is_not(tmp_path):
     job = ["a,0,4,5000,cifar10,1,16,512"]
     grown = Grants(((0.0, (0, 1), 512), (600.0, (0, 1, 2, 3), 512), (1200.0, (0, 1, 2, 3), 1024)))
-    free = run(tmp_path, job, grown)
+    free = run_elastic(tmp_path, job, grown)
     assert free.jobs["moves"].tolist() == [1] and free.jobs["preemptions"].tolist() == [0]
-    paid = run(tmp_path, job, grown, overheads="launch=10,restart=500,resize=50")
+    paid = run_elastic(tmp_path, job, grown, overheads="launch=10,restart=500,resize=50")
     assert float(paid.jobs["jct_s"][0] - free.jobs["jct_s"][0]) == pytest.approx(60, abs=15)
     assert free.jobs["gpu_seconds"][0] == pytest.approx(600 * 2 + (free.jobs["jct_s"][0] - 600) * 4)
 
@@ -120,12 +122,8 @@ def test_stages_add_up_to_the_duration():
 
 
 def limited(tmp_path, *jobs, scheduler="fifo", **settings):
-    file = tmp_path / "limited.csv"
-    head = (
-        "job_id,submit_s,gpus,duration_s,model,min_gpus,max_gpus,min_batch_size,batch_size,max_batch_size\n"
-    )
-    file.write_text(head + "\n".join(jobs) + "\n")
-    return Experiment(workload=str(file), cluster="4x4", scheduler=scheduler, round_s=60.0, **settings)
+    workload = trace(tmp_path / "limited.csv", jobs, LIMITED)
+    return Experiment(workload=workload, cluster="4x4", scheduler=scheduler, round_s=60.0, **settings)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +150,12 @@ def test_models_of_no_application_are_told_once_a_run(tmp_path):
         "c,0,1,500,mine,1,1,",
         "d,0,1,500,bert,1,4,",
     ]
-    (told,) = remarks(run(tmp_path, jobs))
+    (told,) = remarks(run_elastic(tmp_path, jobs))
     assert "scale in proportion to their GPUs: 'cifar-10' (did you mean 'cifar10'?)" in told
-    assert remarks(run(tmp_path, jobs[2:])) == [], "a rigid job does not scale"
-    assert remarks(run(tmp_path, jobs, performance="duration")) == []
+    assert remarks(run_elastic(tmp_path, jobs[2:])) == [], "a rigid job does not scale"
+    assert remarks(run_elastic(tmp_path, jobs, performance="duration")) == []
     many = [f"j{number},0,1,9,{number}{number}{number},1,2," for number in range(8)]
-    (told,) = remarks(run(tmp_path, [*many, "z,0,1,9,,1,2,"]))
+    (told,) = remarks(run_elastic(tmp_path, [*many, "z,0,1,9,,1,2,"]))
     assert told.endswith(": none given, '000', '111', '222', '333' and 4 more")
 
 
@@ -183,13 +181,12 @@ def test_a_generator_is_held_to_them_too(tmp_path):
 def test_a_batch_size_out_of_a_jobs_limits_cannot_be_set(tmp_path):
     job = "a,0,4,5000,cifar10,1,16,256,512,1024"
     for batch, fine in ((256, True), (1024, True), (128, False), (2048, False)):
-        prepared = limited(tmp_path, job).prepare()
-        prepared.composition = replace(prepared.composition, scheduler=Sizes(((0.0, 4, batch),)))
+        experiment, policy = limited(tmp_path, job), Sizes(((0.0, 4, batch),))
         if fine:
-            assert prepared.run().summary["finished"] == 1
+            assert run_with(experiment, scheduler=policy).summary["finished"] == 1
         else:
             with pytest.raises(BloxError, match=f"'a' is given a batch of {batch}, and can be set to 256 to"):
-                prepared.run()
+                run_with(experiment, scheduler=policy)
 
 
 @pytest.mark.parametrize("scheduler", ["pollux:generations=5", "pollux:generations=5,beliefs=oracle"])
@@ -271,7 +268,7 @@ def test_jobs_report_what_they_do(tmp_path):
                 seen.append([float(job_state.metric(name)[0]) for name in ("atomic", "step_s", "grad_var")])
             return Schedule.ordered(job_state)
 
-    run(tmp_path, ["a,0,2,5000,cifar10,1,16,256"], Looks())
+    run_elastic(tmp_path, ["a,0,2,5000,cifar10,1,16,256"], Looks())
     assert np.isnan(seen[0]).all(), "before it has run, nothing is known"
     assert seen[1][0] == 128 and seen[1][1] > 0
     assert seen[-1][2] > seen[1][2], "gradients become noisier"

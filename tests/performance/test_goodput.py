@@ -2,7 +2,6 @@
 
 import re
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from blox.performance.goodput import GradientNoise, ThroughputModel, goodput
 from blox.performance.goodput_batch import BatchLimits, best_batch, capped, split_batch
 from blox.performance.goodput_fit import Observations, fit, fit_error
 from blox.performance.goodput_interference import interfering
+from support.places import ROOT
 
 MODEL = ThroughputModel(
     alpha_c=0.05, beta_c=0.002, alpha_n=0.1, beta_n=0.002, alpha_r=0.02, beta_r=0.001, gamma=1.0
@@ -133,7 +133,7 @@ def test_bad_observations_are_told_in_words():
 
 
 def test_the_documented_example_runs(capsys):
-    text = (Path(__file__).parents[2] / "docs/workloads.md").read_text()
+    text = (ROOT / "docs/workloads.md").read_text()
     section = text[text.index("#### The goodput model on its own") :]
     exec(compile(re.search(r"```python\n(.*?)^```$", section, re.M | re.S)[1], "workloads.md", "exec"), {})
     first, *_, last = capsys.readouterr().out.splitlines()

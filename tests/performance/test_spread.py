@@ -14,10 +14,9 @@ from blox.performance.training import slowdown, step_s
 from blox.registry import build
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.population import MODELS
-from blox.workloads.table import JobTable
+from support.states import admitted, idle_cluster
 
 TABLE = """model,aliases,parameters_m,largest_share,step_ms,source
 big,large|huge net,31.25,0.5,1000,test
@@ -36,17 +35,8 @@ def files(tmp_path):
 
 def rates(model, held, cluster, name="big"):
     """The rate of each of some jobs, given the GPUs of each."""
-    cluster = cluster if isinstance(cluster, ClusterState) else ClusterState(cluster_from_spec(cluster))
-    columns = {
-        "job_id": [str(i) for i in range(len(held))],
-        "submit_s": np.zeros(len(held)),
-        "gpus": np.array([len(gpus) for gpus in held]),
-        "duration_s": np.ones(len(held)),
-        "model": np.array([name] * len(held), dtype=object),
-    }
-    job_state = JobState()
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(len(held)))
-    job_state.submit(len(held))
+    cluster = cluster if isinstance(cluster, ClusterState) else idle_cluster(cluster)
+    job_state = admitted([len(gpus) for gpus in held], model=[name] * len(held))
     found = model.rate(Allocation.from_dict(dict(enumerate(held))), cluster, job_state)
     return np.broadcast_to(found, len(held)).tolist()
 

@@ -12,11 +12,8 @@ from blox.checks import check
 from blox.placement.fragments import Fragments
 from blox.placement.profile import Profile
 from blox.placement.tiresias import Tiresias
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
 from blox.state.plan import Allocation
-from blox.workloads.table import JobTable
+from support.states import admitted, idle_cluster
 
 FIRST_GPUS = {0: (0,), 1: (4,), 2: (8,)}  # row -> GPUs: one on each of the nodes 0, 1 and 2
 
@@ -24,23 +21,15 @@ FIRST_GPUS = {0: (0,), 1: (4,), 2: (8,)}  # row -> GPUs: one on each of the node
 def placed(policy, jobs, held=FIRST_GPUS, cluster="v100=4x4:network_gbps=10"):
     """Job -> node -> GPUs, for new jobs of (model, GPUs) in order of their arrival."""
     sizes = [*(len(gpus) for gpus in held.values()), *(gpus for _, gpus in jobs)]
-    columns = {
-        "job_id": [f"job-{i}" for i in range(len(sizes))],
-        "submit_s": np.zeros(len(sizes)),
-        "gpus": np.array(sizes),
-        "duration_s": np.ones(len(sizes)),
-        "model": np.array([*[""] * len(held), *(model for model, _ in jobs)], dtype=object),
-    }
-    job_state, cluster_state = JobState(), ClusterState(cluster_from_spec(cluster))
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(len(sizes)))
-    job_state.submit(len(sizes))
-    job_state.add_new_jobs(job_state.waiting)
+    models = [*[""] * len(held), *(model for model, _ in jobs)]
+    job_state, cluster_state = admitted(sizes, model=models), idle_cluster(cluster)
     now = Allocation.from_dict(held)
     job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
+    cluster_state.holdings.replace(now)
     schedule = Schedule.ordered(job_state, by=np.zeros(len(sizes)), preempt=False)
     found = {}
-    for row, gpus in policy.place(schedule, cluster_state, job_state).as_dict().items():
+    plan = policy.place(schedule, cluster_state, job_state)
+    for row, gpus in plan.outcome(cluster_state.allocation).as_dict().items():
         if row not in held:
             nodes = cluster_state.gpu_node[list(gpus)].tolist()
             found[row - len(held)] = {node: nodes.count(node) for node in nodes}

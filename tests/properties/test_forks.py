@@ -3,16 +3,15 @@
 import dataclasses
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from worlds import worlds
 
 from blox.checks.probe import _fingerprint as fingerprint
 from blox.state.plan import Plan
+from support.examples import examples
+from support.worlds import worlds
 
-SETTINGS = settings(
-    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
+EXAMPLES = examples(60)
 
 
 def one_round(prepared, manager, cluster_state, job_state):
@@ -24,7 +23,7 @@ def one_round(prepared, manager, cluster_state, job_state):
     return Plan.diff(cluster_state.allocation, parts.placement.place(schedule, cluster_state, job_state))
 
 
-@SETTINGS
+@EXAMPLES
 @given(worlds(clocks=("rounds",)), st.integers(0, 12))
 def test_a_fork_never_changes_its_origin_and_decides_like_it(world, rounds_before):
     prepared = dataclasses.replace(world.experiment(), max_rounds=10_000).prepare()
@@ -57,7 +56,7 @@ def ruin(job_state, cluster_state, plan):
     """Does to a fork what a run, a node failure and a careless synthesizer might do."""
     job_state.stop(plan.suspend, job_state.now)
     job_state.start(plan.launch.jobs, plan.launch.counts, 1.0, job_state.now)
-    cluster_state.carry_out(plan.wanted)
+    cluster_state.holdings.apply(plan)
     for node in range(cluster_state.nodes):
         cluster_state.set_node_up(node, False)
     everybody = job_state.active

@@ -1,16 +1,17 @@
 """Plan.diff sorts jobs into launch, suspend, move, adjust and keep: a partition, however they came about."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from test_walk import rounds
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.random import Random
-from blox.placement.walk.by_count import place_by_count
+from blox.placement.walk.counting import place_by_count
 from blox.state.plan import Allocation, Plan
+from support.examples import examples
+from support.mid_run import rounds
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=250)
+EXAMPLES = examples(250)
 
 
 @st.composite
@@ -41,7 +42,7 @@ def check_partition(now, wanted, plan):
         "suspend": plan.suspend.tolist(),
         "move": plan.move.jobs.tolist(),
         "adjust": plan.adjust.jobs.tolist(),
-        "keep": plan.keep.tolist(),
+        "keep": plan.keep(now).tolist(),
     }
     everybody = [row for part in parts.values() for row in part]
     assert len(everybody) == len(set(everybody)), "every job is in one part"
@@ -70,13 +71,13 @@ def check_partition(now, wanted, plan):
     assert sorted(to_suspend) == sorted(parts["suspend"] + parts["move"])
 
 
-@SETTINGS
+@EXAMPLES
 @given(allocations(), allocations())
 def test_of_allocations_that_have_nothing_to_do_with_each_other(now, wanted):
     check_partition(now, wanted, Plan.diff(now, wanted))
 
 
-@SETTINGS
+@EXAMPLES
 @given(allocations())
 def test_of_an_allocation_with_itself(now):
     assert Plan.diff(now, now).empty
@@ -85,18 +86,23 @@ def test_of_an_allocation_with_itself(now):
         now.counts[::-1],
         np.concatenate([now.gpus_of(r) for r in now.jobs[::-1]] or [now.gpus]),
     )
-    plan = Plan.diff(Allocation(now.jobs, now.counts, now.gpus), twin)
-    assert plan.empty and sorted(plan.keep.tolist()) == sorted(now.jobs.tolist()), "order does not matter"
+    plain = Allocation(now.jobs, now.counts, now.gpus)
+    plan = Plan.diff(plain, twin)
+    assert plan.empty and sorted(plan.keep(plain).tolist()) == sorted(now.jobs.tolist()), (
+        "order does not matter"
+    )
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["count", "random", "wait", "spread"]))
 def test_of_what_placements_return_including_resized_jobs(case, name):
     """Derived or compared in full, the plan is the same."""
     states = case.schedule, case.cluster_state, case.job_state
     now = case.cluster_state.allocation
     if name == "count":
-        wanted = place_by_count(*states)
+        plan = place_by_count(*states)
     else:
-        wanted = (Random() if name == "random" else Consolidated(name)).place(*states)
+        plan = (Random() if name == "random" else Consolidated(name)).place(*states)
+    wanted = plan.outcome(now)
+    check_partition(now, wanted, plan)
     check_partition(now, wanted, Plan.diff(now, wanted))

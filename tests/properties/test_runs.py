@@ -1,18 +1,15 @@
 """What holds in every run, whatever the jobs, the cluster and the policies."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
-from worlds import gpus_by_job, worlds
+from hypothesis import given
 
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=400,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+from support.examples import examples
+from support.worlds import gpus_by_job, worlds
+
+EXAMPLES = examples(400)
 
 
-@SETTINGS
+@EXAMPLES
 @given(worlds())
 def test_a_run_keeps_every_invariant(world):
     result = world.run()

@@ -2,23 +2,18 @@
 
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
-from worlds import worlds
 
 from blox.experiment.parallel import Task, run_all
+from support.examples import examples
+from support.worlds import worlds
 
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=6,
-    phases=[Phase.generate],  # shrinking starts processes by the hundred
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+EXAMPLES = examples(6, phases=[Phase.generate])  # shrinking starts processes by the hundred
 FILES = ("jobs.csv", "summary.json", "experiment.toml")
 
 
-@SETTINGS
+@EXAMPLES
 @given(several=st.lists(worlds(), min_size=3, max_size=5))
 def test_same_seed_same_bytes_with_one_or_two_processes(tmp_path, several):
     alone = saved(several, tmp_path / "one", processes=1)

@@ -2,19 +2,16 @@
 
 import dataclasses
 
-import numpy as np
-from hypothesis import HealthCheck, given, settings
-from worlds import worlds
+from hypothesis import given
 
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=400,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+from support.examples import examples
+from support.same_results import same
+from support.worlds import World, worlds
+
+EXAMPLES = examples(400)
 
 
-@SETTINGS
+@EXAMPLES
 @given(worlds(clocks=("rounds",)))
 def test_skip_equals_no_skip_bit_for_bit(world):
     skipped, executed = world.run(skip=True), world.run(skip=False)
@@ -24,8 +21,6 @@ def test_skip_equals_no_skip_bit_for_bit(world):
 
 def test_a_promise_that_misses_a_boundary_by_a_rounding_error():
     """7.7 s have no exact binary form: the time at which two jobs are level is off by the last bit."""
-    from worlds import World
-
     sizes = (("a", 3, 69.3), ("b", 1, 23.1), ("c", 1, 69.3))
     jobs = tuple((name, 0.0, gpus, seconds, "", "", "", "", 0) for name, gpus, seconds in sizes)
     world = World(jobs, (3,), scheduler="las:strict=true", overheads="launch=0.77,restart=1.1", round_s=7.7)
@@ -34,18 +29,7 @@ def test_a_promise_that_misses_a_boundary_by_a_rounding_error():
         same(world.run(skip=True), world.run(skip=False))
 
 
-def same(one, other):
-    for table in ("jobs", "rounds", "stints"):
-        ours, theirs = getattr(one, table), getattr(other, table)
-        assert ours.keys() == theirs.keys()
-        for name in ours:
-            np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{table}.{name}")
-    assert one.summary == other.summary
-
-
 def test_rounds_are_passed_over_at_all():
-    from worlds import World
-
     job = ("long", 0.0, 1, 30_000.0, "", "", "", "", 0)
     world = World((job, ("late", 20_000.0, 1, 10.0, "", "", "", "", 0)), (2,), scheduler="las")
     skipped, executed = world.run(skip=True), world.run(skip=False)

@@ -5,19 +5,21 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from worlds import World, jobs_for, worlds
 
-from blox import Experiment, Schedule
+from blox import Schedule
 from blox.schedulers.gittins import GittinsIndex
 from blox.schedulers.las import Las
 from blox.schedulers.tiresias.policy import Tiresias
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
-from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
-from blox.workloads.table import JobTable
+from support.examples import examples
+from support.runs import run_with
+from support.same_results import same
+from support.states import admitted
+from support.worlds import World, jobs_for, worlds
 
 SPECS = (
     "tiresias",
@@ -32,24 +34,10 @@ SPECS = (
 )
 
 
-def settled(examples):
-    return settings(
-        derandomize=True,
-        deadline=None,
-        max_examples=examples,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
-
-
-@settled(200)
+@examples(200)
 @given(worlds(clocks=("rounds",), schedulers=SPECS))
 def test_skip_equals_no_skip_bit_for_bit(world):
-    skipped, executed = world.run(skip=True), world.run(skip=False)
-    for table in ("jobs", "rounds", "stints"):
-        ours, theirs = getattr(skipped, table), getattr(executed, table)
-        for name in ours:
-            np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{table}.{name}")
-    assert skipped.summary == executed.summary
+    same(world.run(skip=True), world.run(skip=False))
 
 
 def queues_by_definition(job_state, thresholds):
@@ -59,7 +47,6 @@ def queues_by_definition(job_state, thresholds):
 
 def watched(world, policy, look):
     """Runs a world and calls `look(job_state, schedule)` after every decision of the policy."""
-    prepared = dataclasses.replace(world, scheduler="fifo").experiment().prepare()
 
     @dataclasses.dataclass(frozen=True)
     class Watched:
@@ -71,11 +58,10 @@ def watched(world, policy, look):
         def stable_until(self, job_state, cluster_state):
             return policy.stable_until(job_state, cluster_state)
 
-    prepared.composition = dataclasses.replace(prepared.composition, scheduler=Watched())
-    return prepared.run()
+    return run_with(dataclasses.replace(world, scheduler="fifo").experiment(), scheduler=Watched())
 
 
-@settled(60)
+@examples(60)
 @given(worlds(), st.sampled_from([(), (600.0,), (150.0, 600.0, 2400.0)]))
 def test_queues_are_those_of_the_definition_and_fifo_by_start_within(world, thresholds):
     policy = Tiresias(queues=len(thresholds) + 1, threshold=thresholds)
@@ -95,7 +81,7 @@ def test_queues_are_those_of_the_definition_and_fifo_by_start_within(world, thre
     watched(world, policy, look)
 
 
-@settled(60)
+@examples(60)
 @given(worlds(), st.sampled_from([0.5, 1.0, 3.0]))
 def test_a_job_moves_up_only_by_promotion(world, knob):
     policy = Tiresias(queues=3, threshold=(300.0, 1200.0), promote=knob)
@@ -117,7 +103,7 @@ def test_a_job_moves_up_only_by_promotion(world, knob):
     assert (result.jobs["state"] == "finished").all()
 
 
-@settled(80)
+@examples(80)
 @given(worlds(schedulers=("fifo",), placements=("count",)))
 def test_one_queue_is_fifo(world):
     """With one queue nobody is displaced: first come, first served, passing over who does not fit."""
@@ -142,19 +128,7 @@ def moments(draw):
 def state_of(gpus, ran, size_s):
     """A state in which every job waits, and job i has run for ran[i] seconds."""
     count = len(gpus)
-    state = JobState()
-    jobs = JobTable.build(
-        {
-            "job_id": np.array([f"job-{i}" for i in range(count)], dtype=object),
-            "submit_s": np.zeros(count),
-            "gpus": np.array(gpus),
-            "duration_s": np.asarray(size_s, dtype=np.float64) / np.array(gpus),
-        },
-        source="moment",
-    )
-    state.stage(jobs, jobs.columns["duration_s"])
-    state.submit(count)
-    state.add_new_jobs(state.waiting)
+    state = admitted(gpus, np.asarray(size_s) / np.array(gpus))
     state.just_admitted = NO_ROWS
     cluster = ClusterState(ClusterSpec((Node("all", int(sum(gpus))),)))
     c = state.columns
@@ -165,7 +139,7 @@ def state_of(gpus, ran, size_s):
     return state, cluster
 
 
-@settled(100)
+@examples(100)
 @given(moments())
 def test_many_fine_queues_approach_las(moment):
     """With queues of 1 GPU-second, the order is that of least attained service but for jobs within one."""
@@ -179,7 +153,7 @@ def test_many_fine_queues_approach_las(moment):
     np.testing.assert_allclose(service, state.gpu_seconds()[las.order], atol=1.0)
 
 
-@settled(20)
+@examples(20)
 @given(st.data())
 def test_runs_with_fine_queues_come_near_las(data):
     """Average JCT with 300 queues of 50 GPU-seconds is that of LAS within a round or so per job."""
@@ -208,7 +182,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("sizes")
 
 
-@settled(60)
+@examples(60)
 @given(moments())
 def test_gittins_is_srpt_when_all_jobs_are_of_one_size(folder, moment):
     """A point mass at 50,000 GPU-seconds: the least that is left, in GPU time, goes first."""
@@ -219,7 +193,7 @@ def test_gittins_is_srpt_when_all_jobs_are_of_one_size(folder, moment):
     assert (np.diff(left) >= -1e-6).all()
 
 
-@settled(60)
+@examples(60)
 @given(moments())
 def test_gittins_is_las_when_the_hazard_rate_falls(folder, moment):
     """Sizes at multiples of 400 GPU-seconds; who comes to the k-th ends there with probability 1/(k + 1)."""
@@ -232,7 +206,7 @@ def test_gittins_is_las_when_the_hazard_rate_falls(folder, moment):
     assert (np.diff(state.gpu_seconds()[rows]) >= 0).all()
 
 
-@settled(100)
+@examples(100)
 @given(
     st.lists(st.floats(1, 1000), min_size=1, max_size=30),
     st.floats(0, 1100),
@@ -249,20 +223,9 @@ def test_the_index_is_the_supremum_over_quanta(samples, attained):
 
 
 @pytest.mark.parametrize("scheduler", ["tiresias", "promote:policy=tiresias,after_s=1e9"])
-def test_a_demotion_waits_for_nothing(tmp_path, scheduler):
+def test_a_demotion_waits_for_nothing(run, scheduler):
     """It comes 0.3 s after a submission, and the GPUs go to who waits in the first queue there and then."""
-    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\nlong,0,4,5000\nshort,799.7,4,100\n")
-    jobs = (
-        Experiment(
-            workload=str(tmp_path / "jobs.csv"),
-            cluster="1x4",
-            scheduler=scheduler,
-            placement="count",
-            clock="events",
-        )
-        .run()
-        .jobs
-    )
+    jobs = run("long,0,4,5000 short,799.7,4,100", scheduler=scheduler, placement="count", clock="events").jobs
     assert jobs["first_start_s"].tolist() == [0.0, 800.0], "4 GPUs for 800 s are the threshold of 3200 GPU-s"
     assert jobs["finish_s"].tolist() == [5100.0, 900.0]
 

@@ -1,11 +1,12 @@
 """The preset's queues equal a slow replay of the original's rules, on workloads full of ties."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tiresias_replay import replay
 
 from blox import Experiment
+from support.examples import examples
+from support.tiresias_replay import replay
 
 SCHEDULES = {"dlas": 0.0, "dlas-gpu": 0.0, "dlas-gpu-05": 0.5, "dlas-gpu-1": 1.0, "dlas-gpu-4": 4.0}
 
@@ -24,7 +25,7 @@ def traces(draw):
     return [(int(at), gpus, grid * length) for at, (_, gpus, length) in zip(submit, jobs)]
 
 
-@settings(derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 @given(
     jobs=traces(),
     schedule=st.sampled_from(sorted(SCHEDULES)),

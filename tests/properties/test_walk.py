@@ -1,111 +1,73 @@
 """The fast placements choose the jobs that the walk of the contract chooses."""
 
-from dataclasses import dataclass, replace
-from unittest.mock import patch
-
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from reference_walk import first_free, per_node, walk
-from worlds import CLUSTERS
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
-from blox.placement.walk import by_count, few_waiting
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool
+from blox.placement.walk.counting import place_by_count
+from blox.placement.walk.node_room import NodePool
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
-from blox.state.jobs import JobState
-from blox.state.plan import Allocation, Plan
+from blox.state.line import ActiveLine, SortedPlaces
+from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
+from support.examples import examples
+from support.mid_run import Round, rounds
+from support.reference_walk import first_free, per_node, walk
+from support.states import admitted, placed
 
-SETTINGS = settings(
-    derandomize=True, deadline=None, max_examples=250, suppress_health_check=[HealthCheck.too_slow]
-)
-
-
-@dataclass(frozen=True)
-class Round:
-    """The two states in the middle of a run, and a schedule for them."""
-
-    job_state: JobState
-    cluster_state: ClusterState
-    schedule: Schedule
+EXAMPLES = examples(250)
 
 
-@st.composite
-def rounds(draw, resized=True):
-    nodes = draw(st.sampled_from(CLUSTERS))
-    sizes = draw(st.lists(st.integers(1, min(8, sum(nodes))), min_size=1, max_size=12))
-    count = len(sizes)
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(count)],
-        "submit_s": np.zeros(count),
-        "gpus": np.array(sizes),
-        "duration_s": np.ones(count),
-        "min_gpus": np.ones(count, dtype=int),
-        "max_gpus": np.full(count, 8),
-    }
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
-    cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", gpus) for i, gpus in enumerate(nodes))))
-    free = draw(st.permutations(range(sum(nodes))))
-    held = {}
-    for row in draw(st.permutations(range(count))):
-        if sizes[row] <= len(free) and draw(st.booleans()):
-            held[row], free = tuple(sorted(free[: sizes[row]])), free[sizes[row] :]
-    now = Allocation.from_dict(held)
-    if held:
-        job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
-    schedule = Schedule.ordered(
-        job_state,
-        by=np.array(draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))),
-        strict=draw(st.booleans()),
-        preempt=draw(st.booleans()),
-    )
-    if draw(st.booleans()):
-        listed = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), dtype=bool)
-        schedule = replace(schedule, jobs=schedule.jobs[listed], keys=(schedule.keys[0][listed],))
-    if resized and draw(st.integers(0, 3)) == 0:
-        grants = draw(st.lists(st.integers(1, 4), min_size=len(schedule.jobs), max_size=len(schedule.jobs)))
-        schedule = replace(schedule, gpus=np.minimum(np.array(grants, dtype=np.int64), sum(nodes)))
-    return Round(job_state, cluster_state, schedule)
+def chosen(plan, case):
+    return sorted(outcome(plan, case))
 
 
-def chosen(wanted):
-    return sorted(wanted.as_dict())
+def outcome(plan, case):
+    return placed(plan, case.cluster_state).as_dict()
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds())
 def test_counting_chooses_the_same_jobs_as_walking(case):
     states = case.schedule, case.cluster_state, case.job_state
     walked = sorted(walk(*states, first_free))
-    assert chosen(place_by_count(*states)) == walked
-    assert chosen(place_by_node(*states, FirstFree())) == walked
+    assert chosen(place_by_count(*states), case) == walked
+    assert chosen(place_by_node(*states, FirstFree()), case) == walked
 
 
-@SETTINGS
-@given(rounds(), st.integers(2, 8))
-def test_a_part_of_the_line_is_enough_where_few_wait(case, few):
-    """The same when so few are few that small rounds bring every branch into play."""
-    states = case.schedule, case.cluster_state, case.job_state
-    with patch.object(by_count, "SHORT_LINE", few), patch.object(few_waiting, "SHORT_LINE", few):
-        found = place_by_count(*states)
-    assert chosen(found) == sorted(walk(*states, first_free))
-    assert found.as_dict() == place_by_count(*states).as_dict()
+@EXAMPLES
+@given(rounds(resized=False), st.integers(2, 12))
+def test_a_line_that_knows_what_is_contested_decides_as_the_whole_line(case, most):
+    """A line that is kept sorted names the jobs that matter, unless they are more than `most`."""
+    jobs, cluster_state = case.job_state, case.cluster_state
+    places, held = SortedPlaces(), jobs.columns.held_gpus
+    order = case.schedule.jobs[case.schedule.order].tolist()
+    for place, row in enumerate(order):
+        places.put(row, place, waits=not held[row])
+
+    def keys(job_state):
+        return (np.array([order.index(row) for row in job_state.active.tolist()]),)
+
+    def contested(job_state, free):
+        return places.contested(job_state.scalars.held_gpus, job_state.scalars.gpus, free, most)
+
+    assume(len(order) == jobs.active_count)
+    line = ActiveLine(jobs, keys, contested)
+    found = place_by_count(Schedule(line=line), cluster_state, jobs)
+    plain = place_by_count(Schedule.ordered(jobs, by=keys(jobs)), cluster_state, jobs)
+    now = cluster_state.allocation
+    assert found.outcome(now).as_dict() == plain.outcome(now).as_dict()
+    assert chosen(found, case) == sorted(walk(Schedule(line=line), cluster_state, jobs, first_free))
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds())
 def test_first_free_takes_the_lowest_ids_and_leaves_running_jobs_alone(case):
-    wanted = place_by_count(case.schedule, case.cluster_state, case.job_state).as_dict()
+    wanted = outcome(place_by_count(case.schedule, case.cluster_state, case.job_state), case)
     before = case.cluster_state.allocation.as_dict()
     new = {row for row, gpus in wanted.items() if before.get(row) != gpus}
     assert not {row for row in new & before.keys() if len(before[row]) == len(wanted[row])}
@@ -126,25 +88,25 @@ def consolidated(fallback, case):
     return rule, choose
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["wait", "spread"]))
 def test_consolidated_places_on_no_more_nodes_than_allowed(case, fallback):
     rule, _ = consolidated(fallback, case)
     cluster_state = case.cluster_state
     before = cluster_state.allocation.as_dict()
-    wanted = rule.place(case.schedule, cluster_state, case.job_state).as_dict()
+    wanted = outcome(rule.place(case.schedule, cluster_state, case.job_state), case)
     pool = NodePool(cluster_state.node_gpus, cluster_state.node_gpus)
     for row, gpus in wanted.items():
         if fallback == "wait" and before.get(row) != gpus:
             assert len(per_node(cluster_state, gpus)) <= pool.fewest(len(gpus))
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["wait", "spread"]))
 def test_consolidated_is_the_walk_node_by_node(case, fallback):
     rule, choose = consolidated(fallback, case)
     states = case.schedule, case.cluster_state, case.job_state
-    wanted = rule.place(*states).as_dict()
+    wanted = outcome(rule.place(*states), case)
     found = {row: per_node(case.cluster_state, gpus) for row, gpus in wanted.items()}
     assert found == walk(*states, choose)
 
@@ -161,36 +123,25 @@ def test_a_long_queue_is_walked_like_a_short_one():
         )
         rule, choose = consolidated("wait", case)
         expected = walk(schedule, case.cluster_state, case.job_state, choose)
-        wanted = rule.place(schedule, case.cluster_state, case.job_state)
-        found = {row: per_node(case.cluster_state, gpus) for row, gpus in wanted.as_dict().items()}
+        plan = rule.place(schedule, case.cluster_state, case.job_state)
+        found = {row: per_node(case.cluster_state, gpus) for row, gpus in outcome(plan, case).items()}
         assert found == expected, f"round {step}"
-        plan = Plan.diff(case.cluster_state.allocation, wanted)
         for stopped in (plan.suspend, plan.move.jobs):
             if len(stopped):
                 case.job_state.stop(stopped, case.job_state.now)
         for grants in (plan.launch, plan.move):
             if len(grants.jobs):
                 case.job_state.start(grants.jobs, grants.counts, 1.0, 0.0)
-        case.cluster_state.carry_out(wanted)
+        case.cluster_state.holdings.apply(plan)
 
 
 def middle_of_a_run(nodes, gpus, held, keys):
     """Jobs by their GPUs, some of which hold some, in the order of their keys."""
-    count = len(gpus)
-    job_state = JobState()
-    columns = {
-        "job_id": [f"job-{i}" for i in range(count)],
-        "submit_s": np.zeros(count),
-        "gpus": np.array(gpus),
-        "duration_s": np.ones(count),
-    }
-    job_state.stage(JobTable.build(columns, source="test"), np.ones(count))
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
+    job_state = admitted(gpus)
     cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", size) for i, size in enumerate(nodes))))
     now = Allocation.from_dict(held)
     job_state.start(now.jobs, now.counts, 1.0, 0.0)
-    cluster_state.carry_out(now)
+    cluster_state.holdings.replace(now)
     return Round(job_state, cluster_state, Schedule.ordered(job_state, by=np.array(keys)))
 
 
@@ -198,23 +149,23 @@ def test_a_job_of_two_nodes_is_tried_after_one_that_found_no_node_to_itself():
     """3 GPUs are free on each of two nodes: a job of 4 needs one node, a job of 6 takes two."""
     case = middle_of_a_run((4, 4), [1, 1, 4, 6], {0: (0,), 1: (4,)}, [0, 0, 1, 2])
     wanted = Consolidated().place(case.schedule, case.cluster_state, case.job_state)
-    assert wanted.as_dict() == {0: (0,), 1: (4,), 3: (1, 2, 3, 5, 6, 7)}
+    assert outcome(wanted, case) == {0: (0,), 1: (4,), 3: (1, 2, 3, 5, 6, 7)}
 
 
 def test_a_job_is_not_stopped_for_one_that_finds_no_place_all_the_same():
     held = {0: (0,), 1: (4,), 3: (1, 2, 3, 5, 6, 7)}
     case = middle_of_a_run((4, 4), [1, 1, 4, 6], held, [0, 0, 1, 2])
     wanted = Consolidated().place(case.schedule, case.cluster_state, case.job_state)
-    assert wanted.as_dict() == held
+    assert outcome(wanted, case) == held
 
 
-@SETTINGS
+@EXAMPLES
 @given(rounds(), st.sampled_from(["first-free", "wait", "spread"]))
 def test_no_running_job_is_stopped_or_moved_for_nothing(case, name):
     """Whoever is displaced makes room for a job that is ahead of it in the order."""
     placement = FirstFree() if name == "first-free" else Consolidated(name)
     before = case.cluster_state.allocation.as_dict()
-    wanted = placement.place(case.schedule, case.cluster_state, case.job_state).as_dict()
+    wanted = outcome(placement.place(case.schedule, case.cluster_state, case.job_state), case)
     order = case.schedule.jobs[case.schedule.order].tolist()
     new = [place for place, row in enumerate(order) if row in wanted and before.get(row) != wanted[row]]
     grants = (

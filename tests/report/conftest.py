@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from toy_runs import ToyResult, toy_run
+
+from support.toy_runs import ToyResult, toy_run
 
 
 @pytest.fixture(scope="session")

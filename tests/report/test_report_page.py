@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_runs import ToyResult, toy_run
 
 from blox import Experiment
 from blox.report import figures, measures, series, write_report
 from blox.report.page import page
+from support.toy_runs import ToyResult, toy_run
 
 SECTIONS = (
     *("metrics", "jct-cdf", "responsiveness-cdf", "rho-cdf", "utilisation", "queue", "fragmentation"),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_runs import toy_run
 
 from blox.report import series
+from support.toy_runs import toy_run
 
 
 def test_cdf_of_four_values_is_four_steps() -> None:

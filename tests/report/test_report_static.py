@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from toy_runs import ToyResult, toy_run
 
 from blox.errors import BloxError
 from blox.report import colours
 from blox.report.static import jct_cdf, save_pictures
+from support.toy_runs import ToyResult, toy_run
 
 NAMES = ("jct_cdf", "responsiveness_cdf", "rho_cdf", "utilisation", "queue", "waiting", "gantt")
 

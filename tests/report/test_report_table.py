@@ -6,10 +6,10 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from toy_runs import ToyResult
 
 from blox.report.labels import folded
 from blox.report.table import comparison_table
+from support.toy_runs import ToyResult
 
 
 def printed(runs: list[ToyResult], width: int, colour: bool = False) -> str:

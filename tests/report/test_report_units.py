@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from toy_runs import toy_run
 
 from blox.report import measures, units
+from support.toy_runs import toy_run
 
 
 @pytest.mark.parametrize(

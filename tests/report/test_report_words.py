@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from toy_runs import ToyResult, toy_run
-
 from blox.report import settings, words
 from blox.report.labels import labels
+from support.toy_runs import ToyResult, toy_run
 
 
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:

@@ -1,6 +1,6 @@
 """Children: the child processes of jobs, started, suspended, resumed, restarted and never left behind.
 
-All times here are real seconds on the monotonic clock. What time means to a scheduler is not decided here.
+All times here are real seconds on the monotonic clock; `process.py` scales them to simulated time.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from blox.backends import job_process
 from blox.backends.job_process import FINISHED, RECORD, RESUME, RUNNING, SUSPEND, SUSPENDED
 from blox.errors import BloxError
 
-STARTING = b""  # commanded to run, and not heard of since
+STARTING = b""  # told to run; no report since
 _MOST_PROCESSES = 1000  # each takes some 5 MB of its own
-_SPARE_FILES = 64  # file descriptors left to the rest of the program; each child takes one
-_PATIENCE_S = 10.0  # a child that does not answer a signal for so long is killed
+_SPARE_FILES = 64  # file descriptors for the rest of the program; each child takes one
+_PATIENCE_S = 10.0  # a child that does not answer a signal for this long is killed
 _MOST_LOSSES = 5  # deaths in a row without any progress
 _LONGEST_WAIT_S = 3600.0  # selectors count milliseconds in 32 bits
 
 
 @dataclass(eq=False, slots=True)
 class Child:
-    """One job: what it was told to do, what it last said of itself, and its process if there is one."""
+    """One job: what it was told to do, its last report, and its process if there is one."""
 
     row: int
     work_s: float
     wanted: bytes = SUSPENDED
     state: bytes = SUSPENDED
-    at: float = 0.0  # when it said so, or was started
+    at: float = 0.0  # time of the last report, or of the start
     done_s: float = 0.0  # active seconds until then
     process: subprocess.Popen[bytes] | None = None
     losses: int = 0  # in a row, without progress
@@ -42,16 +42,16 @@ class Child:
 
     @property
     def due(self) -> float:
-        """When a running job finishes if left alone, and never before; of a finished one, when it did."""
+        """The earliest time at which a running job can finish; the time at which a finished one did."""
         return self.at + self.work_s - self.done_s
 
 
 class Children:
-    """Every job that was started and is not forgotten, by row.
+    """The children of all jobs that were started and not forgotten, by row.
 
-    A child that dies before its work is done is started again from what it last reported, at once if it
-    was to run. Whatever happens to this process, its children end: they hold the reading end of a pipe
-    whose writing end only this process has.
+    A child that dies before its work is done is started again from its last report, at once if it was told
+    to run. Children end with this process, however that ends: they hold the reading end of a pipe whose
+    writing end only this process has.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Children:
         self._most = _MOST_PROCESSES if files < 0 else max(1, min(_MOST_PROCESSES, files - _SPARE_FILES))
 
     def running(self) -> list[Child]:
-        """Those that were told to run, finished ones included."""
+        """The children that were told to run, finished ones included."""
         return [child for child in self._children.values() if child.wanted == RUNNING]
 
     def suspended(self) -> list[Child]:
@@ -73,7 +73,7 @@ class Children:
         return [child for child in self._children.values() if child.state == FINISHED]
 
     def run(self, row: int, work_s: float, begin: float) -> Child:
-        """Starts a job, or lets it go on. A new process counts as active from `begin` on."""
+        """Starts or resumes a job. A new process counts as active from `begin` on."""
         child = self._children.setdefault(row, Child(row, work_s))
         child.wanted = RUNNING
         if child.state == FINISHED:
@@ -86,7 +86,7 @@ class Children:
         return child
 
     def suspend(self, rows: Iterable[int]) -> list[Child]:
-        """Suspends those that run; on return they have stopped and said how far they came, or finished."""
+        """Suspends the running ones of these; on return they have stopped and reported, or finished."""
         children = [self._children[row] for row in rows if row in self._children]
         children = [child for child in children if child.wanted == RUNNING]
         # A signal that overtakes another, or that meets a child which is not up yet, would do harm.
@@ -105,14 +105,14 @@ class Children:
             self._end(child)
 
     def listen(self, timeout_s: float) -> None:
-        """Waits up to `timeout_s` for any child to say something, and takes it in; restarts lost ones."""
+        """Waits up to `timeout_s` for a report of any child, and reads it; restarts lost children."""
         for key, _ in self._selector.select(max(0.0, min(timeout_s, _LONGEST_WAIT_S))):
             child: Child = key.data
             if child.process is None or child.process.stdout is not key.fileobj:
                 continue  # ended meanwhile, to make room
-            said = os.read(key.fd, 256 * RECORD.size)
-            if said:
-                child.state, child.at, child.done_s = RECORD.unpack_from(said, len(said) - RECORD.size)
+            report = os.read(key.fd, 256 * RECORD.size)
+            if report:
+                child.state, child.at, child.done_s = RECORD.unpack_from(report, len(report) - RECORD.size)
                 child.losses = 0
             else:
                 self._end(child)
@@ -120,7 +120,7 @@ class Children:
                     self._lost(child)
 
     def close(self) -> None:
-        """Ends every child. May be called again, and be interrupted: they end with their lifeline anyway."""
+        """Ends every child. May be called twice, or be interrupted: children end with their lifeline."""
         held_open, self._held_open = self._held_open, -1
         if held_open < 0:
             return
@@ -155,7 +155,7 @@ class Children:
         self._selector.register(process.stdout, selectors.EVENT_READ, child)
 
     def _make_room(self) -> None:
-        """Lets the process of the job go that has been suspended longest, if there are too many."""
+        """If there are too many processes, ends that of the job which has been suspended longest."""
         if self._processes < self._most:
             return
         idle = [child for child in self.suspended() if child.process is not None and child.state == SUSPENDED]
@@ -168,7 +168,7 @@ class Children:
         self._end(min(idle, key=lambda child: (child.at, child.row)))
 
     def _end(self, child: Child) -> None:
-        """Ends a process and leaves nothing of it; what it last said stays known."""
+        """Ends a process and releases its resources; its last report stays known."""
         process = child.process
         assert process is not None and process.stdout is not None
         process.kill()
@@ -179,7 +179,7 @@ class Children:
         self._processes -= 1
 
     def _lost(self, child: Child) -> None:
-        """A process died with work left: the job goes on in a new one from what it last reported."""
+        """A process died before its job was done: the job goes on in a new one from its last report."""
         child.losses += 1
         child.restarts += 1
         child.state = SUSPENDED
@@ -193,7 +193,7 @@ class Children:
             self._start(child, time.monotonic())
 
     def _settle(self, children: list[Child]) -> None:
-        """Waits until every one of them has done as told; kills those that do not answer."""
+        """Waits until each child has done what it was told; kills children that do not answer."""
         deadline = time.monotonic() + _PATIENCE_S
         unsettled = children
         while unsettled := [child for child in unsettled if child.state not in (child.wanted, FINISHED)]:

@@ -1,8 +1,8 @@
 """ElasticSimulation: the simulation of jobs whose speed changes while they run.
 
 How far larger batches help a training job changes as it learns, so an elastic job's rate is constant for
-stages of its work only. All of a job's stages are laid out when it starts or is adjusted: when each begins,
-and how fast the job then goes. Passing rounds over therefore leaves the same bits behind as executing them.
+stages of its work only. All stages of a job are laid out when it starts or is adjusted: when each begins, and
+the rate in it. A round that is skipped therefore leaves the same bits behind as one that is executed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from blox.backends.simulation import NO_TIMES, Simulation
+from blox.backends.adjusting import AdjustingSimulation
+from blox.backends.simulation import NONE_ENDED
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
+from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
 
@@ -29,7 +32,7 @@ class Stages(NamedTuple):
 
 
 class StagedModel(Protocol):
-    """A performance model that knows the stages of jobs, and which jobs it knows nothing sensible of."""
+    """A performance model that knows the stages of jobs."""
 
     def check_jobs(self, jobs: JobTable) -> None:
         """Raises BloxError for a job that it cannot run."""
@@ -37,20 +40,22 @@ class StagedModel(Protocol):
 
     def stages(
         self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
-    ) -> list[Stages]: ...
+    ) -> list[Stages]:
+        """The stages of each job of `grants`, all of them, whatever is done already."""
+        ...
 
 
 class _Course(NamedTuple):
-    """From when on (s) which stage of a job counts, with the work done by then; and when it is over."""
+    """The stages that a job still goes through: when each begins (s), and the work that is done by then."""
 
     times: list[float]
     done: list[float]
     stages: Stages
-    first: int
+    first: int  # the first of them, counted from the job's very first stage
     finish_s: float
 
 
-class ElasticSimulation(Simulation):
+class ElasticSimulation(AdjustingSimulation):
     """Jobs go through stages; a change of stage is an event, and so is the end of the last.
 
     A job that comes back on another number of GPUs in the same moment is resized, which costs
@@ -60,18 +65,18 @@ class ElasticSimulation(Simulation):
     def _begin(self) -> None:
         self._staged: StagedModel = self._performance  # type: ignore[assignment]
         self._courses: dict[int, _Course] = {}
-        self._place: dict[int, int] = {}  # the stage each running job is in, from its course's first
-        self._held: dict[int, tuple[float, int]] = {}  # when a job last gave up GPUs, and how many
-        self._next = math.inf  # the earliest change of stage, or end
+        self._place: dict[int, int] = {}  # the stage each running job is in, counted from its course's first
+        self._given_up: dict[int, tuple[float, int]] = {}  # when a job was last suspended, and its GPUs
+        self._next_s = math.inf  # the earliest change of stage, or end
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         self._staged.check_jobs(jobs)
-        super()._learn(jobs, rows)
+        super()._learn(jobs, rows, job_state)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
         now = job_state.now
-        if now < self._next:
+        if now < self._next_s:
             return
         for row in sorted(self._courses):
             course, place = self._courses[row], self._place[row]
@@ -80,67 +85,41 @@ class ElasticSimulation(Simulation):
             if place != self._place[row]:
                 self._place[row] = place
                 self._enter(row, course, place, job_state)
-        self._look_ahead()
+        self._find_next()
 
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         over = sorted(row for row, course in self._courses.items() if course.finish_s <= job_state.now)
         if not over:
-            return NO_ROWS, NO_TIMES
+            return NONE_ENDED
         ends = np.array([self._courses[row].finish_s for row in over])
-        self._forget(over)
+        self._drop(over)
         return np.array(over, dtype=np.int64), ends
-
-    def launch(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array | float, Array | float]:
-        begin = job_state.now + np.broadcast_to(self._delay(grants, job_state), len(grants.jobs))
-        rates = self._lay_out(grants, begin, cluster_state, job_state)
-        return rates, begin
-
-    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs go on where they are in another configuration, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor[rows]
-        columns.done0[rows] += columns.rate[rows] * np.maximum(0.0, now - anchor)
-        columns.anchor[rows] = begin = np.maximum(anchor, now)
-        columns.rate[rows] = self._lay_out(grants, begin, cluster_state, job_state)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         for row in rows.tolist():
-            self._held[row] = job_state.now, int(job_state.columns.held_gpus[row])
-        self._forget(rows.tolist())
+            self._given_up[row] = job_state.now, job_state.scalars.held_gpus[row]
+        self._drop(rows.tolist())
 
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return min(self._next, self._feed.next_submission)
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        return self._next_s
 
-    def _lay_out(
-        self, grants: Allocation, begin: Array, cluster_state: ClusterState, job_state: JobState
+    def _project(
+        self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array:
-        """Lays the rest of each job out from `begin` on; returns the rates at first."""
+        """Lays out the stages that are left of each job from `begin` on; returns the rates of the first."""
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         rates = np.empty(len(found))
-        for i, (row, stages) in enumerate(zip(grants.jobs.tolist(), found)):
-            done, moment = float(job_state.columns.done0[row]), float(begin[i])
-            last = len(stages.ends) - 1
-            first = min(int(np.searchsorted(stages.ends, done, side="right")), last)
-            times, reached = [moment], [done]
-            for stage in range(first, last + 1):
-                end = float(stages.ends[stage])
-                moment += max(end - reached[-1], 0.0) / float(stages.rates[stage])
-                if stage < last:
-                    times.append(moment)
-                    reached.append(end)
-            course = self._courses[row] = _Course(times, reached, stages, first, moment)
+        for i, (row, start, stages) in enumerate(zip(grants.jobs.tolist(), each(begin), found)):
+            course = self._courses[row] = _course(stages, job_state.scalars.done0[row], start)
             self._place[row] = 0
-            rates[i] = stages.rates[first]
+            rates[i] = stages.rates[course.first]
             self._report(row, course, 0, job_state)
-        self._look_ahead()
+        self._find_next()
         return rates
 
     def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
-        columns = job_state.columns
-        columns.done0[row], columns.anchor[row] = course.done[place], course.times[place]
-        columns.rate[row] = course.stages.rates[course.first + place]
+        progress.report_one(job_state, row, course.done[place], course.times[place])
+        progress.set_rate_one(job_state, row, course.stages.rates.item(course.first + place))
         self._report(row, course, place, job_state)
 
     def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
@@ -149,26 +128,40 @@ class ElasticSimulation(Simulation):
             job_state.report_metric(name, at, values[stage : stage + 1])
 
     def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
-        delay = self._overheads.delay(grants.jobs, job_state)
+        delay = super()._delay(grants, job_state)
         if self._overheads.resize_s is None:
             return delay
-        left = [self._held.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]
+        given_up = [self._given_up.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]
         resized = [
-            when == job_state.now and held not in (0, count)
-            for (when, held), count in zip(left, grants.counts.tolist())
+            when == job_state.now and gpus not in (0, count)
+            for (when, gpus), count in zip(given_up, grants.counts.tolist())
         ]
         return np.where(resized, self._overheads.resize_s, delay)
 
-    def _forget(self, rows: list[int]) -> None:
+    def _drop(self, rows: list[int]) -> None:
         for row in rows:
             self._courses.pop(row, None)
             self._place.pop(row, None)
-        self._look_ahead()
+        self._find_next()
 
-    def _look_ahead(self) -> None:
-        """The earliest change of stage, or end, of the jobs that run."""
+    def _find_next(self) -> None:
+        """Finds the earliest change of stage, or end, of the running jobs."""
         upcoming = math.inf
         for row, course in self._courses.items():
             place = self._place[row] + 1
             upcoming = min(upcoming, course.times[place] if place < len(course.times) else course.finish_s)
-        self._next = upcoming
+        self._next_s = upcoming
+
+
+def _course(stages: Stages, done: float, start: float) -> _Course:
+    """The stages that are left of a job which has done so much (s) and goes on at `start` (s)."""
+    last = len(stages.ends) - 1
+    first = min(int(np.searchsorted(stages.ends, done, side="right")), last)
+    times, reached, moment = [start], [done], start
+    for stage in range(first, last + 1):
+        end = float(stages.ends[stage])
+        moment += max(end - reached[-1], 0.0) / float(stages.rates[stage])
+        if stage < last:
+            times.append(moment)
+            reached.append(end)
+    return _Course(times, reached, stages, first, moment)

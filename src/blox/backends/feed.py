@@ -12,6 +12,7 @@ from blox.state.jobs import JobState
 from blox.workloads.table import Array, JobTable
 
 Belief = Callable[[JobTable], JobTable]  # jobs as they are -> jobs as policies see them
+OnBatch = Callable[[JobTable, Array, JobState], None]  # newly staged jobs, and their rows
 RESIZE = "a scheduler that resizes jobs (pollux, optimus, themis), "  # told where it would help
 
 
@@ -30,15 +31,15 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
-        self.next_submission = -math.inf  # inf: no more come; -inf: not looked at yet
+        self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
 
-    def advance(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
-        """Submits every job whose time has come by `job_state.now`; tells of each batch that is staged."""
+    def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
+        """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         if job_state.now < self.next_submission:
             return
         after = job_state.submitted + 1
-        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one alone
+        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one job is due
             job_state.submit(1)
             self.next_submission = self.submit_s.item(after)
             return
@@ -53,7 +54,7 @@ class JobFeed:
         if self.ended and job_state.submitted == len(self.submit_s):
             self.next_submission = math.inf
 
-    def _draw(self, job_state: JobState, on_batch: Callable[[JobTable, Array], None]) -> None:
+    def _draw(self, job_state: JobState, on_batch: OnBatch) -> None:
         jobs = next(self._batches, None)
         if jobs is None or self._left == 0:
             self.ended = True
@@ -64,14 +65,14 @@ class JobFeed:
         check_fits(jobs, self._largest, self._resizes)
         seen = self._belief(jobs)
         rows = job_state.stage(seen, seen.columns["duration_s"])
-        on_batch(jobs, rows)
+        on_batch(jobs, rows, job_state)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
     """Refuses a job that is not valid, or that asks for more GPUs than the cluster has.
 
-    Where the scheduler resizes jobs, one that can do with fewer GPUs than it asks for may ask for more.
+    Where the scheduler resizes jobs, the least number of GPUs that a job can run on counts instead.
     """
     jobs.validate()
     least = jobs.least_gpus

@@ -1,62 +1,41 @@
-"""GradedSimulation: jobs keep their GPUs while what they have beside them, and so their speed, changes."""
+"""GradedSimulation: rounds are worth whole iterations where the options say so (Synergy's simulator)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from blox.backends.simulation import Simulation
+from blox.backends.adjusting import AdjustingSimulation
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 
-class GradedSimulation(Simulation):
-    """The simulation with adjustments, and with whole iterations per round where the options say so."""
+class GradedSimulation(AdjustingSimulation):
+    """The simulation of jobs whose speed depends on the CPU cores and memory beside their GPUs."""
 
     _iterations: Array = np.empty(0)  # by row, with whole iterations only
     _iteration_s: Array = np.empty(0)
 
-    def launch(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array | float, Array | float]:
+    def _project(
+        self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
+    ) -> Array | float:
+        """With whole iterations: the rate at which every round brings a whole number of them."""
         if not self._options.whole_iterations:
-            return super().launch(grants, cluster_state, job_state)
-        rate = self._whole_iterations(grants, cluster_state, job_state)
-        return rate, job_state.now
-
-    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs go on where they are at another speed, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor.take(rows)
-        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
-        begin = np.maximum(anchor, now)
-        columns.done0[rows], columns.anchor[rows] = done, begin
-        if self._options.whole_iterations:
-            columns.rate[rows] = self._whole_iterations(grants, cluster_state, job_state)
-        else:
-            rate = self._performance.rate(grants, cluster_state, job_state)
-            columns.rate[rows] = rate
-            self._ends.put(rows, begin + (self._work_s.take(rows) - done) / rate)
-        self._ends.left(len(rows))  # whoever was the next to end may end later now
-
-    def _whole_iterations(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> Array:
-        """The rate at which every round brings so many whole iterations, and none is left in between."""
+            return super()._project(grants, begin, cluster_state, job_state)
         rows, round_s = grants.jobs, self._round_s
         speed = np.broadcast_to(
-            np.asarray(self._performance.rate(grants, cluster_state, job_state), dtype=np.float64), len(rows)
+            np.asarray(self._rates(grants, cluster_state, job_state), dtype=np.float64), len(rows)
         )
         iteration_s = self._iteration_s.take(rows)
         per_round = np.maximum(np.floor(round_s / (iteration_s / speed)), 1.0)
         left = self._iterations.take(rows) - np.rint(job_state.columns.done0.take(rows) / iteration_s)
-        self._ends.put(rows, job_state.now + np.ceil(left / per_round) * round_s)
+        self._ends.put(rows, begin + np.ceil(left / per_round) * round_s)
         rate: Array = per_round * iteration_s / round_s
         return rate
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         if not self._options.whole_iterations:
             return
         iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")

@@ -4,11 +4,11 @@ Started by file name, without site or environment, so it imports little and know
 
     python -I -S job_process.py WORK_S DONE_S BEGIN
 
-It is over when it has been active for WORK_S real seconds, of which DONE_S lie behind it; it has been
-active since BEGIN on the monotonic clock, which all processes of a machine share: starting is part of a
-job. SIGUSR1 suspends it and SIGUSR2 resumes it. What becomes of it is told in records on standard output,
-also while nothing changes, twice a second: should it be killed, no more than that is lost. Standard input
-is its lifeline: nothing is ever written there, and its end means that the scheduler is gone.
+It ends when it has been active for WORK_S real seconds, of which DONE_S are done already. It has been active
+since BEGIN on the monotonic clock, which all processes of a machine share: starting is part of a job. SIGUSR1
+suspends it and SIGUSR2 resumes it. It writes records to standard output when its state changes and twice a
+second, so that a child that is killed loses no more than half a second. Standard input is its lifeline:
+nothing is ever written there, and its end means that the scheduler is gone.
 """
 
 # The C module: `signal` itself imports enum, which doubles the time of a start.
@@ -64,5 +64,5 @@ def _tell(state: bytes, when: float, active_s: float) -> None:
 if __name__ == "__main__":
     try:
         sys.exit(main(*(float(word) for word in sys.argv[1:])))
-    except BrokenPipeError:  # nobody listens any more
+    except BrokenPipeError:  # the scheduler is gone
         os._exit(1)

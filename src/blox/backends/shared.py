@@ -1,4 +1,4 @@
-"""SharedSimulation: two jobs may share their GPUs, and each is as fast as the other lets it be."""
+"""SharedSimulation: two jobs may share GPUs, and the speed of each depends on the other."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.backends.simulation import NO_TIMES, Simulation
+from blox.backends.adjusting import AdjustingSimulation
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 
 class PairModel(Protocol):
-    """A performance model that knows how fast jobs are beside one another."""
+    """A performance model that knows how fast two jobs run on the same GPUs."""
 
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The number of each job's kind: jobs of one kind are alike."""
@@ -27,74 +28,52 @@ class PairModel(Protocol):
         ...
 
 
-class SharedSimulation(Simulation):
+class SharedSimulation(AdjustingSimulation):
     """When one of two jobs that share ends inside a round, the other goes on alone, faster, from then on.
 
-    Jobs report `steps_per_s`, what they do beside whomever they are with, when they start or are adjusted.
+    Jobs report `steps_per_s`, their throughput with their partner or alone, when they start or are adjusted.
     """
 
     def _begin(self) -> None:
         self._partners: dict[int, int] = {}
-        self._alone: dict[int, float] = {}  # the rate of a job that shares, if it did not
+        self._alone: dict[int, float] = {}  # the rate that a job which shares would have alone
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
-    def launch(
-        self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array | float, Array | float]:
-        rows = grants.jobs
-        rate = self._speeds(grants, cluster_state, job_state)
-        begin = job_state.now + self._overheads.delay(rows, job_state)
-        self._set_ends(rows, job_state.columns.done0.take(rows), rate, begin)
-        return rate, begin
-
-    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs go on where they are beside another partner, from now on or from the end of their launch."""
-        columns, rows, now = job_state.columns, grants.jobs, job_state.now
-        anchor = columns.anchor.take(rows)
-        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(0.0, now - anchor)
-        begin = np.maximum(anchor, now)
-        columns.done0[rows], columns.anchor[rows] = done, begin
-        columns.rate[rows] = rate = self._speeds(grants, cluster_state, job_state)
-        self._set_ends(rows, done, rate, begin)
-        self._ends.left(len(rows))  # whoever was the next to end may end later now
-
-    def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._partners or job_state.now < self._ends.earliest:
-            return super().completed(cluster_state, job_state)
-        columns, ends = job_state.columns, self._ends.of
-        running = set(cluster_state.allocation.jobs.tolist())
-        over: dict[int, float] = {}
+            return super()._ended(cluster_state, job_state)
+        ends = self._ends.of
+        running = set(cluster_state.running.tolist())
+        over: list[int] = []
         while running:
             row = min(running, key=lambda each: (ends.item(each), each))
             end = ends.item(row)
             if end > job_state.now:
                 break
             running.discard(row)
-            over[row] = end
+            over.append(row)
             other = self._partners.pop(row, -1)
             if self._partners.pop(other, -1) == row and other in running:
-                begin = max(end, columns.anchor.item(other))
-                columns.done0[other] += columns.rate.item(other) * (begin - columns.anchor.item(other))
-                columns.anchor[other], columns.rate[other] = begin, self._alone[other]
-                left = self._work_s.item(other) - columns.done0.item(other)
-                self._ends.put_one(other, begin + max(left, 0.0) / self._alone[other])
-        self._ends.left(len(over))
-        if not over:
-            return NO_ROWS, NO_TIMES
+                self._run_alone(other, end, job_state)
+        self._ends.stopped(len(over))
         rows = np.array(sorted(over), dtype=np.int64)
-        return rows, job_state.now if self._options.finish_at_boundary else ends.take(rows)
+        return rows, ends.take(rows)
+
+    def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
+        """A job whose partner has ended goes on at the rate that it has alone."""
+        rate = self._alone[row]
+        begin = progress.rebase_one(job_state, row, from_s)
+        progress.set_rate_one(job_state, row, rate)
+        left = self._work_s.item(row) - job_state.scalars.done0[row]
+        self._ends.put_one(row, begin + max(left, 0.0) / rate)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         super().suspend(rows, job_state)
         for row in rows.tolist():
             self._partners.pop(row, None)
 
-    def _set_ends(self, rows: Array, done: Array, rate: Array, begin: Array | float) -> None:
-        ends = (self._work_s.take(rows) - done) / rate + begin
-        self._ends.put(rows, ends)
-
-    def _speeds(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
-        """The rates of jobs that start or are adjusted; remembers who shares with whom."""
+    def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
+        """The rates of jobs that start or are adjusted; notes which job shares with which."""
         model: PairModel = self._performance  # type: ignore[assignment]
         kinds = self._kinds.take(grants.jobs)
         if kinds.min(initial=0) < 0:
@@ -115,6 +94,6 @@ class SharedSimulation(Simulation):
                 partners.pop(row, None)
         return rate
 
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        super()._learn(jobs, rows)
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._kinds = np.concatenate((self._kinds, np.full(len(rows), -1)))

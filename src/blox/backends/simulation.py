@@ -6,22 +6,29 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
-from itertools import repeat
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self, final
 
 import numpy as np
 
+from blox.backends.base import BackendBase
 from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
+from blox.backends.node_events import NodeEvents
+from blox.backends.setup import BackendSetup
+from blox.backends.whole_rounds import whole_round_work_s
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
-from blox.state.jobs import JobState, each
+from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Allocation
+from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
 NO_TIMES: Array = np.empty(0)
+NONE_ENDED = (NO_ROWS, NO_TIMES)
 
 
 class PerformanceModel(Protocol):
@@ -30,8 +37,12 @@ class PerformanceModel(Protocol):
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float: ...
 
 
-class Simulation:
-    """The backend that only pretends: what would have happened, exactly and at once."""
+class Simulation(BackendBase):
+    """The backend that computes what would have happened, exactly and at once.
+
+    A kind of simulation changes how fast jobs run (`_rates`, `_project`), what a launch costs (`_delay`) or
+    how their ends are found (`_ended`, `_next_own_event`).
+    """
 
     def __init__(
         self,
@@ -40,99 +51,106 @@ class Simulation:
         overheads: Overheads | None = None,
         options: SimulationOptions | None = None,
         round_s: float = 300.0,
+        node_events: NodeEvents | None = None,
     ) -> None:
-        self._feed, self._performance = feed, performance
+        super().__init__(feed, node_events)
+        self._performance = performance
         self._overheads = overheads or Overheads()
         self._options = options or SimulationOptions()
         self._round_s = round_s
-        self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
         self._begin()
 
+    @classmethod
+    def from_setup(cls, setup: BackendSetup) -> Self:
+        """The simulation of a run."""
+        return cls(
+            setup.feed,
+            setup.performance,
+            setup.overheads,
+            setup.options,
+            setup.round_s,
+            setup.node_events,
+        )
+
     def _begin(self) -> None:
-        """Sets up what a kind of simulation keeps beside this; called once, when this is there."""
+        """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
 
-    @property
-    def exhausted(self) -> bool:
-        return self._feed.ended
-
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        return []
-
-    def submit(self, job_state: JobState) -> None:
-        self._feed.advance(job_state, self._learn)
-
-    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Nothing to do: progress is anchored, and read off when somebody asks."""
-
+    @final
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if job_state.now < self._ends.earliest:
-            return NO_ROWS, NO_TIMES
-        rows, at = self._ends.due(cluster_state, job_state)
+        rows, at = self._ended(cluster_state, job_state)
         return rows, job_state.now if self._options.finish_at_boundary else at
+
+    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        """The running jobs whose work is done by now, ascending, and when it was."""
+        if job_state.now < self._ends.earliest:
+            return NONE_ENDED
+        return self._ends.due(cluster_state, job_state)
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array | float, Array | float]:
-        rows = grants.jobs
-        rate = self._performance.rate(grants, cluster_state, job_state)
-        begin = job_state.now + self._overheads.delay(rows, job_state)
+        begin = job_state.now + self._delay(grants, job_state)
+        return self._project(grants, begin, cluster_state, job_state), begin
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """A job that holds no GPUs does not progress."""
+        self._ends.stopped(len(rows))
+
+    def wait_until(self, time_s: float) -> float:
+        return time_s
+
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        return self._ends.next(cluster_state, job_state)
+
+    def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
+        """Seconds for which jobs that start now make no progress."""
+        return self._overheads.delay(grants.jobs, job_state)
+
+    def _project(
+        self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
+    ) -> Array | float:
+        """Jobs run on these grants from `begin` (s) on: notes when each will end; returns their rates."""
+        rate = self._rates(grants, cluster_state, job_state)
+        self._note_ends(grants.jobs, rate, begin, job_state)
+        return rate
+
+    def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
+        """Isolated seconds of work per second, of each job or of all."""
+        return self._performance.rate(grants, cluster_state, job_state)
+
+    def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
+        """Jobs go on from `begin` with the work that is left of them, at constant rates."""
         if len(rows) <= SCALAR_MAX:
             work_s, done0, ends = self._work_of, job_state.scalars.done0, self._ends
-            speeds = repeat(rate) if type(rate) is float else each(rate)
-            starts = repeat(begin) if type(begin) is float else each(begin)
-            for row, speed, start in zip(rows.tolist(), speeds, starts):
+            for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
-            return rate, begin
+            return
         left = self._work_s.take(rows)
         left -= job_state.columns.done0.take(rows)
         if isinstance(rate, np.ndarray) or rate != 1.0:
             left /= rate
         left += begin
         self._ends.put(rows, left)
-        return rate, begin
 
-    def suspend(self, rows: Array, job_state: JobState) -> None:
-        """A job that holds no GPUs does not progress."""
-        self._ends.left(len(rows))
-
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        earliest, submission = self._ends.next(cluster_state, job_state), self._feed.next_submission
-        return earliest if earliest < submission else submission
-
-    def wait_until(self, time_s: float) -> float:
-        return time_s
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-    def _learn(self, jobs: JobTable, rows: Array) -> None:
-        """Takes the true work of newly staged jobs."""
-        if self._options.whole_round_credit:
-            work = _whole_rounds(jobs, self._round_s, self._options.credit_factor)
-        else:
-            work = jobs.columns["duration_s"]
-        self._work_s = np.concatenate((self._work_s, work))
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        super()._learn(jobs, rows, job_state)
         self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
+    def _true_work_s(self, jobs: JobTable) -> Array:
+        if self._options.whole_round_credit:
+            return whole_round_work_s(jobs, self._round_s, self._options.credit_factor)
+        return super()._true_work_s(jobs)
 
-def _whole_rounds(jobs: JobTable, round_s: float, factor: float) -> Array:
-    """Seconds of run time until the sum of whole-round credits reaches a job's iterations.
 
-    The original adds `round_s / iteration_time * factor` once per round in floating point; so does this,
-    so that the last bit falls the same way.
-    """
-    duration = jobs.columns["duration_s"]
-    iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")
-    unknown = np.isnan(iterations) | np.isnan(iteration_s)
-    total = np.where(unknown, duration, iterations)
-    step = np.where(unknown, round_s, round_s / np.where(unknown, 1.0, iteration_s)) * factor
-    rounds = np.empty(len(duration))
-    for credit in np.unique(step):
-        here = step == credit
-        most = int(np.ceil(total[here].max() / credit)) + 2
-        credits = np.add.accumulate(np.full(most, credit))
-        rounds[here] = np.searchsorted(credits, total[here], side="left") + 1
-    return rounds * round_s
+@register.backend("simulation")
+@dataclass(frozen=True)
+class SimulationBackend:
+    """Computes what would happen: time jumps from event to event, and runs repeat to the byte."""
+
+    def open(self, setup: BackendSetup) -> Simulation:
+        # A performance model whose rates change while a job runs brings the simulation that does so.
+        kind: type[Simulation] = getattr(setup.performance, "simulation", Simulation)
+        return kind.from_setup(setup)

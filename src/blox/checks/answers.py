@@ -15,7 +15,7 @@ from blox.checks.broken import Broken
 from blox.checks.kinds import KINDS, Kind
 from blox.state.cluster import WHOLE, ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -83,11 +83,14 @@ def placed(
     job_state: JobState,
     *,
     one_pool: bool = False,
-) -> Allocation:
+) -> Plan:
     """Jobs of the schedule, each once and whole, on GPUs that exist, are up and are used once.
 
     `one_pool`: the policy declares that nodes and types do not matter to it.
     """
+    now, given = cluster_state.allocation, Plan()
+    if isinstance(answer, Plan):  # of a built-in policy that this one asked: its outcome counts
+        given, answer = answer, answer.outcome(now)
     if not isinstance(answer, Allocation):
         raise _wrong_type(answer, KINDS["placement"])
     advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
@@ -121,7 +124,20 @@ def placed(
     _usable(answer, cluster_state, job_state)
     if not one_pool:
         _right_types(answer, schedule, cluster_state, job_state)
-    return answer
+    plan = Plan.diff(now, answer, blocked=given.blocked)
+    return given if _same_parts(given, plan) else plan
+
+
+def _same_parts(given: Plan, plan: Plan) -> bool:
+    """Whether a plan that a policy returned has the parts that comparison gives."""
+    pairs = (
+        (given.launch.jobs, plan.launch.jobs),
+        (given.suspend, plan.suspend),
+        (given.move.jobs, plan.move.jobs),
+        (given.adjust.jobs, plan.adjust.jobs),
+        (given.freed, plan.freed),
+    )
+    return given.wanted is None and all(np.array_equal(np.sort(a), np.sort(b)) for a, b in pairs)
 
 
 def stable(answer: Any) -> float:

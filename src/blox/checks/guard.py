@@ -14,8 +14,6 @@ from dataclasses import FrozenInstanceError
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
@@ -25,7 +23,7 @@ from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation, Plan
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -154,14 +152,13 @@ class GuardedScheduling(Guard):
 class GuardedPlacement(Guard):
     """A placement policy, watched."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         answer = self.ask("place", job_state, cluster_state, schedule, cluster_state, job_state)
         one_pool = declared(self.policy, "ignores_nodes")
         try:
-            wanted = answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
+            return answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
         except Broken as fault:
             raise self.placed_fault(fault, "place", job_state) from None
-        return _vouched(wanted, cluster_state.allocation)
 
 
 class GuardedTermination(Guard):
@@ -198,44 +195,3 @@ def _told(error: BaseException, verb: str) -> Broken:
         fix="mend that line; `blox check` tries the policy on small cases",
         rule="runs",
     )
-
-
-def _vouched(wanted: Allocation, now: Allocation) -> Allocation:
-    """`wanted` if what it says about how it came out of `now` is so, or else without that history."""
-    if not wanted.came_from(now) or _is_the_difference(Plan.diff(now, wanted), now, wanted):
-        return wanted
-    plain = wanted.select(np.ones(wanted.size, dtype=bool))
-    plain.blocked = wanted.blocked
-    return plain
-
-
-def _is_the_difference(plan: Plan, now: Allocation, wanted: Allocation) -> bool:
-    """Whether a plan that was not computed by comparison is the one that comparison would give."""
-    had, have = _holdings(now), _holdings(wanted)
-    both = np.intersect1d(now.jobs, wanted.jobs)
-    moved = np.intersect1d(both, np.setxor1d(had, have) >> _BITS)
-    gone = np.union1d(np.setdiff1d(now.jobs, wanted.jobs), moved)
-    return (
-        not wanted.grants()
-        and not now.grants()
-        and not len(plan.adjust.jobs)
-        and np.array_equal(np.sort(plan.suspend), np.setdiff1d(now.jobs, wanted.jobs))
-        and np.array_equal(np.sort(plan.launch.jobs), np.setdiff1d(wanted.jobs, now.jobs))
-        and np.array_equal(np.sort(plan.move.jobs), moved)
-        and np.array_equal(np.sort(plan.freed), np.sort(now.gpus[np.isin(had >> _BITS, gone)]))
-        and all(_are_part(_holdings(part), have, part.jobs) for part in (plan.launch, plan.move))
-    )
-
-
-_BITS = 32  # GPU ids stay far below
-
-
-def _holdings(allocation: Allocation) -> Array:
-    """One number per (job, GPU), in the order of the allocation's GPUs."""
-    holdings: Array = (np.repeat(allocation.jobs, allocation.counts) << _BITS) | allocation.gpus
-    return holdings
-
-
-def _are_part(some: Array, every: Array, jobs: Array) -> bool:
-    """Whether the holdings in `some` are exactly those in `every` of these jobs."""
-    return np.array_equal(np.sort(some), np.sort(every[np.isin(every >> _BITS, jobs)]))

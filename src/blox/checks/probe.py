@@ -15,6 +15,7 @@ from blox.checks.guard import Guard, guard
 from blox.checks.seal import REMEDY
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.line import Line
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
 
@@ -95,7 +96,7 @@ def _in_the_fork(argument: Any, stand_ins: dict[int, Any], job_state: JobState, 
     if argument is job_state.waiting:
         return fork.waiting
     if isinstance(argument, Schedule) and argument.jobs is job_state.active:
-        return replace(argument, jobs=fork.active)
+        return replace(argument, line=Line(fork.active, argument.keys))
     return argument
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
+from blox.backends.node_events import ListedNodeEvents, NodeEvent
 from blox.backends.simulation import Simulation
 from blox.beliefs import misjudged
 from blox.clock import Rounds
@@ -38,7 +39,6 @@ from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
 
 ROUND_S = 300.0
-NodeEvent = tuple[float, int, bool]  # (time, node, whether it is up from then on)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,13 @@ class Scenario:
         cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
         job_state = JobState(seed=1)
         feed = JobFeed(iter((self.jobs,)), cluster_state.total_gpus, self._believed)
-        backend = _Simulation(self.node_events, feed, self.performance, self.overheads, round_s=ROUND_S)
+        backend = Simulation(
+            feed,
+            self.performance,
+            self.overheads,
+            round_s=ROUND_S,
+            node_events=ListedNodeEvents(self.node_events),
+        )
         manager = BloxManager(
             backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
         )
@@ -111,22 +117,6 @@ class Scenario:
     def _believed(self, jobs: JobTable) -> JobTable:
         wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
         return misjudged(jobs, wrong, np.sqrt(wrong))
-
-
-class _Simulation(Simulation):
-    """The simulation, with machines that fail and come back."""
-
-    def __init__(self, events: tuple[NodeEvent, ...], *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._coming = list(events)
-
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        due = [(node, up) for time_s, node, up in self._coming if time_s <= now]
-        self._coming = [event for event in self._coming if event[0] > now]
-        return due
-
-    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return min([super().next_event(cluster_state, job_state), *(event[0] for event in self._coming)])
 
 
 @dataclass(frozen=True)

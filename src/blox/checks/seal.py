@@ -18,7 +18,7 @@ import numpy as np
 
 from blox.checks.broken import Broken
 from blox.state.cluster import ClusterState
-from blox.state.columns import ScalarColumns
+from blox.state.columns import ScalarColumns, read_only
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -46,30 +46,30 @@ class SealedJobState(JobState):
         return ScalarColumns(self.columns)  # of columns that are locked by now
 
     def column(self, name: str) -> Array:
-        return _locked(super().column(name))
+        return read_only(super().column(name))
 
     def metric(self, name: str) -> Array:
-        return _locked(super().metric(name))
+        return read_only(super().metric(name))
 
     @property
     def gpus(self) -> Array:
-        return _locked(super().gpus)
+        return read_only(super().gpus)
 
     @property
     def submit_s(self) -> Array:
-        return _locked(super().submit_s)
+        return read_only(super().submit_s)
 
     @property
     def priority(self) -> Array:
-        return _locked(super().priority)
+        return read_only(super().priority)
 
     @property
     def held_gpus(self) -> Array:
-        return _locked(super().held_gpus)
+        return read_only(super().held_gpus)
 
     @property
     def running(self) -> Array:
-        return _locked(super().running)
+        return read_only(super().running)
 
     def fork(self) -> JobState:
         """A fork is the policy's own, and open."""
@@ -85,9 +85,9 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         ("job_state", job_state),
         ("job_state.columns", job_state.columns),
         ("cluster_state", cluster_state),
-        ("cluster_state.allocation", cluster_state.allocation),
     )
     before = [(name, owner, _attributes(owner)) for name, owner in owners]
+    holdings, revision = cluster_state.holdings, cluster_state.holdings.revision
     arrays: list[Array] = [
         value
         for _, _, attributes in before
@@ -109,6 +109,8 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
             array.setflags(write=True)
     for name, owner, attributes in before:
         _compare(name, owner, attributes)
+    if holdings.revision != revision:
+        raise _assigned("cluster_state.allocation")
 
 
 def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
@@ -127,12 +129,6 @@ def _compare(name: str, owner: object, before: dict[str, Any]) -> None:
 
 def _assigned(name: str) -> Broken:
     return Broken(f"changes the state: {name} was assigned", fix=REMEDY, rule="pure")
-
-
-def _locked(array: Array) -> Array:
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 def _is_view(array: Array) -> bool:

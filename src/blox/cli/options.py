@@ -35,8 +35,8 @@ WINDOW = "Measure these jobs, counted from 0, both included."
 JOBS = "Submit no more jobs than this."
 SEED = "Seed of everything random."
 MAX_ROUNDS = "Stop after so many rounds."
-BACKEND = "simulation, or process (real child processes)."
-SPEEDUP = "How much faster than real time the process backend runs."
+BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
+SPEEDUP = "Short for --backend process:speedup=FACTOR."
 
 Settings = Annotated[
     Path | None,
@@ -58,7 +58,7 @@ Window = Annotated[str | None, _text(WINDOW, _TIME, "FIRST-LAST")]
 Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, metavar="N")]
 Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
-Backend = Annotated[str | None, _text(BACKEND, _TIME, "NAME")]
+Backend = Annotated[str | None, _text(BACKEND, _TIME)]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
 

@@ -21,7 +21,8 @@ def policies(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="admission, scheduling, placement, termination, performance, workload, reader or compat.",
+            help="admission, scheduling, placement, termination, performance, workload, reader, compat "
+            "or backend.",
             show_default=False,
         ),
     ] = None,

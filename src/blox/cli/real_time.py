@@ -10,21 +10,19 @@ from blox.experiment.prepared import Prepared
 LONG_S = 600.0  # real seconds above which a larger speed-up is named
 
 
-def note_real_time(prepared: Prepared) -> None:
+def note_real_time(prepared: Prepared, speedup: float) -> None:
     """Says how much real time the jobs need if none of them waits, in one line on standard error."""
     from blox.report.units import duration
 
-    experiment = prepared.experiment
     needed_s = _least_s(prepared)
-    real_s = needed_s / experiment.speedup
+    real_s = needed_s / speedup
     faster = ""
     if real_s > LONG_S:
         enough = needed_s / LONG_S
         unit = 10.0 ** max(math.floor(math.log10(enough)) - 1, 0)
         faster = f"; --speedup {math.ceil(enough / unit) * unit:.0f} brings that below 10 min"
     say(
-        f"note: this takes at least {duration(real_s)} of real time "
-        f"at speedup {experiment.speedup:g}{faster}",
+        f"note: this takes at least {duration(real_s)} of real time at speedup {speedup:g}{faster}",
         to_stderr=True,
     )
 

@@ -79,17 +79,25 @@ def _run(file: Path | None, settings: Mapping[str, Any], *, ignore_checksum: boo
     from blox.cli.experiments import experiment_from
     from blox.cli.progress import one_run
     from blox.errors import BloxError
+    from blox.experiment.parts import real_speedup
 
     prepared = experiment_from(file, settings, ignore_checksum=ignore_checksum)
-    if settings["speedup"] is not None and prepared.experiment.backend != "process":
+    speedup, real = settings["speedup"], real_speedup(prepared.backend_part)
+    if speedup is not None and real is None:
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",
             where="--speedup",
             fix="leave it out, or add --backend process",
         )
-    if prepared.experiment.backend == "process":
+    if speedup is not None and speedup != real:
+        raise BloxError(
+            f"--speedup {speedup:g} together with --backend {prepared.experiment.backend}",
+            where="--speedup",
+            fix="give it once: as an option of the backend",
+        )
+    if real is not None:
         from blox.cli.real_time import note_real_time
 
-        note_real_time(prepared)
+        note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
         return prepared.run(progress)

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
+from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, suggestion
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 LARGEST_COUNT = 10**15  # of jobs, rounds and seeds: what every table and file can hold
-BACKENDS = ("simulation", "process")
+SIMULATED = ("compat", "overheads", "performance")  # settings that a backend in real time does not take
 
 
-def compose(experiment: Experiment, workload: Workload) -> Composition:
+def compose(experiment: Experiment, workload: Workload, backend: BackendPart) -> Composition:
     """The parts of a run, or those of its preset."""
     if experiment.compat:
         preset = registry.build("compat", experiment.compat)
@@ -44,17 +45,18 @@ def compose(experiment: Experiment, workload: Workload) -> Composition:
         return composition
     scheduler = _part("scheduling", experiment.scheduler, "schedule")
     placement = _part("placement", experiment.placement, "place")
+    performance = _performance(experiment, backend, workload, placement, scheduler)
     return Composition(
         admission=_part("admission", experiment.admission, "accept"),
         scheduler=scheduler,
         placement=placement,
         termination=_part("termination", experiment.termination, "terminate"),
-        performance=_part("performance", _performance(experiment, workload, placement, scheduler), "rate"),
+        performance=_part("performance", performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
 
 
-def _performance(experiment: Experiment, *parts: object) -> str | Any:
+def _performance(experiment: Experiment, backend: BackendPart, *parts: object) -> str | Any:
     """The performance model that the experiment names; for `auto`, that of the first part that asks.
 
     The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
@@ -62,7 +64,7 @@ def _performance(experiment: Experiment, *parts: object) -> str | Any:
     """
     if experiment.performance != "auto":
         return experiment.performance
-    if experiment.backend == "process":
+    if real_speedup(backend) is not None:
         return "duration"
     for part in parts:
         if own := declared(part, "default_performance"):
@@ -84,6 +86,28 @@ def cluster_of(experiment: Experiment, parts: Composition) -> str:
     return experiment.cluster
 
 
+def backend_of(experiment: Experiment) -> BackendPart:
+    """The backend that the experiment names; the setting `speedup` is short for the option of that name."""
+    backend: BackendPart = _part("backend", experiment.backend, "open")
+    known = registry.parameters(type(backend)).get("speedup")
+    if known is None or not _differs(experiment, "speedup"):
+        return backend
+    given = real_speedup(backend)
+    if given not in (known.default, experiment.speedup):
+        raise BloxError(
+            f"speedup={experiment.speedup:g} together with backend={experiment.backend!r}",
+            where="speedup",
+            fix="give it once: as an option of the backend",
+        )
+    return dataclasses.replace(backend, speedup=experiment.speedup)  # type: ignore[type-var]
+
+
+def real_speedup(backend: BackendPart) -> float | None:
+    """Simulated seconds per real second on a backend that runs in real time; None on one that computes."""
+    found: float | None = getattr(backend, "speedup", None)
+    return found
+
+
 def _part(kind: str, spec: str | Any, verb: str) -> Any:
     part = registry.build(kind, spec) if isinstance(spec, str) else spec
     if not callable(getattr(part, verb, None)):
@@ -100,7 +124,7 @@ def _guarded(kind: str, part: Any) -> Any:
     inmost = part
     while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
         inmost = inner
-    if kind == "performance" or type(inmost).__module__.startswith("blox."):
+    if kind in ("performance", "backend") or type(inmost).__module__.startswith("blox."):
         return part
     from blox.checks import guard
 
@@ -135,21 +159,15 @@ def apps_of(scheduler: object, where: str) -> str:
     return name
 
 
-def check_numbers(experiment: Experiment) -> None:
+def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
     """Refuses settings that no run can have, alone or together."""
-    if experiment.backend not in BACKENDS:
-        raise BloxError(
-            f"no backend is called {experiment.backend!r}",
-            where="backend",
-            fix=suggestion(experiment.backend, BACKENDS),
-        )
-    if experiment.backend == "process":
-        for name in ("compat", "overheads", "performance"):
+    if real_speedup(backend) is not None:
+        for name in SIMULATED:
             if _differs(experiment, name):
                 raise BloxError(
-                    f"{name}={getattr(experiment, name)!r} with the process backend",
+                    f"{name}={getattr(experiment, name)!r} with the backend {experiment.backend}",
                     where=name,
-                    fix="leave it out: real processes take the time that they take",
+                    fix="leave it out: in real time, jobs take the time that they take",
                 )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")

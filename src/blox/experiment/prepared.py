@@ -18,10 +18,10 @@ import numpy as np
 
 from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
-from blox.backends.simulation import Simulation
+from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
-from blox.experiment.parts import apps_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.standstill import StandstillWatch
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
@@ -51,13 +51,14 @@ class Prepared:
         self.experiment = experiment
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
-        self.composition = compose(experiment, self.workload)
+        self.backend_part = backend_of(experiment)
+        self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
         self.resizes = declared(self.composition.scheduler, "resizes")
         self.apps = apps_of(self.composition.scheduler, f"scheduler {experiment.scheduler!r}")
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
-        check_numbers(experiment)
+        check_numbers(experiment, self.backend_part)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
         if self.composition.options.unlimited_gpus:
@@ -77,13 +78,8 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        if experiment.backend == "process":
-            from blox.backends.process import Processes
-
-            return Processes(feed, speedup=experiment.speedup)
-        # A performance model whose rates change while a job runs brings the simulation that does so.
-        simulation: type[Simulation] = declared(parts.performance, "simulation") or Simulation
-        return simulation(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        setup = BackendSetup(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        return open_backend(self.backend_part, setup)
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""

@@ -49,7 +49,7 @@ class Experiment:
     seed: int = 0
     max_rounds: int | None = None
     compat: str = ""
-    backend: str = "simulation"
+    backend: str | Any = "simulation"
     speedup: float = 60.0
     label: str = ""
 
@@ -84,12 +84,17 @@ class Experiment:
         return cls(**values)
 
     def to_table(self) -> dict[str, Any]:
-        """The settings as TOML keeps them, less those that a compat preset decides."""
+        """The settings as TOML keeps them, less those that a compat preset decides.
+
+        `speedup` is among them only where it is given: it is short for an option of the backend.
+        """
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             key: value
             for key, value in settings.items()
-            if value is not None and not (self.compat and key in DECIDED_BY_PRESET)
+            if value is not None
+            and not (self.compat and key in DECIDED_BY_PRESET)
+            and not (key == "speedup" and value == Experiment.speedup)
         }
 
     def prepare(self) -> Prepared:

@@ -5,12 +5,13 @@ from typing import Literal
 
 from blox.errors import BloxError
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -31,10 +32,10 @@ class Consolidated:
             raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
 
     @property
-    def bulk(self) -> bool:
+    def best_fit(self) -> bool:
         return self.fallback == "wait"
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     stable_until = for_ever

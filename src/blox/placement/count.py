@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_count import place_by_count
+from blox.placement.walk.counting import place_by_count
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -21,7 +21,7 @@ class Count:
 
     ignores_nodes = True
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         return place_by_count(schedule, cluster_state, job_state)
 
     stable_until = for_ever

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.counting import place_by_count
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -18,14 +19,14 @@ from blox.state.schedule import Schedule
 class FirstFree:
     """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is None and not job_state.typed:
             return place_by_count(schedule, cluster_state, job_state)
         return place_by_node(schedule, cluster_state, job_state, self)
 
     stable_until = for_ever
 
-    bulk = False
+    best_fit = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""

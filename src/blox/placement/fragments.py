@@ -3,12 +3,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -20,9 +21,9 @@ class Fragments:
     Nodes are taken in the order of their free GPUs, the fewest first; among equals the lowest id.
     """
 
-    bulk = False
+    best_fit = False
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     stable_until = for_ever

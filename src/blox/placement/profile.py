@@ -8,12 +8,13 @@ from blox.performance.model_profiles import Generation, profiles_from
 from blox.performance.training import network_gbps, slowdown
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.walk.by_node import NodeRule, place_by_node
+from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.node_room import NodeRule
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 TOGETHER = Consolidated("wait")
@@ -47,7 +48,7 @@ class Profile:
             raise BloxError(f"gbps is {self.gbps:g}", fix="gbps must be above 0")
         profiles_from(self.models, self.gpus)
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         profiles, columns = profiles_from(self.models, self.gpus), job_state.columns
         generation, gbps = self._hardware(cluster_state)
         largest = int(cluster_state.node_gpus.max())

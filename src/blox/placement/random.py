@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.counting import place_by_count
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -21,7 +22,7 @@ from blox.workloads.table import Array
 class Random:
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is not None or job_state.typed:
             return place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
 
@@ -38,7 +39,7 @@ class _Scatter:
     """The same for jobs that may use some GPU types only: nodes drawn by their free GPUs."""
 
     rng: np.random.Generator
-    bulk = False
+    best_fit = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need > pool.total:

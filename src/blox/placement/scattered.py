@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_count import place_by_count
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.counting import place_by_count
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -25,9 +26,9 @@ class Scattered:
 
     fixed: bool = False
 
-    bulk = False
+    best_fit = False
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
             return place_by_count(schedule, cluster_state, job_state)
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)

@@ -7,12 +7,13 @@ from blox.errors import BloxError
 from blox.performance.model_profiles import profiles_from
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.walk.by_node import NodeRule, place_by_node
+from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.node_room import NodeRule
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 TOGETHER = Consolidated("wait")
@@ -43,7 +44,7 @@ class Tiresias:
             raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         profiles_from(self.models)
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         profiles, models = profiles_from(self.models), job_state.columns.model
         others: NodeRule = Fragments() if self.rest == "fragments" else Consolidated("spread")
 

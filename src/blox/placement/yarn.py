@@ -6,12 +6,13 @@ from itertools import pairwise
 import numpy as np
 
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_pool import NodePool, Share
+from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -26,7 +27,7 @@ class Yarn:
     the simulator's own form of it, with its account of cores and memory, is in the compat preset.
     """
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         rack = cluster_state.node_rack
         edges = [0, *(np.flatnonzero(np.diff(rack)) + 1).tolist(), len(rack)]
         rule = _FirstFit(tuple(pairwise(edges)), tuple(cluster_state.node_gpus.tolist()))
@@ -41,7 +42,7 @@ class _FirstFit:
 
     racks: tuple[tuple[int, int], ...]
     size: tuple[int, ...]
-    bulk = False
+    best_fit = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         for first, last in self.racks:

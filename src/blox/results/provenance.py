@@ -17,7 +17,7 @@ from blox.optional import declared
 from blox.version import VERSION
 from blox.workloads.table import Workload
 
-_NOT_SPECS = ("window", "label", "compat", "backend")
+_NOT_SPECS = ("window", "label", "compat")
 _MARKS = re.compile(r"[:,=?&]")
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from blox.registry import build, register
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
+from blox.state.line import Line
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
@@ -62,9 +62,7 @@ class Promote:
             return schedule
         behind = np.ones(job_state.submitted, dtype=bool)
         behind[memory.rows] = False
-        promoted = copy.copy(schedule)
-        promoted.keys = (behind.take(jobs), *schedule.keys)
-        return promoted
+        return replace(schedule, line=Line(jobs, (behind.take(jobs), *schedule.keys)))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s

@@ -1,4 +1,4 @@
-"""ClusterState: nodes and GPUs, what is free, who holds what, and how the parts are connected.
+"""ClusterState: nodes and GPUs, what is free, which job holds what, and how the parts are connected.
 
 GPU ids count up node by node, so the GPUs of a node are one contiguous range. What a cluster looks like
 is described by a ClusterSpec; this is that cluster at work.
@@ -12,20 +12,18 @@ import math
 import numpy as np
 
 from blox.state.cluster_spec import ClusterSpec
-from blox.state.ledger import Ledger
-from blox.state.plan import NO_ROWS, Allocation, Draft
-from blox.state.roster import Roster
+from blox.state.holdings import Holdings
+from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array
 
 WHOLE = 1000  # thousandths of a GPU
 
 
 class ClusterState:
-    """Nodes (name, rack, GPUs, CPU cores, memory), GPUs (node, type, free thousandths), the allocation.
+    """Nodes (name, rack, GPUs, CPU cores, memory), GPUs (node, type), and which jobs hold which GPUs.
 
-    `allocation` is what was commanded. A GPU is free for a whole-GPU job when nobody holds any share of
-    it and its node is up.
-    """
+    `holdings` is the live record of what was commanded; `allocation` is the same as a value. A GPU is free
+    for a whole-GPU job when no job holds any share of it and its node is up."""
 
     def __init__(self, spec: ClusterSpec) -> None:
         self.spec = spec
@@ -40,22 +38,41 @@ class ClusterState:
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
         self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)
-        self._some_down = False
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
         self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
-        self.allocation = Allocation().with_ledger(self._ledger_of(Allocation()))
+        self.holdings = Holdings(self.gpu_node, self.node_first, self.node_gpus)
 
     @property
     def nodes(self) -> int:
         return len(self.node_gpus)
 
     @property
+    def allocation(self) -> Allocation:
+        """Which job holds which GPUs now, as a value."""
+        return self.holdings.allocation
+
+    @property
+    def running(self) -> Array:
+        """The rows that hold GPUs, in the order in which they got them. Do not change it."""
+        return self.holdings.jobs
+
+    @property
+    def running_count(self) -> int:
+        """How many jobs hold GPUs: known without listing them."""
+        return self.holdings.size
+
+    @property
+    def owner(self) -> Array:
+        """The row that holds each GPU (-1: none); of two jobs that share it, one. Do not change it."""
+        return self.holdings.owner
+
+    @property
     def free_gpus(self) -> int:
         """How many GPUs are wholly free."""
-        return self.total_gpus - self.allocation.used
+        return self.total_gpus - self.holdings.used
 
     @property
     def free_milli(self) -> Array:
@@ -65,54 +82,36 @@ class ClusterState:
     @property
     def node_free(self) -> Array:
         """Whole free GPUs per node."""
-        free = self._ledger.node_free
-        return np.where(self.node_up, free, 0) if self._some_down else free.copy()
+        return self.holdings.free.by_node.copy()
 
     @property
     def largest_free(self) -> int:
         """The most wholly free GPUs on one node."""
-        if self.one_pool:
-            return self.free_gpus
-        return int(self.node_free.max()) if self._some_down else self._ledger.largest_free
+        return self.free_gpus if self.one_pool else self.holdings.free.largest
 
-    def free_ids(self, draft: Draft | None = None) -> Array:
-        """Ids of the GPUs that are wholly free, ascending; with a draft, once it has removed its jobs."""
-        ids = self._ledger.free_ids if draft is None else draft.free_ids
-        return ids[self.node_up[self.gpu_node[ids]]] if self._some_down else ids
+    def free_ids(self) -> Array:
+        """Ids of the GPUs that are wholly free, ascending. Do not change it."""
+        return self.holdings.free.ids
 
-    def lowest_free(self, count: int, draft: Draft | None = None) -> Array:
-        """The lowest ids of GPUs that are wholly free; with a draft, once it has removed its jobs."""
-        if self._some_down:
-            return self.free_ids(draft)[:count]
-        return self._ledger.lowest_free(count, NO_ROWS) if draft is None else draft.lowest_free(count)
+    def lowest_free(self, count: int) -> Array:
+        """The lowest ids of GPUs that are wholly free."""
+        return self.holdings.free.lowest(count, NO_ROWS)
 
     def is_free(self) -> Array:
-        """Which GPUs nobody holds, on nodes that are up."""
-        free: Array = self._ledger.owner < 0
-        return free & self.node_up[self.gpu_node] if self._some_down else free
-
-    def carry_out(self, wanted: Allocation) -> None:
-        """Makes an allocation the present one."""
-        if wanted.came_from(self.allocation):
-            self.allocation = wanted.take_over()
-        elif wanted is not self.allocation:
-            self.allocation = wanted.with_ledger(self._ledger_of(wanted))
-
-    def release(self, rows: Array, bound: int) -> None:
-        """Jobs give up what they hold, outside of any plan; every row is below `bound`."""
-        self.allocation = self.allocation.without(rows, bound)
+        """Which GPUs no job holds, on nodes that are up."""
+        return self.holdings.free.mask
 
     def set_node_up(self, node: int, up: bool) -> Array:
         """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""
         if bool(self.node_up[node]) == up:
             return NO_ROWS
         self.node_up[node] = up
-        self._some_down = not self.node_up.all()
+        self.holdings.free.close(self.node_up)
         self.promised_until = -math.inf
         first, count = int(self.node_first[node]), int(self.node_gpus[node])
         self.total_gpus += count if up else -count
-        owners = np.unique(self._ledger.owner[first : first + count])
-        return self.allocation.beside(owners[owners >= 0])
+        owners = np.unique(self.owner[first : first + count])
+        return self.allocation.sharing_with(owners[owners >= 0])
 
     def is_consolidated(self, allocation: Allocation) -> Array:
         """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""
@@ -130,25 +129,11 @@ class ClusterState:
         free = self.free_gpus
         if not free or self.one_pool:
             return 0.0
-        if self._some_down:
-            node_free = self.node_free
-            return float(node_free[node_free < self.node_gpus].sum()) / free
-        return (free - self._ledger.idle_gpus) / free
+        return (free - self.holdings.free.idle) / free
 
     def fork(self) -> ClusterState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
         twin.node_up = self.node_up.copy()
-        twin.allocation = self.allocation.with_ledger(self._ledger.copy())
+        twin.holdings = self.holdings.copy()
         return twin
-
-    @property
-    def _ledger(self) -> Ledger:
-        ledger = self.allocation.ledger
-        assert ledger is not None
-        return ledger
-
-    def _ledger_of(self, allocation: Allocation) -> Ledger:
-        owner = np.full(len(self.gpu_node), -1, dtype=np.int64)
-        owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
-        return Ledger(owner, Roster(allocation.jobs), self.gpu_node, self.node_first, self.node_gpus)

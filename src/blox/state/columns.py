@@ -121,3 +121,10 @@ class ScalarColumns:
 def scalar_view(column: Array) -> memoryview[Any]:
     """A column of numbers, to be read and written one at a time."""
     return column.data
+
+
+def read_only(column: Array) -> Array:
+    """The same column, for reading."""
+    view = column.view()
+    view.flags.writeable = False
+    return view

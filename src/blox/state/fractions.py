@@ -205,7 +205,7 @@ def gpus_by_type(cluster_state: ClusterState) -> Array:
 
 def held_types(cluster_state: ClusterState, last: int) -> Array:
     """The type of the first GPU that each row up to `last` holds; a further entry is for nobody."""
-    owner = cluster_state.allocation.owner
+    owner = cluster_state.owner
     assert owner is not None
     found = np.full(last + 2, -1)
     found[owner[::-1]] = cluster_state.gpu_type[::-1]  # of several the one written last stays

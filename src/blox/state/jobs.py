@@ -3,28 +3,31 @@
 A job is a row number, in order of submission. Policies read columns through accessors that are aligned
 with `active`; they change nothing but their own `memory()`. Who may run, and where, is decided elsewhere.
 
-Progress is anchored: `done(now) = done0 + rate * max(0, now - anchor)`. Nothing is accumulated per
-round, so a round that is skipped and one that is executed leave the very same bits behind.
+What progress is, and how it is kept, stands in `progress.py`.
 """
 
 from __future__ import annotations
 
 import copy
 import zlib
-from collections.abc import Callable, Iterable
-from itertools import repeat
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ReferenceType, ref
 
 import numpy as np
 
 from blox.errors import BloxError
+from blox.state import progress
+from blox.state.active import ActiveRows, ChangeLog
 from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
+
+if TYPE_CHECKING:
+    from blox.state.line import ActiveLine
 
 T = TypeVar("T")
 
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
-_SPARE: Array = np.zeros(64, dtype=np.int64)  # room for more rows at the end of `active`
 
 
 class JobState:
@@ -37,28 +40,26 @@ class JobState:
     def __init__(self, seed: int = 0) -> None:
         self.now = 0.0
         self.seed = seed
+        self.active_count = 0  # how many jobs are active: known without listing them
         self.columns = Columns()
         self.scalars = ScalarColumns(self.columns)
-        self.active_count = 0  # how many are active: known without listing them
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
-        self.starts: list[Array] = []  # who has started, time after time; a policy remembers how far it read
-        self.rests: list[Array] = []  # the same of those who were admitted, have stopped or have finished
+        self._unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
+        self.start_log = ChangeLog()  # rows that started
+        self.idle_log = ChangeLog()  # rows that were admitted, stopped or finished
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
         self._ones: Array = np.ones(256, dtype=np.int64)
         self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
-        self._active: Array = _NO_ROWS  # when somebody last asked,
-        self._came: list[Array] = []  # who has been admitted since,
-        self._left: list[Array] = []  # and who has finished
-        self._room: Array = _NO_ROWS  # `_active` is its beginning, and what comes behind is free
+        self._active = ActiveRows(_NO_ROWS)
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
-        self._known: dict[int, Any] = {}  # the same by the id of policies that have asked,
-        self._asked: list[object] = []  # which are held on to, so that no other gets it
+        self._known: dict[int, Any] = {}  # the same by the id of each policy that has asked,
+        self._asked: list[object] = []  # which is kept alive, so that no other object gets that id
 
     # -- submission and admission ------------------------------------------------------------------
 
@@ -107,60 +108,23 @@ class JobState:
             c, at = self.scalars, accepted.item()
         c.status[at] = ADMITTED
         c.admit_s[at] = self.now
-        c.held_since[at] = self.now
+        progress.admit(self, accepted)
         self.active_count += len(accepted)
-        self._came.append(accepted)
-        self.rests.append(accepted)
+        self._active.join(accepted)
+        self.idle_log.note(accepted)
         self.just_admitted = accepted
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
-        self.starts.append(rows)
-        if len(rows) <= SCALAR_MAX:  # plain numbers are much faster than short arrays
-            one, now = self.scalars, self.now
-            speeds = repeat(rate) if type(rate) is float else each(rate)
-            begins = repeat(anchor) if type(anchor) is float else each(anchor)
-            for row, held, speed, begin in zip(rows.tolist(), gpus_held.tolist(), speeds, begins):
-                one.rate[row] = speed
-                one.anchor[row] = begin
-                one.held_gpus[row] = one.gpu_rate[row] = held
-                one.held_since[row] = now
-                if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
-                    one.first_start_s[row] = now
-            return
-        c, now = self.columns, self.now
-        c.rate[rows] = rate
-        c.anchor[rows] = anchor
-        c.held_gpus[rows] = c.gpu_rate[rows] = gpus_held
-        c.held_since[rows] = now
-        c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin passes over nan
+        self.start_log.note(rows)
+        progress.begin(self, rows, gpus_held, rate, anchor)
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
-        self.rests.append(rows)
-        if len(rows) <= SCALAR_MAX:
-            one = self.scalars
-            ends = repeat(end) if type(end) is float else each(end)
-            for row, until in zip(rows.tolist(), ends):
-                ran, worked = until - one.held_since[row], until - one.anchor[row]
-                one.run0[row] += ran
-                one.held0[row] += ran * one.held_gpus[row]
-                if worked > 0:
-                    one.done0[row] += one.rate[row] * worked
-                one.held_gpus[row] = 0
-                one.rate[row] = one.gpu_rate[row] = 0.0
-                one.held_since[row] = until
-            return
-        c = self.columns
-        ran = end - c.held_since.take(rows)
-        c.run0[rows] += ran
-        c.held0[rows] += ran * c.held_gpus.take(rows)
-        c.done0[rows] += c.rate.take(rows) * np.maximum(0.0, end - c.anchor.take(rows))
-        c.held_gpus[rows] = 0
-        c.rate[rows] = c.gpu_rate[rows] = 0.0
-        c.held_since[rows] = end
+        self.idle_log.note(rows)
+        progress.bank(self, rows, end)
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
@@ -174,8 +138,8 @@ class JobState:
             c.status[rows] = FINISHED
             c.finish_s[rows] = end
         self.active_count -= len(rows)
-        self._left.append(rows)
-        self.rests.append(rows)
+        self._active.leave(rows)
+        self.idle_log.note(rows)
 
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
@@ -200,11 +164,7 @@ class JobState:
     @property
     def active(self) -> Array:
         """The admitted, unfinished jobs, ascending. Do not change it."""
-        if self._came:
-            self._let_in()
-        if self._left:
-            self._let_out()
-        return self._active
+        return self._active.rows
 
     def column(self, name: str) -> Array:
         """Any column by name, aligned with `active`."""
@@ -254,9 +214,7 @@ class JobState:
 
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""
-        c, a = self.columns, self.active
-        done: Array = c.done0.take(a) + c.rate.take(a) * np.maximum(0.0, self.now - c.anchor.take(a))
-        return done
+        return progress.done_s(self, self.active, self.now)
 
     def remaining_s(self) -> Array:
         """Believed isolated run time still to go, never below 0."""
@@ -270,6 +228,17 @@ class JobState:
     def report_metric(self, name: str, rows: Array, values: Array) -> None:
         """Stores what jobs report about themselves."""
         self._metric_column(name)[rows] = values
+
+    def track_line(self, line: ActiveLine | None) -> None:
+        """Remembers the line of this round, which has not been read."""
+        self._unread_line = None if line is None else ref(line)
+
+    def settle_line(self) -> None:
+        """The round is decided: a line that is kept is worked out before anything changes."""
+        unread, self._unread_line = self._unread_line, None
+        line = None if unread is None else unread()
+        if line is not None:
+            line.settle()
 
     # -- what policies remember, and randomness -------------------------------------------------------
 
@@ -292,41 +261,14 @@ class JobState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
         twin._hold(self.columns.copy(self._staged, self._staged))
-        twin._active = twin._room = self.active.copy()
-        twin._came, twin._left = [], []
+        twin._active = ActiveRows(self.active)
+        twin._unread_line = None
         twin.waiting = self.waiting.copy()
-        twin.starts, twin.rests = self.starts.copy(), self.rests.copy()
+        twin.start_log, twin.idle_log = self.start_log.copy(), self.idle_log.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
         twin._asked = []
         return twin
-
-    def _let_in(self) -> None:
-        """Lists those who have been admitted since the last time."""
-        came, active = self._came, self._active
-        new = came[0] if len(came) == 1 else np.concatenate(came)
-        in_order = len(came) == 1 or bool((new[1:] > new[:-1]).all())
-        before, count = len(active), len(active) + len(new)
-        if before and active.item(-1) > new.item(0):
-            in_order = False
-        if count > len(self._room):
-            self._room = np.concatenate((active, new, _SPARE))
-        else:
-            self._room[before:count] = new
-        self._active, self._came = self._room[:count], []
-        if not in_order:
-            self._active = self._room = np.sort(self._active)
-
-    def _let_out(self) -> None:
-        """Lists those no more who have finished since the last time."""
-        active, left = self._active, self._left
-        if len(left) == 1 and len(left[0]) == 1:
-            gone = active.searchsorted(left[0]).item()
-            self._room = np.concatenate((active[:gone], active[gone + 1 :], _SPARE))
-            self._active = self._room[: len(active) - 1]
-        else:
-            self._active = self._room = active[self.columns.status.take(active) != FINISHED]
-        self._left = []
 
     def _recall(self, policy: object, factory: Callable[[], T]) -> T:
         """What a policy with this name and these parameters remembers; it is known from now on."""
@@ -362,13 +304,6 @@ class JobState:
 def scalar_index(rows: Array) -> Any:
     """What to index columns with: one row as a plain number, which numpy handles several times faster."""
     return rows.item() if len(rows) == 1 else rows
-
-
-def each(value: Array | float) -> Iterable[float]:
-    """One value for every row."""
-    if type(value) is float:
-        return repeat(value)
-    return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]
 
 
 def _policy_key(policy: object) -> str:

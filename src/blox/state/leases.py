@@ -1,8 +1,7 @@
 """Leases: which GPUs the jobs of a round get where all that was decided is the GPU type of each.
 
-Who stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the node with
-the fewest free GPUs that has room, or else to several nodes, the emptiest first.
-"""
+A job that stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the
+node with the fewest free GPUs that has room, or else to several nodes, the emptiest first."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ Pool = dict[int, list[list[int]]]  # free GPUs on a node -> the free ids of each
 
 
 class Pins(Mapping[int, tuple[int, ...]]):
-    """Row -> GPU ids, kept as the row that is to have each GPU (`owner`; -1: nobody) until somebody asks."""
+    """Row -> GPU ids, kept as the row that is to have each GPU (`owner`; -1: none) until they are read."""
 
     def __init__(self, owner: Array, jobs: Array) -> None:
         self.owner, self._jobs = owner, jobs
@@ -49,9 +48,8 @@ def pin_alone(
 
     `submitted` is a bound: every row number is below.
     """
-    owner = cluster_state.allocation.owner
-    assert owner is not None
-    held_gpus = np.bincount(owner + 1, minlength=submitted + 1)[1:]  # without those that nobody owns
+    owner = cluster_state.owner
+    held_gpus = np.bincount(owner + 1, minlength=submitted + 1)[1:]  # the first entry: GPUs without an owner
     stays: Array = (held_types(cluster_state, submitted).take(jobs) == types) & (held_gpus.take(jobs) == gpus)
     keeps = np.zeros(submitted + 1, dtype=bool)
     keeps[jobs[stays]] = True
@@ -83,7 +81,7 @@ def _fullest_first(types: Array, owner: Array, cluster_state: ClusterState) -> A
 def pin(
     members: Sequence[Sequence[int]], types: Sequence[int], gpus: Sequence[int], cluster_state: ClusterState
 ) -> tuple[dict[int, tuple[int, ...]], dict[int, bool]]:
-    """GPU ids for jobs, or pairs that share (-1: nobody), and which jobs stay where they were."""
+    """GPU ids for jobs, or pairs that share (-1: no partner), and which jobs stay where they were."""
     allocation = cluster_state.allocation
     held: dict[int, tuple[int, ...]] = {}
     ids, at = allocation.gpus.tolist(), 0

@@ -10,29 +10,14 @@ from blox.performance.throughputs import throughputs
 from blox.placement.walk.pinned import place_pinned
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.learnt import Learnt, references
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
-from blox.workloads.table import JobTable
+from support.states import admitted, idle_cluster
 
 MODELS = ["A3C", "CycleGAN", "LM (batch size 20)", "Recommendation (batch size 2048)"]
 
 
 def states(models=MODELS, cluster="v100=1x4,p100=1x4,k80=1x4"):
-    count, job_state = len(models), JobState(seed=4)
-    columns = {
-        "job_id": np.arange(count),
-        "submit_s": np.zeros(count),
-        "gpus": np.ones(count),
-        "duration_s": np.full(count, 1e5),
-        "model": models,
-    }
-    table = JobTable.build(columns, source="test")
-    job_state.stage(table, table.columns["duration_s"])
-    job_state.submit(count)
-    job_state.add_new_jobs(job_state.waiting)
-    return ClusterState(cluster_from_spec(cluster)), job_state
+    return idle_cluster(cluster), admitted([1] * len(models), 1e5, seed=4, model=models)
 
 
 def relative(cluster, jobs):
@@ -62,7 +47,7 @@ def test_a_job_that_never_ran_is_taken_for_an_average_one():
 def test_what_a_job_reports_is_known_from_then_on():
     cluster, jobs = states()
     pinned = {0: (4,), 1: (5,), 2: (6,), 3: (7,)}  # all on P100s
-    cluster.carry_out(place_pinned(Schedule(jobs.active, pinned=pinned), cluster, jobs))
+    cluster.holdings.apply(place_pinned(Schedule(jobs.active, pinned=pinned), cluster, jobs))
     steps, _ = Oracle().alone(jobs.active, cluster, jobs)
     jobs.report_metric("steps_per_s", jobs.active, steps[:, 1])
     learnt = Learnt()

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gavel_problems import check, problem
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.errors import BloxError
@@ -15,6 +14,8 @@ from blox.schedulers.gavel.problem import Pairs, Problem
 from blox.schedulers.gavel.solver.interior import centre
 from blox.schedulers.gavel.solver.program import program
 from blox.schedulers.gavel.solver.vertex import Vertex
+from support.examples import examples
+from support.gavel_problems import check, problem
 
 TWO = ("k80", "v100")
 
@@ -169,7 +170,7 @@ def problems(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(asked=problems(), packed=st.booleans())
 def test_both_solvers_agree(asked, packed):
     found = program(asked, asked.throughput, rise=asked.proportional / asked.width, packed=packed)
@@ -178,7 +179,7 @@ def test_both_solvers_agree(asked, packed):
     assert inside.t == pytest.approx(corner.t, rel=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     asked=problems(), name=st.sampled_from(["max_min_fairness", "min_total_duration", "finish_time_fairness"])
 )

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from gavel_problems import TYPES, check, problem
 
 from blox.errors import BloxError
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import POLICIES, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
+from support.gavel_problems import TYPES, check, problem
 
 OVERCOMMITS = ("proportional",)  # a yardstick, not a schedule
 UNAWARE = ("isolated", "gandiva", *OVERCOMMITS)  # give parts of types without asking who can run there

@@ -13,7 +13,7 @@ TYPE_OF_GPU = ("v100",) * 4 + ("p100",) * 4 + ("k80",) * 4
 BY_COST = "max_sum_throughput_normalized_by_cost_perf"
 
 
-def run(policy, workload="gavel:load=2,job_types=true,slos=true,jobs=40", cluster=CLUSTER, **settings):
+def run_gavel(policy, workload="gavel:load=2,job_types=true,slos=true,jobs=40", cluster=CLUSTER, **settings):
     return Experiment(
         workload=workload, cluster=cluster, scheduler=f"gavel:policy={policy}", round_s=360.0, **settings
     ).run()
@@ -41,14 +41,14 @@ def busy_s(stints):
     "policy", [BY_COST, f"{BY_COST}_SLOs", "max_sum_throughput_normalized_by_cost_packed_SLOs"]
 )
 def test_the_cost_is_that_of_the_gpus_that_jobs_were_on(policy):
-    result = run(policy)
+    result = run_gavel(policy)
     wanted = sum(COST_PER_HOUR[TYPE_OF_GPU[gpu]] * busy_s(each) / 3600 for gpu, each in spans(result).items())
     assert wanted > 0
     assert result.summary["cost_dollars"] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_jobs_that_share_say_for_how_long():
-    result = run("max_min_fairness_packed", "gavel:load=6,job_types=true,jobs=60")
+    result = run_gavel("max_min_fairness_packed", "gavel:load=6,job_types=true,jobs=60")
     wanted = np.zeros(60)
     for each in spans(result).values():
         for place, (begin, end, job) in enumerate(each):
@@ -57,23 +57,23 @@ def test_jobs_that_share_say_for_how_long():
                 wanted[[job, other]] += both
     assert wanted.any()
     assert result.jobs["shared_s"] == pytest.approx(wanted, rel=1e-9)
-    assert "shared_s" not in run("max_min_fairness_perf").jobs
+    assert "shared_s" not in run_gavel("max_min_fairness_perf").jobs
 
 
 def test_slos_that_were_missed_are_counted():
-    result = run(f"{BY_COST}_SLOs")
+    result = run_gavel(f"{BY_COST}_SLOs")
     late = result.jobs["finish_s"] > result.jobs["deadline_s"]
     assert result.summary["slos"] == 40 and result.summary["slos_missed"] == int(late.sum())
     told = remarks(result)
     assert f"{late.sum()} of 40 SLOs were missed" in told
     assert f"the GPUs in use cost ${result.summary['cost_dollars']:,.0f}" in told
-    assert "slos" not in run("fifo", "gavel:load=2,jobs=5").summary
+    assert "slos" not in run_gavel("fifo", "gavel:load=2,jobs=5").summary
 
 
 def test_prices_decide_where_the_cheap_steps_are():
     cost = {}
     for prices in ("v100:100+p100:1+k80:1", "v100:0.01+p100:1+k80:1"):
-        result = run(f"{BY_COST},prices={prices}", "gavel:load=0.2,job_types=true,jobs=8")
+        result = run_gavel(f"{BY_COST},prices={prices}", "gavel:load=0.2,job_types=true,jobs=8")
         times = dict.fromkeys(TYPE_OF_GPU, 0.0)
         for gpu, each in spans(result).items():
             times[TYPE_OF_GPU[gpu]] += busy_s(each)
@@ -87,11 +87,11 @@ def test_names_that_nobody_has_are_told_before_anything_runs(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("job_id,submit_s,gpus,duration_s,tenant\n0,0,1,600,red\n1,5000,1,600,blue\n")
     filling = "max_min_fairness_water_filling_perf,entities=tenant"
-    assert run(f"{filling},entity_weights=blue:2,inside=red:fifo", str(path)).summary["finished"] == 2
+    assert run_gavel(f"{filling},entity_weights=blue:2,inside=red:fifo", str(path)).summary["finished"] == 2
     for option in ("entity_weights=blu:2", "inside=blu:fifo"):
         with pytest.raises(BloxError, match=r"(?s)no tenant 'blu'.*did you mean 'blue'"):
-            run(f"{filling},{option}", str(path))
+            run_gavel(f"{filling},{option}", str(path))
     with pytest.raises(BloxError, match=r"(?s)no GPU type 'v10'.*did you mean 'v100'"):
-        run(f"{BY_COST},prices=v10:2", str(path))
+        run_gavel(f"{BY_COST},prices=v10:2", str(path))
     with pytest.raises(BloxError, match=r"(?s)is no price of a GPU type.*TYPE:DOLLARS"):
-        run(f"{BY_COST},prices=v100", str(path))
+        run_gavel(f"{BY_COST},prices=v100", str(path))

@@ -12,8 +12,7 @@ from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_t
 from blox.schedulers.optimus.speed import Synchronous
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
-from blox.state.jobs import JobState
-from blox.workloads.table import JobTable
+from support.states import admitted
 
 VARIANTS = (
     "optimus:form=parameter-server",
@@ -26,24 +25,9 @@ VARIANTS = (
 
 def state(*jobs, **columns):
     """Jobs as (application, GPUs, duration), all submitted at 0 and admitted."""
-    table = JobTable.build(
-        {
-            "job_id": list(range(len(jobs))),
-            "submit_s": [0.0] * len(jobs),
-            "gpus": [job[1] for job in jobs],
-            "duration_s": [job[2] for job in jobs],
-            "model": [job[0] for job in jobs],
-            "min_gpus": [1] * len(jobs),
-            "max_gpus": [32] * len(jobs),
-            **columns,
-        },
-        source="test",
-    )
-    job_state = JobState()
-    job_state.stage(table, table.columns["duration_s"])
-    job_state.submit(len(table))
-    job_state.add_new_jobs(job_state.waiting)
-    return job_state
+    models, gpus, duration_s = zip(*jobs)
+    limits = {"min_gpus": [1] * len(jobs), "max_gpus": [32] * len(jobs)}
+    return admitted(gpus, duration_s, model=models, **limits | columns)
 
 
 @pytest.mark.parametrize("spec", VARIANTS)

@@ -14,6 +14,7 @@ from blox.registry import build
 from blox.schedulers.pollux import Pollux
 from blox.schedulers.pollux.policy import restarts
 from blox.state.jobs import JobState
+from support.runs import run_with
 
 ELASTIC = Experiment(
     workload="elastic:jobs=12,load=30,max_gpus=16", cluster="4x4", performance="goodput", round_s=60.0,
@@ -43,10 +44,8 @@ class Watched:
 
 
 def watched(experiment, policy):
-    prepared = experiment.prepare()
     watch = Watched(policy)
-    prepared.composition = replace(prepared.composition, scheduler=watch)
-    return prepared.run(), watch.seen
+    return run_with(experiment, scheduler=watch), watch.seen
 
 
 def test_a_learning_job_starts_with_one_gpu_and_at_most_doubles():

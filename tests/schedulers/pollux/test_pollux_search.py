@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox.errors import BloxError
@@ -13,6 +13,7 @@ from blox.schedulers.pollux.evolution import evolve
 from blox.schedulers.pollux.fitness import Round, fitness, power_mean, restart_factor, utility
 from blox.schedulers.pollux.repair import feasible, repair
 from blox.schedulers.pollux.search import search
+from support.examples import examples
 
 
 def table(jobs, largest, rng):
@@ -65,7 +66,7 @@ def test_finds_the_best_of_all_where_they_can_be_counted(seed, avoid, power):
     assert fitness(problem, found[np.newaxis])[0] == pytest.approx(best, rel=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10_000),
     jobs=st.integers(1, 12),

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blox import Experiment
@@ -13,8 +13,10 @@ from blox.checks import check
 from blox.schedulers.themis.auction import auction, bid_by_machine
 from blox.schedulers.themis.rho import AppJob, rho
 from blox.schedulers.themis.wants import Want
+from support.examples import examples
+from support.traces import trace
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=150)
+EXAMPLES = examples(150)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,7 @@ class App:
         return bid_by_machine(free, self.most, worth)
 
 
-@SETTINGS
+@EXAMPLES
 @given(count=st.integers(1, 6), gpus=st.integers(1, 24), work=st.floats(10, 1e6), machines=st.integers(1, 2))
 def test_equal_apps_get_equal_shares(count, gpus, work, machines):
     free = (gpus // machines,) * machines
@@ -56,7 +58,7 @@ def test_equal_apps_get_equal_shares(count, gpus, work, machines):
         assert len({outcome.whole_gpus for outcome in outcomes}) == 1
 
 
-@SETTINGS
+@EXAMPLES
 @given(data=st.data(), count=st.integers(2, 5), each=st.integers(1, 6))
 def test_a_lie_never_lowers_the_liars_rho(data, count, each):
     """Values in proportion to GPUs, an offer that equals can divide: claiming more or less work, or that
@@ -79,7 +81,7 @@ def test_a_lie_never_lowers_the_liars_rho(data, count, each):
         assert true[liar].rho(won, count, total) >= true[liar].rho(without, count, total) * (1 - 1e-9)
 
 
-@SETTINGS
+@EXAMPLES
 @given(count=st.integers(1, 5), gpus=st.integers(1, 9), data=st.data())
 def test_the_auction_is_optimal(count, gpus, data):
     """No other way to hand out the GPUs has more winners, or as many and a larger product."""
@@ -104,11 +106,6 @@ def test_payments_withhold_gpus_and_can_be_switched_off():
     bids = [App(1000.0, 4).bid((4,), 2, 4) for _ in range(2)]
     assert [outcome.whole_gpus for outcome in auction(bids, (4,))] == [1, 1]
     assert [outcome.whole_gpus for outcome in auction(bids, (4,), payments=False)] == [2, 2]
-
-
-def trace(path, rows, header="job_id,submit_s,gpus,duration_s"):
-    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return str(path)
 
 
 def test_sharing_incentive_where_nobody_has_to_wait(tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,7 @@ import pytest
 from blox.registry import build
 from blox.workloads.generators.philly import MIX, Philly
 from blox.workloads.philly_statistics import DURATIONS_S, JOBS_BY_GPUS, JOBS_BY_TENANT, SHARES
-
-SHARED = Path(os.environ.get("BLOX_SHARED") or Path(__file__).resolve().parents[4] / "shared")
+from support.places import SHARED
 
 
 @pytest.fixture(scope="module")

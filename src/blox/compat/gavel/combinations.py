@@ -1,4 +1,4 @@
-"""Gavel's mechanism: what jobs and pairs were promised and have received, and who runs in the next round."""
+"""Gavel's mechanism: what jobs and pairs were promised and have received, and which run in the next round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Combinations:
 
     `members` (second -1: a job alone), `width` GPUs, `runs` where all members do something, `fraction` of the
     time promised, `received_s` since the last reset, `deficit_s` from before that. `known`: in the allocation
-    that holds. `half_s` is half a round, which everybody starts with.
+    that holds. `half_s` is half a round, which every job starts with.
     """
 
     def __init__(self, types: int, half_s: float) -> None:
@@ -38,7 +38,7 @@ class Combinations:
         """Newcomers: nothing is promised to them before the next reset.
 
         Jobs begin with half a round received and pairs with nothing, so that the first reset owes pairs that
-        half: they go before jobs where nobody has any priority.
+        half: they go before jobs where none has any priority.
         """
         more, types = len(members), self.runs.shape[1]
         zero = np.zeros((more, types))
@@ -79,15 +79,15 @@ class Combinations:
         self.fraction[order[np.searchsorted(own, theirs, sorter=order)]] = fractions
 
     def choose(self, types: Sequence[int], gpus: Sequence[int], promised_only: bool) -> list[tuple[int, int]]:
-        """(combination, type) of those who run next, type after type: the least served first.
+        """(combination, type) of those that run next, type after type: the least served first.
 
-        Priority is the fraction promised over the fraction received; then the larger deficit, the larger
-        fraction, who came first. Who does not fit is passed over. With `promised_only` nobody runs who has
-        no priority; otherwise GPUs that are left go to anybody.
+        Priority is the fraction promised over the fraction received; ties go to the larger deficit, the
+        larger fraction, the earlier arrival. A combination that does not fit is passed over. With
+        `promised_only` none without priority runs; otherwise they get the GPUs that are left.
         """
         first, second = self.members[:, 0].tolist(), self.members[:, 1].tolist()
         width = self.width.tolist()
-        taken = np.zeros(int(self.members.max(initial=-1)) + 2, dtype=bool)  # the last: nobody's place
+        taken = np.zeros(int(self.members.max(initial=-1)) + 2, dtype=bool)  # the last entry is for row -1
         chosen: list[tuple[int, int]] = []
         for type_ in types:
             fraction = self.fraction[:, type_]
@@ -97,10 +97,10 @@ class Combinations:
             can = self.runs[:, type_] & ~taken[self.members].any(axis=1)
             if promised_only:
                 can &= priority > 0
-            who = np.flatnonzero(can)
-            order = np.lexsort((-fraction[who], -self.deficit_s[who, type_], -priority[who]))
+            able = np.flatnonzero(can)
+            order = np.lexsort((-fraction[able], -self.deficit_s[able, type_], -priority[able]))
             free = gpus[type_]
-            for at in who[order].tolist():
+            for at in able[order].tolist():
                 if width[at] <= free and not taken[first[at]] and not taken[second[at]]:
                     free -= width[at]
                     taken[first[at]] = True

@@ -1,4 +1,4 @@
-"""The original's placement: who had GPUs keeps them if it can, the others take the next free ones."""
+"""The original's placement: jobs keep their GPUs where possible, the others take the next free ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from blox.compat.gavel.record import Record
+from blox.compat.gavel.run_state import gavel_run
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
@@ -29,17 +29,16 @@ class Held:
 class Leases:
     """Per GPU type the widest first: a lease is extended where all its GPUs are still free.
 
-    Who shares the GPUs of another holds half of each. Extensions are counted; they cost and save nothing.
+    A job that shares the GPUs of another holds half of each. Extensions are counted; they cost and save
+    nothing.
     """
 
-    record: Record
-
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         held = job_state.memory(self, Held)
         held.total_gpus = cluster_state.total_gpus
         wanted = _combinations(schedule)
         active = set(job_state.active.tolist())
-        counts, width = self.record.counts, job_state.columns.gpus
+        counts, width = gavel_run(job_state).counts, job_state.columns.gpus
         counts.leases += sum(any(row in active for row in members) for members in held.gpus)
         found: dict[Members, Gpus] = {}
         for type_, members in wanted.items():
@@ -65,7 +64,7 @@ class Leases:
 
     def figures(self, job_state: JobState) -> dict[str, float]:
         """The original's own figures. Utilisation is execution time, that of two that share counted once."""
-        counts = self.record.counts
+        counts = gavel_run(job_state).counts
         whole = job_state.memory(self, Held).total_gpus * job_state.now
         return {
             "utilisation": counts.busy_s / whole if whole else 0.0,
@@ -91,8 +90,8 @@ def _combinations(schedule: Schedule) -> dict[int, list[Members]]:
     return found
 
 
-def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Allocation:
-    """The allocation in which everybody is there, as a difference from the present one."""
+def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Plan:
+    """The plan after which every job is where `wanted` says."""
     gpus = {row: ids for members, ids in wanted.items() for row in members}
     group = {row: members[0] if len(members) > 1 else -1 for members in wanted for row in members}
     old, old_group = now.as_dict(), {}
@@ -110,14 +109,11 @@ def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> All
             np.array(rows, dtype=np.int64),
             np.array([len(ids) for ids in there], dtype=np.int64),
             np.array([gpu for ids in there for gpu in ids], dtype=np.int64),
-            used=len({gpu for ids in there for gpu in ids}),
             share_group=groups if sharing else None,
             share_milli=np.where(groups >= 0, 500, 1000) if sharing else None,
         )
 
-    result = part(list(gpus))
     stay = {gpu for row in gpus if row in old and row not in moved for gpu in gpus[row]}
     freed = {gpu for row in (*removed, *moved) for gpu in old[row]} - stay
     leaving, given_up = (np.array(numbers, dtype=np.int64) for numbers in (removed, sorted(freed)))
-    result.plan = Plan(result, part(launched), leaving, part(moved), part(adjusted), given_up, now)
-    return result
+    return Plan(part(launched), leaving, part(moved), part(adjusted), given_up, wanted=part(list(gpus)))

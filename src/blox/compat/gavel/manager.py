@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.compat.gavel.steps import Rounds
+from blox.compat.gavel.run_state import gavel_run
 from blox.manager import BloxManager
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 
 @dataclass(frozen=True)
 class RoundEnds:
-    """Wakes when the round that runs has ended, or, where nobody runs, at the next submission."""
+    """Wakes when the round that runs has ended, or, where no job runs, at the next submission."""
 
     round_s: float = 360.0
 
@@ -31,19 +30,13 @@ class RoundEnds:
 class Sharing(BloxManager):
     """Two jobs may hold the same GPUs, and a run ends without the jobs that were given up."""
 
-    def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        plan.wanted.plan = None  # entered as a whole: a change would free GPUs that the other one still holds
-        super().exec_jobs(plan, cluster_state, job_state)
-
     def _take_off(
         self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         job_state.stop(rows, at)
         held = cluster_state.allocation
-        cluster_state.carry_out(held.select(~np.isin(held.jobs, rows)))
+        cluster_state.holdings.replace(held.select(~np.isin(held.jobs, rows)))
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        assert isinstance(self.backend, Rounds)
-        dropped = len(self.backend.dropped)
-        if self.backend.exhausted and len(job_state.active) == dropped:
+        if self.backend.exhausted and len(job_state.active) == len(gavel_run(job_state).dropped):
             self.terminate = True

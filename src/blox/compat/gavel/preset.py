@@ -10,7 +10,6 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.compat.gavel.as_original import as_the_original
 from blox.compat.gavel.leases import Leases
 from blox.compat.gavel.manager import RoundEnds, Sharing
-from blox.compat.gavel.record import Record
 from blox.compat.gavel.steps import Steps
 from blox.compat.gavel.time_shares import TimeShares
 from blox.composition import Composition
@@ -44,7 +43,7 @@ class GavelCompat:
         "newcomers": "are not in the allocation before the next reset: chosen ones leave their GPUs idle",
         "priority": "fraction promised over fraction received; then the larger deficit, the larger fraction",
         "received": "begins at half a round for all; time counts once, however many GPUs a job holds",
-        "work conserving": "GPUs that are left go to anybody, wherever that is slow (but not under fifo)",
+        "work conserving": "GPUs that are left go to any job, however slow it is there (but not under fifo)",
         "types": "V100 first, P100, K80; policies that do not know types apart: at random, anew every round",
         "pairs": "two jobs of equal GPU count may share; both end with the slower, no speed-up in between",
         "failures": "a round of less than a step per GPU does not count; after 5 in a row the job is dropped",
@@ -76,11 +75,11 @@ class GavelCompat:
                 f"rounds of {round_s:g} s, and time_per_iteration={self.time_per_iteration:g}",
                 fix="give time_per_iteration to the preset only",
             )
-        record = Record(throughputs(self.throughputs))
+        throughputs(self.throughputs)  # refused now if it cannot be read
         policy, name = as_the_original(self.policy, self.seed), self.policy.replace("-", "_")
         scheduler = TimeShares(
             policy,
-            record,
+            self.throughputs,
             packed=policy.packed,
             shuffle=not (policy.packed or "_perf" in name or name == "allox"),
             promised_only=name.startswith("fifo"),
@@ -91,9 +90,9 @@ class GavelCompat:
         return Composition(
             admission=AcceptAll(),
             scheduler=scheduler,
-            placement=Leases(record),
+            placement=Leases(),
             termination=Completed(),
-            performance=Steps(record, self.time_per_iteration),
+            performance=Steps(self.time_per_iteration),
             clock=RoundEnds(self.time_per_iteration),
             manager=Sharing,
             default_cluster=CLUSTER,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from blox.compat.gavel.combinations import Combinations
-from blox.compat.gavel.record import Record
+from blox.compat.gavel.run_state import GavelRun, gavel_run
 from blox.errors import BloxError
+from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Pairs, Problem
 from blox.state.cluster import ClusterState
@@ -33,7 +34,7 @@ class Memory:
     draws: random.Random
     policy: dict[str, Any] = field(default_factory=dict)
     reset_s: float = 0.0  # when the allocation was last made; 0 also stands for "any time"
-    stale: bool = False  # somebody came, went or failed since
+    stale: bool = False  # jobs came, ended or failed since
     running: list[tuple[int, int]] = field(default_factory=list)  # combination, type
 
 
@@ -41,12 +42,12 @@ class Memory:
 class TimeShares:
     """Asks `policy` for fractions when jobs have come or gone, at most every `reset_s` seconds.
 
-    `shuffle`: types are gone through in a random order, otherwise V100 first. `promised_only`: who has no
-    priority does not run. `packed`: pairs of jobs of equal width may share GPUs.
+    `shuffle`: types are taken in a random order, otherwise V100 first. `promised_only`: jobs without a
+    priority do not run. `packed`: pairs of jobs of equal width may share GPUs.
     """
 
     policy: Policy
-    record: Record
+    throughputs: str  # the file of the table; empty: the project's own
     packed: bool
     shuffle: bool
     promised_only: bool
@@ -56,19 +57,20 @@ class TimeShares:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(cluster_state))
-        self.record.look_up(memory.types)
-        self._credit(memory)
-        self._take_in(memory, job_state)
-        chosen = self._choose(memory, job_state)
-        if not chosen and self.record.nobody_comes and len(memory.combinations.members):
-            memory.reset_s = 0.0  # nothing runs and nobody comes: do not wait for the next reset
-            chosen = self._choose(memory, job_state)
+        run = gavel_run(job_state)
+        run.look_up(throughputs(self.throughputs), memory.types)
+        self._credit(memory, run)
+        self._update_jobs(memory, run, job_state)
+        chosen = self._choose(memory, run, job_state)
+        if not chosen and run.no_more_jobs and len(memory.combinations.members):
+            memory.reset_s = 0.0  # nothing runs and no job will come: do not wait for the next reset
+            chosen = self._choose(memory, run, job_state)
         memory.running = chosen
         return self._schedule(memory, cluster_state)
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
         """Seconds in which each job has shared its GPUs."""
-        return {"shared_s": self.record.shared_s[: job_state.submitted]} if self.packed else {}
+        return {"shared_s": gavel_run(job_state).shared_s[: job_state.submitted]} if self.packed else {}
 
     def _begin(self, cluster_state: ClusterState) -> Memory:
         types = tuple(sorted(cluster_state.gpu_types))
@@ -77,9 +79,9 @@ class TimeShares:
         half = Combinations(len(types), self.round_s / 2.0)
         return Memory(types, gpus, half, random.Random(self.seed + SHUFFLED_BY))
 
-    def _credit(self, memory: Memory) -> None:
+    def _credit(self, memory: Memory, run: GavelRun) -> None:
         """Time received in the round that has ended, added up as the original does: the last to end first."""
-        last = self.record.last
+        last = run.last
         if last is None:
             return
         at = {row: place for place, row in enumerate(last.rows.tolist())}
@@ -90,28 +92,28 @@ class TimeShares:
                 memory.combinations.credit(each, type_, -end - last.since_s)
         memory.stale |= not bool(counts.all())
 
-    def _take_in(self, memory: Memory, job_state: JobState) -> None:
-        """Jobs that have left or come since, and their pairs."""
+    def _update_jobs(self, memory: Memory, run: GavelRun, job_state: JobState) -> None:
+        """Removes jobs that have ended and adds new ones, and their pairs."""
         known, active = memory.combinations.jobs, job_state.active
-        if not self.record.dropped and np.array_equal(known, active):
+        if not run.dropped and np.array_equal(known, active):
             return
-        gone = np.union1d(np.setdiff1d(known, active), [row for row in self.record.dropped if row in known])
+        gone = np.union1d(np.setdiff1d(known, active), [row for row in run.dropped if row in known])
         if len(gone):
             memory.combinations.remove(gone)
-        new = [row for row in np.setdiff1d(active, known).tolist() if row not in self.record.dropped]
+        new = [row for row in np.setdiff1d(active, known).tolist() if row not in run.dropped]
         for row in new:
-            self._add(memory.combinations, row, job_state)
+            self._add(memory.combinations, row, run, job_state)
         memory.stale |= bool(len(gone) or new)
 
-    def _add(self, combinations: Combinations, row: int, job_state: JobState) -> None:
-        record, width = self.record, job_state.columns.gpus
-        alone = record.alone[record.kind[row]] > 0
+    def _add(self, combinations: Combinations, row: int, run: GavelRun, job_state: JobState) -> None:
+        width = job_state.columns.gpus
+        alone = run.alone[run.kind[row]] > 0
         members, runs = np.array([[row, -1]]), alone[None, :]
         if self.packed:
             others = combinations.jobs
             others = others[width[others] == width[row]]
-            mine, theirs = record.kind[row], record.kind[others]
-            both = (record.beside[mine, theirs] > 0) & (record.beside[theirs, mine] > 0)
+            mine, theirs = run.kind[row], run.kind[others]
+            both = (run.beside[mine, theirs] > 0) & (run.beside[theirs, mine] > 0)
             if len(combinations.members) + len(others) > MOST_COMBINATIONS:
                 raise BloxError(
                     f"{len(others) + 1:,} jobs at once could share in more than {MOST_COMBINATIONS:,} pairs",
@@ -122,13 +124,13 @@ class TimeShares:
             members, runs = np.concatenate([members, pairs]), np.concatenate([runs, both])
         combinations.add(members, np.full(len(members), width[row]), runs)
 
-    def _choose(self, memory: Memory, job_state: JobState) -> list[tuple[int, int]]:
+    def _choose(self, memory: Memory, run: GavelRun, job_state: JobState) -> list[tuple[int, int]]:
         combinations = memory.combinations
         elapsed_s = job_state.now - memory.reset_s
         if memory.stale and (elapsed_s >= self.reset_s or memory.reset_s == 0):
             combinations.reset(elapsed_s)
             memory.reset_s, memory.stale = job_state.now, False
-            self._allocate(memory, job_state)
+            self._allocate(memory, run, job_state)
         fast = [name for name in FASTEST_FIRST if name in memory.types]
         order = fast + [name for name in memory.types if name not in FASTEST_FIRST]
         if self.shuffle:
@@ -137,29 +139,29 @@ class TimeShares:
             return []
         by_name = [memory.types.index(name) for name in order]
         chosen = combinations.choose(by_name, memory.gpus, self.promised_only)
-        # who is not in the allocation yet has GPUs set aside, and does not get them
+        # a job that is not in the allocation yet has GPUs set aside, and does not get them
         return [(at, kind) for at, kind in chosen if combinations.known[at]]
 
-    def _allocate(self, memory: Memory, job_state: JobState) -> None:
-        record, columns, rows = self.record, job_state.columns, memory.combinations.jobs
-        record.counts.allocations += 1
-        kinds, kind = np.unique(record.kind[rows], return_inverse=True)
+    def _allocate(self, memory: Memory, run: GavelRun, job_state: JobState) -> None:
+        columns, rows = job_state.columns, memory.combinations.jobs
+        run.counts.allocations += 1
+        kinds, kind = np.unique(run.kind[rows], return_inverse=True)
         problem = Problem(
             memory.types,
             np.array(memory.gpus, dtype=np.float64),
-            record.alone[record.kind[rows]],
+            run.alone[run.kind[rows]],
             jobs=rows,
             width=columns.gpus[rows].astype(np.float64),
             weight=columns.priority[rows].astype(np.float64),
-            remaining_steps=record.steps_left[rows],
+            remaining_steps=run.steps_left[rows],
             elapsed_s=job_state.now - columns.submit_s[rows],
             slo_s=np.where(
                 columns.deadline_s[rows] > job_state.now, columns.deadline_s[rows] - job_state.now, np.inf
             ),
-            pairs=Pairs(kind, record.beside[np.ix_(kinds, kinds)]) if self.packed else None,
+            pairs=Pairs(kind, run.beside[np.ix_(kinds, kinds)]) if self.packed else None,
         )
         found = self.policy.allocate(problem, memory.policy)
-        record.counts.relaxed.update(rows[place] for place in found.relaxed)
+        run.counts.relaxed.update(rows[place] for place in found.relaxed)
         members = np.where(found.members >= 0, rows[found.members], -1) if len(rows) else found.members
         memory.combinations.promise(members, np.clip(found.fractions, 0.0, 1.0))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from blox.compat.pollux.ticks import OWN_BATCH, Trainings
+from blox.compat.pollux.ticks import OWN_BATCH, trainings_of
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits
 from blox.placement.walk.pinned import pins
@@ -29,12 +29,11 @@ DEMOTED_AT_S = 16 * 3600  # GPU-seconds
 class ToldPollux(Pollux):
     """Pollux with the models that jobs have fitted themselves; jobs also set their batch sizes themselves."""
 
-    trainings: Trainings = field(default_factory=Trainings)
-
     def look(
         self, rows: Array, held: Array, memory: Memory, cluster_state: ClusterState, job_state: JobState
     ) -> Believed:
-        jobs = [self.trainings.of[row] for row in rows.tolist()]
+        trainings = trainings_of(job_state)
+        jobs = [trainings[row] for row in rows.tolist()]
         known = np.array([job.model is not None for job in jobs])
         models = [np.ones(7) if job.model is None else job.model.array() for job in jobs]
         noise = [(1.0, 1.0) if job.noise is None else (job.noise.sqr, job.noise.var) for job in jobs]
@@ -64,10 +63,9 @@ class ToldPollux(Pollux):
 class ToldOptimus(Optimus):
     """Optimus by replicas, with true step times and the artifact's count of iterations left."""
 
-    trainings: Trainings = field(default_factory=Trainings)
-
     def divide(self, memory: OptimusMemory, cluster_state: ClusterState, job_state: JobState) -> Array:
-        jobs = [self.trainings.of[row] for row in job_state.active.tolist()]
+        trainings = trainings_of(job_state)
+        jobs = [trainings[row] for row in job_state.active.tolist()]
         total = cluster_state.total_gpus
         most = np.array(
             [
@@ -94,7 +92,7 @@ class _Queues:
 class TwoQueues:
     """Tiresias as the artifact has it: two queues, first come first served, demotion at 16 GPU-hours.
 
-    Who does not fit is passed over, also by those of the lower queue. Jobs keep their nodes while they run.
+    A job that does not fit is passed over, also by jobs of the lower queue. Running jobs keep their nodes.
     """
 
     demoted_at_s: float = DEMOTED_AT_S
@@ -129,7 +127,7 @@ class TwoQueues:
         return Schedule(chosen, gpus=asked[chosen], pinned=pins(where, cluster_state))
 
     def _queue_up(self, memory: _Queues, job_state: JobState) -> None:
-        """Newcomers join the first queue; whoever has had enough goes to the end of the second."""
+        """Newcomers join the first queue; jobs above the threshold go to the end of the second."""
         active = set(job_state.active.tolist())
         first, second = ([row for row in queue if row in active] for queue in memory.queues)
         known = {*first, *second}

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from blox.admission_control.accept_all import AcceptAll
 from blox.clock import Rounds
 from blox.compat.pollux.policies import ToldOptimus, ToldPollux, TwoQueues
-from blox.compat.pollux.ticks import Measured, Trainings
+from blox.compat.pollux.ticks import Measured
 from blox.composition import Composition
 from blox.errors import BloxError
 from blox.options import SimulationOptions
@@ -28,7 +28,7 @@ DEFAULT_NODES, DEFAULT_ROUND_S = 16, 300.0
 
 @dataclass(frozen=True)
 class AfterFirstTick(AcceptAll):
-    """Nobody is admitted at time 0: the artifact first looks at the end of its first interval."""
+    """No job is admitted at time 0: the artifact first looks at the end of its first interval."""
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         return new_jobs if job_state.now > 0 else NO_ROWS
@@ -49,7 +49,7 @@ class PolluxCompat:
     generations: int = 100
 
     changes: ClassVar[dict[str, str]] = {
-        "time": "ticks of `interval` s: jobs train, then the policy is asked; nobody starts at time 0",
+        "time": "ticks of `interval` s: jobs train, then the policy is asked; no job starts at time 0",
         "nodes": "the cluster is `nodes` x 4 GPUs (16 unless said here or by --cluster)",
         "speed": "step times, gradients and epochs are those measured; between measurements linear",
         "epochs": "the end of an epoch is rounded to a whole second",
@@ -60,7 +60,7 @@ class PolluxCompat:
         "pollux": "the search is ours, not its genetic algorithm: equal on average, not job by job",
         "optimus": "true step times; the rest of an epoch does not count as left, the last epoch counts as 1",
         "tiresias": "two queues, demotion at 16 GPU-hours, no promotion; smaller jobs may pass",
-        "fits": "only pollux's jobs fit a model: nobody looks at the others' (the original fits them all)",
+        "fits": "jobs fit a model under pollux only: the others do not read it (the original fits them all)",
     }
 
     def __post_init__(self) -> None:
@@ -79,27 +79,25 @@ class PolluxCompat:
                 f"rounds of {round_s:g} s, and interval={self.interval:g}",
                 fix="give interval to the preset only",
             )
-        trainings = Trainings()
         return Composition(
             admission=AfterFirstTick(),
-            scheduler=self._scheduler(trainings),
+            scheduler=self._scheduler(),
             placement=FirstFree(),
             termination=Completed(),
-            performance=Measured(trainings, self.applications, self.policy == "pollux", self.interference),
+            performance=Measured(self.applications, self.policy == "pollux", self.interference),
             options=SimulationOptions(oversized_wait=self.policy != "tiresias"),
             clock=Rounds(self.interval),
             cluster="" if self.nodes is None else f"{self.nodes}x{NODE_GPUS}",
             default_cluster=f"{DEFAULT_NODES}x{NODE_GPUS}",
         )
 
-    def _scheduler(self, trainings: Trainings) -> SchedulingPolicy:
+    def _scheduler(self) -> SchedulingPolicy:
         if self.policy == "tiresias":
             return TwoQueues()
         if self.policy == "optimus":
-            return ToldOptimus(first="submission", trainings=trainings)
+            return ToldOptimus(first="submission")
         return ToldPollux(
             avoid_interference=self.avoid,
             population=self.population,
             generations=self.generations,
-            trainings=trainings,
         )

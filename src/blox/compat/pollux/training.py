@@ -21,7 +21,7 @@ _EDGE = 1e-8
 
 
 class Application:
-    """An application's measurements, each looked up once."""
+    """An application's measurements, each looked up once. They never change: a copy is the same object."""
 
     def __init__(self, folder: Path) -> None:
         self.measured = PolluxApplication(folder)
@@ -31,6 +31,9 @@ class Application:
         self.progress = [self.measured.progress(epoch) for epoch in range(self.epochs + 1)]
         self._times: dict[tuple[tuple[int, ...], int], tuple[float, float]] = {}
         self._gradients: dict[tuple[int, int], tuple[float, float]] = {}
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Application:
+        return self
 
     def times(self, placement: tuple[int, ...], atomic: int) -> tuple[float, float]:
         """Seconds of a step, and of its synchronisation."""

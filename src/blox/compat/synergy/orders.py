@@ -12,6 +12,7 @@ from blox.compat.synergy.demands import Demands
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
+from blox.state.progress import done_s
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -86,12 +87,8 @@ class Order:
         return np.concatenate((old, fresh))
 
     def _time_left(self, rows: Array, line: _Line, job_state: JobState, cluster_state: ClusterState) -> Array:
-        columns = job_state.columns
         iterations, iteration_s = _work(rows, job_state)
-        done = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(
-            0.0, job_state.now - columns.anchor.take(rows)
-        )
-        left = iterations - np.rint(done / iteration_s)
+        left = iterations - np.rint(done_s(job_state, rows, job_state.now) / iteration_s)
         if self.fair:
             return np.asarray(left * iteration_s)
         demands = line.demands.update(job_state, cluster_state)

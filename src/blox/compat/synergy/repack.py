@@ -49,14 +49,14 @@ class Repack:
     pick_first: bool = False
     largest_first: bool = False
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         now = job_state.memory(self, _Now)
         demands = now.demands.update(job_state, cluster_state)
         order = schedule.jobs if not schedule.keys else schedule.jobs[schedule.order]
         same = _common(now.order, order)
         if now.left == 0 and same == len(now.order):
             now.order = order
-            return cluster_state.allocation.unchanged(blocked=False)
+            return Plan(settled=True)
         if self.pick_first:
             servers = Servers(cluster_state.nodes, *node_shape(cluster_state), self.consolidate)
             chosen = fitting(order.tolist(), demands.gpus, servers.total)
@@ -111,16 +111,15 @@ def fitting(order: list[int], gpus: list[int], free: int) -> list[int]:
     return chosen
 
 
-def _changed(now: _Now, placed: dict[int, Placed], cluster_state: ClusterState) -> Allocation:
-    """The allocation in which everybody is where the servers say, as a difference from the present one."""
-    base = cluster_state.allocation
+def _changed(now: _Now, placed: dict[int, Placed], cluster_state: ClusterState) -> Plan:
+    """The plan after which every job is where the servers say."""
     if not now.free:
         first, gpus = cluster_state.node_first.tolist(), cluster_state.node_gpus.tolist()
         now.free = [list(range(start + count - 1, start - 1, -1)) for start, count in zip(first, gpus)]
     wanted: dict[int, Grant] = {
         row: (each.shares, each.total_cpu, each.total_memory) for row, each in placed.items()
     }
-    present = set(base.jobs.tolist())
+    present = set(cluster_state.running.tolist())
     old, ids = now.grants, now.ids
     removed: list[int] = []
     moved: list[int] = []
@@ -145,22 +144,9 @@ def _changed(now: _Now, placed: dict[int, Placed], cluster_state: ClusterState) 
     for row in (*moved, *launched):
         ids[row] = [now.free[server].pop() for server, count in wanted[row][0] for _ in range(count)]
     now.grants = wanted
-    if not (removed or moved or adjusted or launched):
-        return base.unchanged(blocked=False)
-    jobs = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
-    result = Allocation(
-        jobs,
-        None,
-        None,
-        used=int(cluster_state.total_gpus) - now.left,
-        settled=True,
-        cpu=np.array([grant[1] for grant in wanted.values()]),
-        memory_gb=np.array([grant[2] for grant in wanted.values()]),
-    )
     launch, move, adjust = (_part(rows, now) for rows in (launched, moved, adjusted))
     leaving, given_up = (np.array(numbers, dtype=np.int64) for numbers in (removed, freed))
-    result.plan = Plan(result, launch, leaving, move, adjust, given_up, base)
-    return result
+    return Plan(launch, leaving, move, adjust, given_up, settled=True)
 
 
 def _part(rows: list[int], now: _Now) -> Allocation:

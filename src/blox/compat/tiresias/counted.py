@@ -1,7 +1,7 @@
 """Counting GPUs, in plain Python: at the original's scale quicker than anything with arrays.
 
-What the original's queues decide needs no placement, since they count GPUs themselves: a `Decided`
-schedule says who starts and who stops, and `Counted` carries it out.
+What the original's queues decide needs no placement, since they count GPUs themselves: a
+`DecidedLine` says which jobs start and stop, and `Counted` carries it out.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.compat.tiresias.lane import Job
-from blox.placement.walk.requests import first_come
+from blox.placement.walk.counting import first_come
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation, Draft
-from blox.state.schedule import Everybody, Schedule
+from blox.state.line import ActiveLine
+from blox.state.plan import Plan
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 _MANY = 512  # jobs: a longer line is quicker counted all at once
 
 
-class Decided(Everybody):
-    """How those who run from now on differ from those who ran before: rows."""
+class DecidedLine(ActiveLine):
+    """The jobs that are active when it is read, of which it is decided which rows start and which stop."""
 
     def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
-        self._job_state, self.starts, self.stops = job_state, starts, stops
+        super().__init__(job_state)
+        job_state.track_line(None)  # the queues keep it: it is not worth listing every time
+        self.starts, self.stops = starts, stops
 
 
-def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[Decided, list[int]]:
-    """The schedule in which these start and stop, and the rows of those who stop for no time at all.
+def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[Schedule, list[int]]:
+    """The schedule in which these start and stop, and the rows of the jobs that stop for no time at all.
 
     In an instant with several passes a job may do both, more than once: only the outcome is carried out.
     """
@@ -44,7 +47,7 @@ def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[D
             for _ in range(both):
                 begin.remove(row)
                 end.remove(row)
-    return Decided(job_state, begin, end), hidden
+    return Schedule(line=DecidedLine(job_state, begin, end)), hidden
 
 
 @dataclass(frozen=True)
@@ -53,23 +56,19 @@ class Counted:
 
     ignores_nodes = True
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
-        if isinstance(schedule, Decided):
-            starts, stops = schedule.starts, schedule.stops
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        if isinstance(schedule.line, DecidedLine):
+            starts, stops = schedule.line.starts, schedule.line.stops
         else:
             starts, stops = _walk(schedule, cluster_state, job_state)
-        allocation = cluster_state.allocation
-        if not starts and not stops:
-            return allocation
-        jobs = _as_array(starts, job_state)
-        counts, total = job_state.asked_by(jobs)
-        if not stops:
-            return allocation.with_more(jobs, counts, cluster_state.lowest_free(total), job_state.submitted)
-        draft = Draft(allocation, job_state.submitted)
-        draft.remove(_as_array(stops, job_state))
+        change = cluster_state.holdings.change()
+        if stops:
+            change.remove(_as_array(stops, job_state))
         if starts:
-            draft.add(jobs, counts, cluster_state.lowest_free(total, draft))
-        return draft.outcome(settled=True)
+            jobs = _as_array(starts, job_state)
+            counts, total = job_state.asked_by(jobs)
+            change.launch(jobs, counts, change.lowest_free(total))
+        return change.plan(settled=True)
 
     stable_until = for_ever
 

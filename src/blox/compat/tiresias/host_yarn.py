@@ -15,7 +15,7 @@ from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -67,7 +67,7 @@ class HostYarn:
     repack: bool = False
     leak: bool = False
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         nodes = job_state.memory(self, lambda: _empty(cluster_state))
         status = job_state.columns.status
         for row in [row for row in nodes.held if status[row] == FINISHED]:
@@ -147,7 +147,7 @@ def _room(nodes: Nodes, node: int, piece: Piece) -> bool:
     )
 
 
-def _allocation(nodes: Nodes, cluster_state: ClusterState, blocked: bool) -> Allocation:
+def _allocation(nodes: Nodes, cluster_state: ClusterState, blocked: bool) -> Plan:
     """GPU ids for what everybody holds; who stands where it stood keeps its GPUs."""
     now = cluster_state.allocation
     wanted = {row: {piece.node: piece.gpus for piece in pieces} for row, pieces in nodes.held.items()}
@@ -160,14 +160,13 @@ def _allocation(nodes: Nodes, cluster_state: ClusterState, blocked: bool) -> All
             chosen[row] = tuple(ids.tolist())
             taken[ids] = True
     if len(chosen) == len(wanted) == now.size:
-        return now.unchanged(blocked=blocked)
+        return Plan(blocked=blocked, settled=True)
     for row, shares in wanted.items():
         if row not in chosen:
             ids = np.concatenate([_free_ids(taken, cluster_state, *share) for share in shares.items()])
             taken[ids] = True
             chosen[row] = tuple(ids.tolist())
-    found = Allocation.from_dict({row: chosen[row] for row in wanted})
-    return Allocation(found.jobs, found.counts, found.gpus, blocked=blocked)
+    return Plan.diff(now, Allocation.from_dict({row: chosen[row] for row in wanted}), blocked=blocked)
 
 
 def _free_ids(taken: Array, cluster_state: ClusterState, node: int, count: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from blox.compat.tiresias.counted import Decided
+from blox.compat.tiresias.counted import DecidedLine
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -20,7 +20,7 @@ class _Waiting:
     gpus: list[int] = field(default_factory=list)
     now: float = -1.0
     seen: int = 0
-    schedule: Decided | None = None
+    schedule: Schedule | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class InTurn:
         elif line.now == job_state.now and line.schedule is not None:
             return line.schedule
         line.now = job_state.now
-        line.schedule = Decided(job_state, self._starts(line, cluster_state.free_gpus), [])
+        starts = self._starts(line, cluster_state.free_gpus)
+        line.schedule = Schedule(line=DecidedLine(job_state, starts, []))
         return line.schedule
 
     stable_until = for_ever

@@ -17,15 +17,15 @@ class _Noted:
     at: float = math.nan
     rows: Array = field(default_factory=lambda: NO_ROWS)
     ends: set[float] = field(default_factory=set)
-    read: int = 0  # of job_state.starts
+    read: int = 0  # position in job_state.start_log
 
-    def learn(self, job_state: JobState) -> None:
+    def learn(self, job_state: JobState, running: Array) -> None:
         """Takes in who has started since the last time."""
-        one, starts = job_state.scalars, job_state.starts
-        for rows in starts[self.read :]:
+        one, starts = job_state.scalars, job_state.start_log.since(self.read)
+        for rows in (running,) if starts is None else starts:
             for row in rows.tolist():
                 self.ends.add(one.expected_s[row] - one.done0[row] + one.anchor[row])
-        self.read = len(starts)
+        self.read = job_state.start_log.end
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class StaleCompletion:
             rows, due = noted.rows, noted.at == submission
             noted.rows, noted.at = NO_ROWS, math.nan
             return NO_ROWS if completed or not due else rows  # the note was rewritten, or there was none
-        if noted.read < len(job_state.starts):
-            noted.learn(job_state)
+        if noted.read < job_state.start_log.end:
+            noted.learn(job_state, cluster_state.running)
         if submission in noted.ends and not completed:
-            self._note(noted, submission, cluster_state.allocation.jobs, job_state)
+            self._note(noted, submission, cluster_state.running, job_state)
         return NO_ROWS
 
     def _note(self, noted: _Noted, submission: float, running: Array, job_state: JobState) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from blox.compat.tiresias.counted import Decided
+from blox.compat.tiresias.counted import DecidedLine
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
@@ -75,7 +75,7 @@ class Shortest:
             first = newcomers
             if len(newcomers) > 1:
                 first = newcomers.take(self._left(newcomers, job_state, None).argsort(kind="stable"))
-            return Decided(job_state, first.tolist(), [])
+            return Schedule(line=DecidedLine(job_state, first.tolist(), []))
         line.update(job_state)
         if line.unsorted is not None:
             there = line.rows[: len(line.rows) - len(newcomers)]
@@ -98,7 +98,7 @@ class Shortest:
 
 def _all_fit(newcomers: Array, cluster_state: ClusterState, job_state: JobState) -> bool:
     """Whether everybody else runs, and there is room for those who have just come."""
-    if job_state.active_count - len(newcomers) != cluster_state.allocation.size:
+    if job_state.active_count - len(newcomers) != cluster_state.running_count:
         return False
     asked: int = sum(job_state.columns.gpus.take(newcomers).tolist())
     return asked <= cluster_state.free_gpus

@@ -4,19 +4,21 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
+from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.placement.first_free import FirstFree
 from blox.placement.synergy.beliefs import Learnt, wants_of
-from blox.placement.synergy.grants import granted, holdings_of
+from blox.placement.synergy.grants import holdings_of
+from blox.placement.synergy.room import SynergyRoom, Wants
 from blox.placement.synergy.share import Holding, best, shared
-from blox.placement.synergy.walk import walk
+from blox.placement.walk.plain import Walk
+from blox.placement.walk.requests import Requests
 from blox.profiles.synergy import surfaces
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation
+from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 
 
@@ -71,19 +73,19 @@ class Synergy:
         """Speeds follow the profiles that cores and memory are shared out by."""
         return f"sensitivity:profiles={self.profiles}" if self.profiles else "sensitivity"
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         memory = job_state.memory(self, _Memory)
         if self.belief == "learnt":
             memory.learnt.observe(cluster_state, job_state)
         plain = memory.nothing_to_share = _nothing_to_share(cluster_state)
         if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
-            wanted = FirstFree().place(schedule, cluster_state, job_state)
+            plan = FirstFree().place(schedule, cluster_state, job_state)
         else:
             wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
-            wanted = walk(schedule, cluster_state, job_state, wants, must_fit=self.mode == "greedy")
+            plan = self._walk(schedule, cluster_state, job_state, wants)
         if plain or self.mode == "proportional":
-            return wanted
-        return self._granted(wanted, memory, cluster_state, job_state)
+            return plan
+        return self._granted(plan, memory, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Who stands beside whom decides, and that changes with events only; learning goes on every round."""
@@ -99,12 +101,21 @@ class Synergy:
     def _learnt(self, memory: _Memory) -> Learnt | None:
         return memory.learnt if self.belief == "learnt" else None
 
-    def _granted(
-        self, wanted: Allocation, memory: _Memory, cluster_state: ClusterState, job_state: JobState
-    ) -> Allocation:
+    def _walk(
+        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState, wants: Wants
+    ) -> Plan:
+        """The walk that every placement shares, through nodes with cores and memory."""
+        requests = Requests(schedule, cluster_state, job_state)
+        if requests.hopeless:
+            return requests.unplaced()
+        staying = schedule.jobs[~requests.pending]
+        room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
+        return Walk(requests, cluster_state, room).run()
+
+    def _granted(self, plan: Plan, memory: _Memory, cluster_state: ClusterState, job_state: JobState) -> Plan:
         """The same GPUs, with cores and memory beside them."""
-        jobs = wanted.jobs
-        wants = wants_of(jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+        wanted = plan.outcome(cluster_state.allocation)
+        wants = wants_of(wanted.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
         holdings = holdings_of(wanted, wants, cluster_state)
         if holdings != memory.holdings:
             memory.holdings = holdings
@@ -115,9 +126,10 @@ class Synergy:
                 memory.gap, memory.solved = max(memory.gap, gap), memory.solved + 1
             else:
                 memory.grants = shared(holdings, cluster_state)
-        cpu = np.array([memory.grants[row][0] for row in jobs.tolist()])
-        memory_gb = np.array([memory.grants[row][1] for row in jobs.tolist()])
-        return granted(wanted, cluster_state.allocation, cpu, memory_gb, settled=self.belief == "oracle")
+        cpu = {row: grant[0] for row, grant in memory.grants.items()}
+        memory_gb = {row: grant[1] for row, grant in memory.grants.items()}
+        granted = plan.granting(cluster_state.allocation, cpu=cpu, memory_gb=memory_gb)
+        return granted if granted.empty else replace(granted, settled=self.belief == "oracle")
 
 
 def _nothing_to_share(cluster_state: ClusterState) -> bool:

@@ -12,19 +12,19 @@ from blox.workloads.table import Array
 
 
 def allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:
-    """Nodes that each job may use, where a job or the schedule restricts the GPU type; else None."""
+    """Row -> nodes that it may use, where a job or the schedule restricts the GPU type; else None."""
     if schedule.gpu_type is None and not job_state.typed:
         return None
     everywhere = np.ones(cluster.nodes, dtype=bool)
     masks: dict[str, Array] = {"": everywhere}
     allowed: dict[int, Array] = {}
     names = job_state.columns.gpu_types[schedule.jobs]
-    for position, text in enumerate(names.tolist()):
+    for position, (row, text) in enumerate(zip(schedule.jobs.tolist(), names.tolist())):
         if text not in masks:
             wanted = set(text.split("|"))
             known = [i for i, name in enumerate(cluster.gpu_types) if name in wanted]
             if not known:
-                job_id = job_state.columns.job_id[schedule.jobs[position]]
+                job_id = job_state.columns.job_id[row]
                 raise BloxError(
                     f"job {job_id!r} may use {text} only, and the cluster has {', '.join(cluster.gpu_types)}",
                     fix="give the cluster such GPUs, or leave the job out",
@@ -33,5 +33,5 @@ def allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState
         mask = masks[text]
         if schedule.gpu_type is not None and int(schedule.gpu_type[position]) >= 0:
             mask = mask & (cluster.node_type == int(schedule.gpu_type[position]))
-        allowed[position] = mask
+        allowed[row] = mask
     return allowed

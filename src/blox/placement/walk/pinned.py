@@ -1,7 +1,6 @@
 """Placement of schedules that place too: Pollux and its kin say themselves which GPUs each job gets.
 
-Every placement policy comes here when a schedule has pins (`place_by_count`, `place_by_node`), so that such
-a scheduler works with any of them.
+Both walks come here when a schedule has pins, so that such a scheduler works with every placement policy.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.leases import Pins
-from blox.state.plan import Allocation, Draft
+from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
-from blox.state.sharing import SharedAllocation
 from blox.workloads.table import Array
 
 Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
@@ -26,7 +25,7 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
     """GPU ids for policies that think in nodes: row -> shares of nodes becomes row -> ids.
 
     A job that stays on the same nodes with the same counts keeps its GPUs; the others get the lowest ids
-    that nobody keeps, first come first served.
+    that no job keeps, first come first served.
     """
     now = cluster_state.allocation.as_dict()
     node_of = cluster_state.gpu_node.tolist()
@@ -55,28 +54,26 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
 
 def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
     """GPUs that each of these jobs holds on each node: jobs x nodes."""
-    place = np.full(job_state.submitted + 1, -1)  # the last one is for GPUs that nobody owns
+    place = np.full(job_state.submitted + 1, -1)  # the last one is for GPUs without an owner
     place[rows] = np.arange(len(rows))
-    owner = cluster_state.allocation.owner
-    assert owner is not None
-    of_job = place[owner]
+    of_job = place[cluster_state.owner]
     there = of_job >= 0
     held = np.zeros((len(rows), cluster_state.nodes), dtype=np.int64)
     np.add.at(held, (of_job[there], cluster_state.gpu_node[there]), 1)
     return held
 
 
-def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
     """Jobs with pins get those GPUs, in that order of ids; the others, in order, the lowest that are left.
 
-    Nobody is displaced: a job without pins that does not fit is passed over, or ends the walk if `strict`.
-    The columns `config`, `cpu` and `memory_gb` of the schedule become grants: a job whose GPUs stay and whose
-    configuration changes is adjusted, not restarted. Two jobs that `share_group` names to one another may be
-    pinned to the same GPUs; a job whose partner changes is adjusted.
-    """
-    pinned = schedule.pinned or {}
-    if len(pinned) == len(schedule.jobs) and not cluster_state.allocation.grants() and _bare(schedule):
-        return _changed(pinned, cluster_state, job_state)
+    No job is displaced: a job without pins that does not fit is passed over, or ends the walk if `strict`.
+    The columns `config`, `cpu` and `memory_gb` of the schedule become grants: a job whose GPUs stay and
+    whose configuration changes is adjusted, not restarted. Two jobs that `share_group` names to one another
+    may be pinned to the same GPUs; a job whose partner changes is adjusted."""
+    pinned, now = schedule.pinned or {}, cluster_state.holdings
+    columns = {name: getattr(schedule, name) for name in ("config", "cpu", "memory_gb", "share_group")}
+    if len(pinned) == len(schedule.jobs) and now.bare and all(each is None for each in columns.values()):
+        return _exchange(pinned, cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
     free = np.flatnonzero(~taken & cluster_state.node_up[cluster_state.gpu_node]).tolist()
@@ -99,95 +96,51 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
         places.append(place)
         granted.append(ids)
     chosen = np.array(places, dtype=np.int64)
-    config, cpu, memory_gb, share_group = (
-        None if column is None else column[chosen]
-        for column in (schedule.config, schedule.cpu, schedule.memory_gb, schedule.share_group)
-    )
-    kind = Allocation if share_group is None else SharedAllocation
-    return kind(
+    wanted = Allocation(
         schedule.jobs[chosen],
         np.array([len(ids) for ids in granted], dtype=np.int64),
         np.array([gpu for ids in granted for gpu in ids], dtype=np.int64),
-        blocked=blocked,
-        config=config,
-        cpu=cpu,
-        memory_gb=memory_gb,
-        share_group=share_group,
+        **{name: None if column is None else column[chosen] for name, column in columns.items()},
     )
+    return Plan.diff(cluster_state.allocation, wanted, blocked=blocked)
 
 
-def _bare(schedule: Schedule) -> bool:
-    """Whether jobs get whole GPUs and nothing else is said."""
-    return all(
-        column is None for column in (schedule.config, schedule.cpu, schedule.memory_gb, schedule.share_group)
-    )
+def with_configurations(plan: Plan, schedule: Schedule, cluster_state: ClusterState) -> Plan:
+    """The same GPUs, each job in the configuration (batch size) that the schedule names for it."""
+    assert schedule.config is not None
+    config = dict(zip(schedule.jobs.tolist(), schedule.config.tolist()))
+    configured = plan.granting(cluster_state.allocation, config=config)
+    return configured if configured.empty else replace(configured, settled=False)
 
 
-def _owners(pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState) -> Array:
-    """The row that is to have each GPU; -1: nobody."""
-    if isinstance(pinned, Pins):
-        return pinned.owner
-    wanted = np.full(len(cluster_state.gpu_node), -1)
-    wanted[[gpu for ids in pinned.values() for gpu in ids]] = [
-        row for row, ids in pinned.items() for _ in ids
-    ]
-    return wanted
-
-
-def _changed(
+def _exchange(
     pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
-) -> Allocation:
-    """The same outcome as changes of the present allocation, where every job is pinned to GPUs of its own."""
-    wanted, now = _owners(pinned, cluster_state), cluster_state.allocation
-    owner = now.owner
-    assert owner is not None
-    differs = owner != wanted
-    if not differs.any():
-        return now
+) -> Plan:
+    """The plan where every job is pinned to whole GPUs of its own: only GPUs that change hands count."""
+    owner, change = cluster_state.owner, cluster_state.holdings.change()
     if isinstance(pinned, Pins):
-        exchanged = _exchanged(differs.nonzero()[0], wanted, now, job_state)
-        if exchanged is not None:
-            return exchanged
+        wanted = pinned.owner
+    else:
+        wanted = np.full(len(owner), -1)
+        wanted[[g for ids in pinned.values() for g in ids]] = [r for r, ids in pinned.items() for _ in ids]
+    differs = (owner != wanted).nonzero()[0]
+    if not len(differs):
+        return Plan(settled=True)
     had, gets = np.zeros((2, job_state.submitted + 1), dtype=bool)  # the last is for GPUs without an owner
-    had[owner[differs]] = gets[wanted[differs]] = True
-    had[-1] = gets[-1] = False
-    touched = (had | gets).nonzero()[0]
-    had[owner], gets[wanted] = True, True  # also of those who keep some of their GPUs
+    had[owner.take(differs)] = gets[wanted.take(differs)] = True
+    touched = (had | gets)[:-1].nonzero()[0]
+    had[owner], gets[wanted] = True, True  # also jobs that keep some of their GPUs
     had, gets = had[touched], gets[touched]
-    draft = Draft(now, job_state.submitted)
-    draft.remove(touched[had])
-    for put, rows in ((draft.add, touched[gets & ~had]), (draft.move, touched[gets & had])):
+    change.remove(touched[had])
+    for put, rows in ((change.launch, touched[gets & ~had]), (change.move, touched[gets & had])):
         if len(rows):
             put(rows, *_ids(pinned, wanted, rows))
-    return draft.outcome()
-
-
-def _exchanged(at: Array, wanted: Array, now: Allocation, job_state: JobState) -> Allocation | None:
-    """The outcome where the GPUs `at` change hands; None where somebody keeps some of its GPUs."""
-    assert now.owner is not None
-    held = job_state.columns.held_gpus
-    lost: dict[int, int] = {}
-    gained: dict[int, list[int]] = {}
-    for gpu, old, new in zip(at.tolist(), now.owner.take(at).tolist(), wanted.take(at).tolist()):
-        if old >= 0:
-            lost[old] = lost.get(old, 0) + 1
-        if new >= 0:
-            gained.setdefault(new, []).append(gpu)
-    new_here = sorted(gained.keys() - lost)
-    if held.take([*lost, *new_here]).tolist() != [*lost.values(), *([0] * len(new_here))]:
-        return None
-    draft = Draft(now, job_state.submitted)
-    draft.remove(np.array(sorted(lost), dtype=np.int64))
-    for put, rows in ((draft.add, new_here), (draft.move, sorted(lost.keys() & gained))):
-        if rows:
-            counts = np.array([len(gained[row]) for row in rows])
-            put(np.array(rows), counts, np.array([gpu for row in rows for gpu in gained[row]]))
-    return draft.outcome()
+    return change.plan()
 
 
 def _ids(pinned: Mapping[int, tuple[int, ...]], wanted: Array, rows: Array) -> tuple[Array, Array]:
     """(GPUs of each of these jobs, all their ids): in the order of its pins, which may not be ascending."""
-    if isinstance(pinned, Pins):  # whose ids ascend: read off from who is to have each GPU
+    if isinstance(pinned, Pins):  # whose ids ascend: read off from the wanted owners
         place = np.full(int(rows.max()) + 1, -1)
         place[rows] = np.arange(len(rows))
         held = np.flatnonzero((wanted >= 0) & (wanted < len(place)))

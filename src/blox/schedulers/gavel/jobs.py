@@ -11,6 +11,7 @@ from blox.schedulers.gavel.problem import Pairs, Problem
 from blox.state.cluster import ClusterState
 from blox.state.fractions import gpus_by_type
 from blox.state.jobs import JobState
+from blox.state.progress import done_s
 from blox.workloads.table import Array
 
 LEAST_LEFT_S = 1.0  # a job that runs is not done, whatever was believed
@@ -63,10 +64,7 @@ def problem_of(
 ) -> Problem:
     """The problem of these jobs. Weights are their priorities; a deadline that is past binds no more."""
     columns, now = job_state.columns, job_state.now
-    done_s = columns.done0.take(rows) + columns.rate.take(rows) * np.maximum(
-        0.0, now - columns.anchor.take(rows)
-    )
-    left_s = np.maximum(columns.expected_s.take(rows) - done_s, LEAST_LEFT_S)
+    left_s = np.maximum(columns.expected_s.take(rows) - done_s(job_state, rows, now), LEAST_LEFT_S)
     priority = columns.priority.take(rows)
     slo_s = columns.deadline_s.take(rows) - now
     return Problem(

@@ -128,7 +128,7 @@ class Pollux:
             self.p,
             self.avoid_interference,
             least=None if (least <= 1).all() else least,
-            allowed=None if allowed is None else np.stack([allowed[i] for i in range(len(rows))]),
+            allowed=None if allowed is None else np.stack([allowed[row] for row in rows.tolist()]),
         )
 
     def least(self, rows: Array, job_state: JobState) -> Array:

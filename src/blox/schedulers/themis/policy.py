@@ -145,7 +145,7 @@ class Themis:
         if self.spread == 1.0:
             return cluster_state.total_gpus
         taken = set(job_state.active[kept].tolist())
-        owner = cluster_state.allocation.owner
+        owner = cluster_state.owner
         assert owner is not None
         free = (
             np.array([row not in taken for row in owner.tolist()])

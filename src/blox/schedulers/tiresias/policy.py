@@ -14,7 +14,8 @@ from blox.schedulers.gittins_history import History
 from blox.schedulers.tiresias.queues import Standings
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.schedule import Deferred, Schedule
+from blox.state.line import ActiveLine
+from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 _AT_ONCE_S = 1e-6
@@ -79,7 +80,7 @@ class Tiresias:
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
         if memory.history is None:
-            return Deferred(job_state, standings.keys, standings.contested)
+            return Schedule(line=ActiveLine(job_state, standings.keys, standings.contested))
         active = job_state.active
         standings.update(job_state)
         memory.history.update(job_state)
@@ -87,8 +88,8 @@ class Tiresias:
         return Schedule(active, (standings.level.take(active), -index, standings.place.take(active)))
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """The next demotion or promotion; where nobody waits, the order decides nothing."""
-        if job_state.active_count == cluster_state.allocation.size:
+        """The next demotion or promotion; where no job waits, the order decides nothing."""
+        if job_state.active_count == cluster_state.running_count:
             return math.inf
         memory = job_state.memory(self, self._memory)
         standings = memory.standings

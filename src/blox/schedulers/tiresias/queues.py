@@ -14,13 +14,14 @@ from itertools import chain
 
 import numpy as np
 
-from blox.schedulers.tiresias.line import Line
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
+from blox.state.line import SortedPlaces
 from blox.workloads.table import Array
 
 _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place
-_UNSTARTED = 1 << 31  # who has started comes before who has not, within a queue
+_UNSTARTED = 1 << 31  # within a queue, jobs that have started come before those that have not
+SHORT_LINE = 256  # jobs: among more, counting all at once is faster
 
 
 class Standings:
@@ -39,9 +40,9 @@ class Standings:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._read = -1  # of job_state.starts; -1: nothing has been looked at
-        self._line: Line | None = None  # of the active jobs; None: nobody has asked for it
-        self._line_read = (0, 0)  # of job_state.starts and job_state.rests
+        self._read = -1  # position in job_state.start_log
+        self._line: SortedPlaces | None = None  # of the active jobs; None: not asked for yet
+        self._line_read = (0, 0)  # positions in job_state.start_log and job_state.idle_log
         self._moved: list[int] = []  # rows that have another place than in the line
 
     def update(self, job_state: JobState) -> None:
@@ -57,15 +58,22 @@ class Standings:
         self.update(job_state)
         return (self.place.take(job_state.active),)
 
-    def contested(self, job_state: JobState, free: int, most: int) -> list[int] | None:
-        """The jobs among whom it is decided who starts and who makes room; see `Deferred`."""
+    def contested(self, job_state: JobState, free: int) -> list[int] | None:
+        """The jobs among which it is decided which start and which make room; see `Line.contested`."""
         self.update(job_state)
-        if self._line is None:
-            self._line, self._line_read = Line(), (len(job_state.starts), len(job_state.rests))
+        starts, idle = (
+            job_state.start_log.since(self._line_read[0]),
+            job_state.idle_log.since(self._line_read[1]),
+        )
+        if self._line is None or starts is None or idle is None:
+            self._line = SortedPlaces()
             self._line_up(job_state.active.tolist(), job_state)
         else:
-            self._follow(job_state)
-        return self._line.contested(job_state.scalars.held_gpus, job_state.scalars.gpus, free, most)
+            touched = [*self._moved, *(row for rows in chain(starts, idle) for row in rows.tolist())]
+            self._line_up(dict.fromkeys(touched), job_state)
+        self._line_read, self._moved = (job_state.start_log.end, job_state.idle_log.end), []
+        one = job_state.scalars
+        return self._line.contested(one.held_gpus, one.gpus, free, SHORT_LINE)
 
     def next_demotion(self, job_state: JobState) -> float:
         """When the next running job leaves its queue; inf: never."""
@@ -102,13 +110,13 @@ class Standings:
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at those who have started since."""
-        starts, read = job_state.starts, self._read
-        if read < 0:
-            self._look_at(job_state.active, job_state)
-        else:
-            for rows in starts[read:] if read < len(starts) else ():
-                self._look_at(rows, job_state)
-        self._read = len(starts)
+        log = job_state.start_log
+        if self._read == log.end:
+            return
+        starts = None if self._read < 0 else log.since(self._read)
+        for rows in (job_state.active,) if starts is None else starts:
+            self._look_at(rows, job_state)
+        self._read = log.end
 
     def _look_at(self, rows: Array, job_state: JobState) -> None:
         """Who started first has its place, and a time to be demoted; who stopped again had its service."""
@@ -128,14 +136,6 @@ class Standings:
             elif since != self._since.item(row):
                 self._since[row] = since
                 self._expect(job_state, row, since)
-
-    def _follow(self, job_state: JobState) -> None:
-        """Brings the line up to date for those who have come, started, stopped, moved or finished since."""
-        starts, rests, touched = job_state.starts, job_state.rests, self._moved
-        for rows in chain(starts[self._line_read[0] :], rests[self._line_read[1] :]):
-            touched += rows.tolist()
-        self._line_read, self._moved = (len(starts), len(rests)), []
-        self._line_up(dict.fromkeys(touched), job_state)
 
     def _line_up(self, rows: Iterable[int], job_state: JobState) -> None:
         """Gives jobs their present place in the line."""

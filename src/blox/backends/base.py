@@ -1,0 +1,73 @@
+"""BackendBase: what every backend of this package does alike.
+
+Jobs come from a feed, node events from a source. `next_event` is the earliest of both and of the backend's
+own next event, in this one place, so that no kind of backend can forget one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from blox.backends.feed import JobFeed
+from blox.backends.node_events import ListedNodeEvents, NodeEvents
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.workloads.table import Array, JobTable
+
+
+class BackendBase:
+    """A backend gives `launch`, `suspend`, `completed`, `wait_until` and `_next_own_event`.
+
+    What else the protocol asks for has a default here.
+    """
+
+    def __init__(self, feed: JobFeed, node_events: NodeEvents | None = None) -> None:
+        self._feed = feed
+        self._node_events: NodeEvents = node_events or ListedNodeEvents()
+        self._work_s: Array = np.empty(0)  # by row: true isolated seconds
+        self._busy_until_s = -math.inf  # what happens before is acted on then
+
+    @property
+    def exhausted(self) -> bool:
+        return self._feed.ended
+
+    def submit(self, job_state: JobState) -> None:
+        self._feed.advance(job_state, self._learn)
+
+    def node_events(self, now: float) -> list[tuple[int, bool]]:
+        return self._node_events.due(now)
+
+    @final
+    def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """The earliest of the next submission, node event and event of the backend's own."""
+        earliest = self._next_own_event(cluster_state, job_state)
+        if self._feed.next_submission < earliest:
+            earliest = self._feed.next_submission
+        if self._node_events.next_s < earliest:
+            earliest = self._node_events.next_s
+        return earliest if earliest > self._busy_until_s else self._busy_until_s
+
+    def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
+        """When a job next completes, or anything else happens that only this backend knows; inf: never."""
+        raise NotImplementedError
+
+    def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Nothing to do where progress follows from the rate at the launch."""
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Nothing to do where only GPUs decide how fast jobs run."""
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
+        """Takes the true work of newly staged jobs."""
+        self._work_s = np.concatenate((self._work_s, self._true_work_s(jobs)))
+
+    def _true_work_s(self, jobs: JobTable) -> Array:
+        """Seconds that each job takes in isolation."""
+        return jobs.columns["duration_s"]

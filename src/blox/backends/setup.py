@@ -1,0 +1,61 @@
+"""BackendSetup: what a registered backend is given to open one run.
+
+A backend is registered like every other part: a frozen dataclass whose fields are its options, with
+`open(setup)`, which returns the live object of one run (`blox.protocols.Backend`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from blox.backends.feed import JobFeed
+from blox.backends.node_events import NodeEvents
+from blox.errors import BloxError
+from blox.options import SimulationOptions
+from blox.performance.overheads import Overheads
+from blox.protocols import Backend
+
+if TYPE_CHECKING:
+    from blox.backends.simulation import PerformanceModel
+
+
+@dataclass(frozen=True)
+class BackendSetup:
+    """The jobs of the run, and what a simulation needs to know about the world.
+
+    A backend on which jobs take the time that they take ignores all but the feed.
+    """
+
+    feed: JobFeed
+    performance: PerformanceModel
+    overheads: Overheads
+    options: SimulationOptions
+    round_s: float
+    node_events: NodeEvents | None = None
+
+
+class BackendPart(Protocol):
+    """A registered backend. One that runs in real time says so by an attribute or field `speedup`.
+
+    `speedup`: simulated seconds per real second. With it, performance models, overheads and presets do not
+    apply, and `blox run` says how long the run takes at least.
+    """
+
+    def open(self, setup: BackendSetup) -> Backend:
+        """The backend of one run; the caller closes it."""
+        ...
+
+
+def open_backend(part: BackendPart, setup: BackendSetup) -> Backend:
+    """The backend of one run. Raises BloxError if it lacks a method of the protocol."""
+    backend = part.open(setup)
+    wanted = {name for cls in Backend.__mro__ for name in vars(cls) if not name.startswith("_")}
+    missing = sorted(name for name in wanted if not hasattr(backend, name))
+    if missing:
+        raise BloxError(
+            f"{type(backend).__name__} has no {missing[0]}",
+            where=f"backend {type(part).__name__}",
+            fix="give it all of blox.protocols.Backend, or derive it from blox.backends.base.BackendBase",
+        )
+    return backend

@@ -1,0 +1,137 @@
+"""Progress: the work and the GPU time of jobs. The only code that writes the columns that hold them.
+
+A job's work is anchored: `done(t) = done0 + rate * max(0, t - anchor)`, in seconds of isolated run time. Its
+GPU time is anchored likewise at `held_since`, the start of its present stint. Nothing is accumulated per
+round, so a round that is skipped and one that is executed leave the same bits behind.
+
+Four operations: `begin` a stint, `bank` it when it ends, `rebase` a job that goes on at another rate, and
+`report` what a job has measured itself. Up to SCALAR_MAX jobs are handled as plain numbers, which is several
+times faster than short arrays; both forms do the same floating-point operations in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from blox.state.columns import SCALAR_MAX
+from blox.workloads.table import Array
+
+if TYPE_CHECKING:
+    from blox.state.jobs import JobState
+
+
+def admit(job_state: JobState, rows: Array) -> None:
+    """Jobs begin to wait for their first stint now."""
+    if len(rows) == 1:
+        job_state.scalars.held_since[rows.item()] = job_state.now
+    else:
+        job_state.columns.held_since[rows] = job_state.now
+
+
+def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, anchor: Array | float) -> None:
+    """Jobs begin a stint: GPU time counts from now on, work from `anchor` on at `rate`."""
+    now = job_state.now
+    if len(rows) <= SCALAR_MAX:
+        one = job_state.scalars
+        for row, held, speed, start in zip(rows.tolist(), gpus.tolist(), each(rate), each(anchor)):
+            one.rate[row] = speed
+            one.anchor[row] = start
+            one.held_gpus[row] = one.gpu_rate[row] = held
+            one.held_since[row] = now
+            if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
+                one.first_start_s[row] = now
+        return
+    c = job_state.columns
+    c.rate[rows] = rate
+    c.anchor[rows] = anchor
+    c.held_gpus[rows] = c.gpu_rate[rows] = gpus
+    c.held_since[rows] = now
+    c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin ignores nan
+
+
+def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
+    """Jobs end their stint at `end` (s): their work and GPU time until then are kept, and stand still."""
+    if len(rows) <= SCALAR_MAX:
+        one = job_state.scalars
+        for row, until in zip(rows.tolist(), each(end)):
+            ran, worked = until - one.held_since[row], until - one.anchor[row]
+            one.run0[row] += ran
+            one.held0[row] += ran * one.held_gpus[row]
+            if worked > 0:
+                one.done0[row] += one.rate[row] * worked
+            one.held_gpus[row] = 0
+            one.rate[row] = one.gpu_rate[row] = 0.0
+            one.held_since[row] = until
+        return
+    c = job_state.columns
+    ran = end - c.held_since.take(rows)
+    c.run0[rows] += ran
+    c.held0[rows] += ran * c.held_gpus.take(rows)
+    c.done0[rows] = done_s(job_state, rows, end)
+    c.held_gpus[rows] = 0
+    c.rate[rows] = c.gpu_rate[rows] = 0.0
+    c.held_since[rows] = end
+
+
+def rebase(job_state: JobState, rows: Array) -> Array:
+    """Jobs go on from now, or from the end of their launch; returns that time (s). The rate stays.
+
+    Work until then is kept in `done0`; give the new rate with `set_rate`.
+    """
+    c, now = job_state.columns, job_state.now
+    c.done0[rows] = done_s(job_state, rows, now)
+    start: Array = np.maximum(c.anchor.take(rows), now)
+    c.anchor[rows] = start
+    return start
+
+
+def rebase_one(job_state: JobState, row: int, at: float) -> float:
+    """The same for one job, at any time (s)."""
+    one = job_state.scalars
+    worked = at - one.anchor[row]
+    if worked > 0:
+        one.done0[row] += one.rate[row] * worked
+        one.anchor[row] = at
+    return one.anchor[row]
+
+
+def set_rate(job_state: JobState, rows: Array, rate: Array | float) -> None:
+    """Jobs that were rebased go on at another rate (isolated seconds per second)."""
+    job_state.columns.rate[rows] = rate
+
+
+def set_rate_one(job_state: JobState, row: int, rate: float) -> None:
+    """The same for one job."""
+    job_state.scalars.rate[row] = rate
+
+
+def report(job_state: JobState, rows: Array, done: Array, at: float) -> None:
+    """Jobs have done so much of their work (s) at the time `at`, whatever was expected. The rate stays."""
+    c = job_state.columns
+    c.done0[rows] = done
+    c.anchor[rows] = at
+
+
+def report_one(job_state: JobState, row: int, done: float, at: float) -> None:
+    """The same for one job."""
+    one = job_state.scalars
+    one.done0[row] = done
+    one.anchor[row] = at
+
+
+def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
+    """Work done by the time `at`, in seconds of isolated run time."""
+    c = job_state.columns
+    done: Array = c.done0.take(rows) + c.rate.take(rows) * np.maximum(0.0, at - c.anchor.take(rows))
+    return done
+
+
+def each(value: Array | float) -> Iterable[float]:
+    """One value for every row."""
+    if type(value) is float:
+        return repeat(value)
+    return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]

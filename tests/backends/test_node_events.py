@@ -1,0 +1,98 @@
+"""Node events: a source of its own, which every kind of simulation merges into its next event."""
+
+import math
+
+import numpy as np
+import pytest
+
+from blox.backends.base import BackendBase
+from blox.backends.feed import JobFeed
+from blox.backends.node_events import ListedNodeEvents
+from blox.backends.process import Processes
+from blox.backends.simulation import Simulation
+from blox.compat.gavel.steps import StepSimulation
+from blox.compat.pollux.ticks import TickSimulation
+from blox.performance.by_throughput import ByThroughput
+from blox.performance.duration import Duration
+from blox.performance.elastic import Goodput
+from blox.performance.sensitivity import Sensitivity
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.workloads.table import JobTable
+
+KINDS = [
+    (getattr(model, "simulation", Simulation), model)
+    for model in (Duration(), ByThroughput(), Sensitivity(), Goodput())
+]
+
+
+def test_listed_events_are_returned_once_in_order_of_time():
+    events = ListedNodeEvents([(20.0, 1, False), (10.0, 0, False), (20.0, 0, True), (30.0, 1, True)])
+    assert (events.next_s, events.due(9.0)) == (10.0, [])
+    assert events.due(20.0) == [(0, False), (1, False), (0, True)]
+    assert (events.next_s, events.due(20.0)) == (30.0, [])
+    assert events.due(100.0) == [(1, True)]
+    assert events.next_s == math.inf
+
+
+def test_there_are_none_by_default():
+    assert (ListedNodeEvents().next_s, ListedNodeEvents().due(1e9)) == (math.inf, [])
+
+
+def simulated(kind, model, events):
+    """A simulation of one job of 1000 s, submitted at 0, and one submitted at 500; node events as given."""
+    jobs = JobTable.build(
+        {
+            "job_id": ["a", "b"],
+            "submit_s": np.array([0.0, 500.0]),
+            "gpus": np.ones(2, dtype=np.int64),
+            "duration_s": np.array([1000.0, 1000.0]),
+        },
+        source="test",
+    )
+    backend = kind(
+        JobFeed(iter((jobs,)), 2, lambda jobs: jobs.columns["duration_s"]), model, node_events=events
+    )
+    cluster_state, job_state = ClusterState(cluster_from_spec("v100=2x1")), JobState()
+    backend.submit(job_state)
+    job_state.add_new_jobs(job_state.waiting)
+    return backend, cluster_state, job_state
+
+
+@pytest.mark.parametrize(("kind", "model"), KINDS)
+def test_the_next_event_is_the_earliest_of_completion_submission_and_node_event(kind, model):
+    backend, cluster_state, job_state = simulated(kind, model, ListedNodeEvents([(300.0, 1, False)]))
+    grants = Allocation.from_dict({0: (0,)})
+    rate, anchor = backend.launch(grants, cluster_state, job_state)
+    job_state.start(grants.jobs, grants.counts, rate, anchor)
+    cluster_state.holdings.replace(grants)
+    assert backend.next_event(cluster_state, job_state) == 300.0
+    assert backend.node_events(299.0) == []
+    assert backend.node_events(300.0) == [(1, False)]
+    assert backend.next_event(cluster_state, job_state) == 500.0
+    job_state.now = 500.0
+    backend.submit(job_state)
+    completion = backend.next_event(cluster_state, job_state)
+    assert completion == pytest.approx(1000.0, rel=1e-12)
+    job_state.now = completion
+    rows, at = backend.completed(cluster_state, job_state)
+    assert (rows.tolist(), np.atleast_1d(at).tolist()) == ([0], [completion])
+
+
+@pytest.mark.parametrize("kind", [Processes, Simulation, StepSimulation, TickSimulation, *dict(KINDS)])
+def test_no_kind_of_backend_has_a_next_event_of_its_own(kind):
+    assert kind.next_event is BackendBase.next_event
+    assert kind.node_events is BackendBase.node_events
+    assert issubclass(kind, BackendBase)
+
+
+def test_a_backend_that_is_busy_acts_on_events_when_it_is_done():
+    backend, cluster_state, job_state = simulated(
+        Simulation, Duration(), ListedNodeEvents([(300.0, 1, False)])
+    )
+    backend._busy_until_s = 400.0
+    assert backend.next_event(cluster_state, job_state) == 400.0
+    assert backend.node_events(400.0) == [(1, False)]
+    assert backend.next_event(cluster_state, job_state) == 500.0

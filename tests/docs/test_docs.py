@@ -1,0 +1,217 @@
+"""The documents say what is so: links lead somewhere, commands run, tables are those of the code."""
+
+import ast
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import blox
+from blox.compat.blox import BloxCompat
+from blox.options import SimulationOptions
+from blox.registry import PACKAGES
+from blox.results.files import read_jobs
+from support.places import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def prose(page):
+    return FENCED.sub("", page.read_text())
+
+
+def anchors(page):
+    """The anchors of a page's headings, as web pages of repositories make them."""
+    found = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)\s]+)\)", prose(page))
+    for link in links:
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name}: {link} leads nowhere"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name}: {link}: no such heading"
+
+
+def shell(command, folder):
+    """Runs a line as a reader would, in `folder`, with this environment's `blox` at hand."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def commands(page):
+    """The lines that a reader is told to type, in order, if they call blox."""
+    lines = [
+        line
+        for kind, text in FENCED.findall(page.read_text())
+        if kind == "console"
+        for line in text.splitlines()
+    ]
+    return [line[2:] for line in lines if line.startswith("$ blox ")]
+
+
+def follow(page, folder):
+    """Saves the files that a page shows ("as `name.py`:") and types its commands; returns their output."""
+    text = page.read_text()
+    for name, content in re.findall(
+        r"as `(\w+\.py)`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+    ):
+        (folder / name).write_text(content)
+    (folder / "examples").symlink_to(ROOT / "examples")
+    typed = {}
+    for command in commands(page):
+        done = shell(command, folder)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
+        typed[command] = done.stdout
+    return typed
+
+
+def test_the_readme_can_be_followed(tmp_path):
+    assert follow(ROOT / "README.md", tmp_path)
+
+
+def test_a_newcomer_writes_a_policy(tmp_path):
+    page = ROOT / "docs" / "writing-a-policy.md"
+    typed = follow(page, tmp_path)
+    verbs = [command.split()[1] for command in typed]
+    assert {"check", "run", "compare"} <= set(verbs)
+    checked = {command: output for command, output in typed.items() if command.startswith("blox check")}
+    faulty = [command for command in checked if command.endswith('$?"')]
+    for command, output in checked.items():
+        if command in faulty:
+            assert "exit code 1" in output and "does not conform" in output, output
+        else:
+            assert ": conforms" in output, output
+    assert len(faulty) == 1, "one policy of the page is faulty, to show what that looks like"
+    page_text = page.read_text()
+    shown = re.search(r"^\$ blox check \./ageing\.py:Ageing\n(.*?)^```", page_text, re.MULTILINE | re.DOTALL)
+    assert shown and shown[1].split() == checked["blox check ./ageing.py:Ageing"].split()
+    for command, output in typed.items():
+        if "--out " in command:
+            out = tmp_path / command.split("--out ")[1].split()[0]
+            assert any(out.rglob("jobs.csv")) and any(out.rglob("summary.json")), command
+            assert output.strip()
+    assert (tmp_path / "results" / "compare" / "report.html").is_file()
+    elastic = [command for command in typed if "even.py" in command]
+    assert [command.split()[1] for command in elastic] == ["check", "run", "compare"]
+    jobs = read_jobs(tmp_path / "results" / "even" / "jobs.csv", 40)
+    assert jobs["moves"].sum() > 40, "the elastic policy of the page resizes jobs"
+    assert (jobs["gpu_seconds"] != jobs["gpus"] * jobs["run_s"]).any()
+    again = shell("blox run results/ageing/experiment.toml --out results/again", tmp_path)
+    assert again.returncode == 0, again.stderr
+    for name in ("jobs.csv", "summary.json", "experiment.toml"):
+        first, second = (tmp_path / "results" / each / name for each in ("ageing", "again"))
+        assert first.read_bytes() == second.read_bytes(), name
+
+
+def test_a_newcomer_writes_a_backend(tmp_path):
+    typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
+    assert [command.split()[1] for command in typed] == ["run"]
+
+
+def test_the_lottery_is_mended_as_the_page_says(tmp_path):
+    text = (ROOT / "docs" / "writing-a-policy.md").read_text()
+    faulty = re.search(r"as `lottery\.py`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+    mended = re.search(r"With `(by=job_state\.rng.*?)` it passes", text)[1]
+    (tmp_path / "lottery.py").write_text(re.sub(r"by=.*\)\)$", f"{mended})", faulty, flags=re.MULTILINE))
+    assert ": conforms" in shell("blox check ./lottery.py:Lottery", tmp_path).stdout
+
+
+def test_settings_in_semantics_are_those_of_an_experiment():
+    text = (ROOT / "docs" / "semantics.md").read_text()
+    section = text[text.index("## An experiment") : text.index("## Time and rounds")]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    listed = {}
+    for names, defaults in rows:
+        names, defaults = re.findall(r"`([^`]+)`", names), re.findall(r"[^`,\s]+", defaults)
+        listed.update(zip(names, defaults or [""] * len(names)))
+    fields = {f.name: f.default for f in dataclasses.fields(blox.Experiment)}
+    words = {
+        name: "" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in fields.items()
+    }
+    speedup = words.pop("speedup")
+    assert listed == words
+    assert f"`speedup` ({speedup})" in section
+
+
+def test_the_cluster_in_semantics_is_the_example():
+    text = (ROOT / "docs" / "semantics.md").read_text()
+    assert (ROOT / "examples" / "cluster.toml").read_text() in text
+
+
+def test_fidelity_names_every_option_and_quirk():
+    text = (ROOT / "docs" / "fidelity.md").read_text()
+    for option in dataclasses.fields(SimulationOptions):
+        assert f"`{option.name}`" in text, option.name
+    for parameter in dataclasses.fields(BloxCompat):
+        assert parameter.name in text, parameter.name
+
+
+def test_layers_are_as_the_architecture_says():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    section = text[text.index("## Layers") : text.index("## The way of a job")]
+    rows = [line.split("|")[2] for line in section.splitlines() if line.startswith("| ")][1:]
+    layers = {
+        name.removesuffix(".py").rstrip("/"): i
+        for i, row in enumerate(rows)
+        for name in re.findall(r"`(.+?)`", row)
+    }
+    source = ROOT / "src" / "blox"
+    wrong = []
+    for file in source.rglob("*.py"):
+        module = file.relative_to(source).with_suffix("").parts[0]
+        if module == "__init__":
+            continue
+        assert module in layers, f"docs/architecture.md does not say where {module} belongs"
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "blox":
+                names = (
+                    [node.module.split(".")[1]] if "." in node.module else [each.name for each in node.names]
+                )
+                wrong += [
+                    f"{file.relative_to(source)}: {name}" for name in names if layers[name] < layers[module]
+                ]
+    assert not wrong, f"imports from a layer above: {wrong}"
+
+
+def test_every_kind_of_part_can_be_published():
+    text = (ROOT / "docs" / "writing-a-policy.md").read_text()
+    assert all(f"`blox.{kind}`" in text for kind in PACKAGES)
+
+
+def test_the_public_names_are_pinned():
+    assert sorted(blox.__all__) == [
+        "Allocation",
+        "BloxError",
+        "BloxManager",
+        "ClusterState",
+        "Experiment",
+        "JobState",
+        "Plan",
+        "Result",
+        "Schedule",
+        "__version__",
+        "register",
+    ]
+    assert all(hasattr(blox, name) for name in blox.__all__)

@@ -1,0 +1,93 @@
+"""Every example runs, and Figure 2 gives what `blox run` gives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blox import Result
+from support.places import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+def blox(*arguments):
+    command = [str(Path(sys.executable).parent / "blox"), *map(str, arguments)]
+    done = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def figure2(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import figure2 as module
+
+    return module
+
+
+def test_figure_2_equals_the_command_line(tmp_path, monkeypatch):
+    from blox import Experiment
+
+    mine = figure2(monkeypatch).main(Experiment(placement="consolidated").prepare())
+    mine.save(tmp_path / "mine")
+    blox("run", "--placement", "consolidated", "--out", tmp_path / "run")
+    for name in ("jobs.csv", "summary.json", "experiment.toml"):
+        assert (tmp_path / "mine" / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name
+    ours, theirs = Result.load(tmp_path / "mine"), Result.load(tmp_path / "run")
+    for table in ("rounds", "stints"):
+        for name, column in getattr(theirs, table).items():
+            assert np.array_equal(getattr(ours, table)[name], column), f"{table}.{name}"
+
+
+def test_figure_2_is_a_script():
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "figure2.py"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "avg_jct_s" in done.stdout
+
+
+def test_the_experiment_runs(tmp_path):
+    blox("run", EXAMPLES / "experiment.toml", "--out", tmp_path / "one")
+    result = Result.load(tmp_path / "one")
+    assert result.summary["jobs"] == result.summary["finished"] == 501
+    assert result.experiment["scheduler"] == "las"
+
+
+def test_the_comparison_runs(tmp_path):
+    """The demonstration, on a smaller window."""
+    table = blox("compare", EXAMPLES / "compare.toml", "--window", "100-200", "--out", tmp_path / "demo")
+    runs = [Result.load(file.parent) for file in (tmp_path / "demo").glob("*/experiment.toml")]
+    assert len(runs) >= 4
+    assert all(run.summary["finished"] == 101 for run in runs)
+    assert all(word in table for word in ("JCT", "median", "p95", "p99", "resp.", "span", "util.", "jobs/s"))
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "<script src=" not in page and "<link" not in page, "one file that needs no network"
+
+
+def test_the_sweep_runs(tmp_path):
+    blox("sweep", EXAMPLES / "sweep.toml", "--window", "20-40", "--out", tmp_path / "sweep")
+    runs = list((tmp_path / "sweep" / "runs").glob("*/experiment.toml"))
+    assert len(runs) == 18
+    assert len((tmp_path / "sweep" / "sweep.csv").read_text().splitlines()) == 19
+
+
+def test_the_cluster_is_read():
+    from blox.state.cluster_spec import cluster_from_spec
+
+    cluster = cluster_from_spec(str(EXAMPLES / "cluster.toml"))
+    assert cluster.total_gpus == 2 * 8 * 4 + 12 * 2
+    assert cluster.gpu_types == ("v100", "k80")
+    assert {node.rack for node in cluster.nodes} == {0, 1, 2}
+    blox("run", "--cluster", EXAMPLES / "cluster.toml", "--workload", "philly:max_gpus=16", "--jobs", "50")
+
+
+@pytest.mark.parametrize("options", ["", ":half_life_s=7200"])
+def test_the_policy_of_ones_own_runs(options):
+    spec = f"./examples/my_policy.py:Ageing{options}"
+    assert ": conforms" in blox("check", spec)
+    blox("run", "--scheduler", spec, "--jobs", "100")

@@ -1,0 +1,121 @@
+"""Allocations and schedules are values: kept from an earlier round, they read as they did in that round.
+
+Every experiment is run twice, with equal results. In the first run every answer of a policy is read at once,
+and again at the end; in the second it is only kept, and read when the run is over.
+"""
+
+import dataclasses
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from blox import Experiment
+from blox.checks.find import registered
+from blox.state.plan import Plan
+from support.places import SAMPLES
+
+PHILLY = {"workload": "philly:load=40,max_gpus=8", "cluster": "3x4", "jobs": 60, "seed": 1}
+GAVEL = {"workload": "gavel:load=30", "cluster": "v100=1x2,k80=1x2", "jobs": 15, "round_s": 360.0}
+TRACE = f"gavel:{SAMPLES / 'gavel.trace'}?throughputs={SAMPLES / 'gavel_throughputs.json'}"
+ELASTIC = {"workload": "elastic:load=30", "cluster": "2x4", "jobs": 12, "seed": 1}
+RUNS = {
+    "fifo": {**PHILLY, "scheduler": "fifo"},
+    "las, consolidated": {**PHILLY, "scheduler": "las", "placement": "consolidated"},
+    "tiresias, events": {**PHILLY, "scheduler": "tiresias", "clock": "events"},
+    "gavel, packed": {**GAVEL, "scheduler": "gavel:policy=max_min_fairness_packed"},
+    "pollux": {**ELASTIC, "scheduler": "pollux:generations=5"},
+}
+PRESETS = {
+    "preset blox": {**PHILLY, "compat": "blox:policy=Las"},
+    "preset gavel": {
+        "workload": TRACE,
+        "cluster": "v100=2x1",
+        "compat": f"gavel:policy=max_min_fairness,throughputs={SAMPLES / 'gavel_throughputs.json'}",
+    },
+    "preset synergy": {**PHILLY, "compat": "synergy:schedule=LAS,allocation=fair"},
+    "preset tiresias": {**PHILLY, "compat": "tiresias:schedule=dlas-gpu,scheme=count"},
+    "preset tiresias, shortest": {**PHILLY, "compat": "tiresias:schedule=shortest-gpu,scheme=yarn"},
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_allocations_read_at_the_end_as_in_their_round(name):
+    reads_the_same_at_the_end(RUNS[name], "placement", "place", reading_of_allocation)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_schedules_read_at_the_end_as_in_their_round(name):
+    reads_the_same_at_the_end(RUNS[name], "scheduler", "schedule", reading_of_schedule)
+
+
+def reads_the_same_at_the_end(settings, part, verb, reading):
+    read, read_result = answers(settings, part, verb, lambda answer: (answer, reading(answer)))
+    assert len(read) > 10
+    then = [words for _, words in read]
+    assert [reading(answer) for answer, _ in read] == then, "an answer that was read in its round"
+    kept, result = answers(settings, part, verb, lambda answer: answer)
+    assert result.summary == read_result.summary, "reading an answer changes nothing"
+    assert [reading(answer) for answer in kept] == then, "an answer that is read for the first time"
+
+
+def experiments_of_every_scheduler():
+    own = {"gavel": GAVEL, "optimus": ELASTIC, "pollux": ELASTIC}
+    names = [name for kind, name in registered()[0] if kind == "scheduling"]
+    plain = {name: {**own.get(name, PHILLY), "scheduler": name} for name in names}
+    plain["pollux"]["scheduler"] = "pollux:generations=5"
+    return plain | RUNS | PRESETS
+
+
+EVERY = experiments_of_every_scheduler()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_replace_works_on_every_schedule(name):
+    """`dataclasses.replace` changes the field that is named, and no other."""
+    pairs, _ = answers(
+        EVERY[name],
+        "scheduler",
+        "schedule",
+        lambda schedule: (schedule, dataclasses.replace(schedule, strict=True)),
+    )
+    for schedule, changed in pairs:
+        assert changed.strict and changed.preempt == schedule.preempt
+        assert reading_of_schedule(changed) == reading_of_schedule(schedule)
+
+
+def answers(settings, part, verb, keep):
+    """What `keep` makes of every answer of a part in a run, in order; and the result of the run."""
+    prepared = Experiment(**settings).prepare()
+    policy = type(getattr(prepared.composition, part))
+    original, found = getattr(policy, verb), []
+
+    def kept(self, *states):
+        answer = original(self, *states)
+        found.append(keep(answer))
+        return answer
+
+    with patch.object(policy, verb, kept):
+        result = prepared.run()
+    return found, result
+
+
+def reading_of_allocation(answer):
+    """What it says: which GPUs each job holds, or what a plan launches and suspends."""
+    return [*answer] if isinstance(answer, Plan) else answer.as_dict()
+
+
+def reading_of_schedule(schedule):
+    """What it says: the jobs in order, and every column that is in use."""
+    columns = {
+        field.name: value
+        for field in dataclasses.fields(schedule)
+        if not field.name.startswith("_") and field.name not in ("jobs", "keys", "strict", "preempt")
+        and (value := getattr(schedule, field.name)) is not None
+    }  # fmt: skip
+    plain = {
+        name: value.tolist() if isinstance(value, np.ndarray) else dict(value)
+        for name, value in columns.items()
+        if name == "pinned" or isinstance(value, np.ndarray)
+    }
+    return schedule.jobs[schedule.order].tolist(), plain

@@ -1,0 +1,1 @@
+"""What several test files use: places, small workloads, reference implementations. One module per idea."""
