@@ -31,12 +31,9 @@ class Consolidated:
         if self.fallback not in ("wait", "spread"):
             raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
 
-    @property
-    def best_fit(self) -> bool:
-        return self.fallback == "wait"
-
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        return place_by_node(schedule, cluster_state, job_state, self)
+        best_fit = self.fallback == "wait"
+        return place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
 
     stable_until = for_ever
 

@@ -26,8 +26,6 @@ class FirstFree:
 
     stable_until = for_ever
 
-    best_fit = False
-
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""
         shares: list[Share] = []

@@ -21,8 +21,6 @@ class Fragments:
     Nodes are taken in the order of their free GPUs, the fewest first; among equals the lowest id.
     """
 
-    best_fit = False
-
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         return place_by_node(schedule, cluster_state, job_state, self)
 

@@ -39,7 +39,6 @@ class _Scatter:
     """The same for jobs that may use some GPU types only: nodes drawn by their free GPUs."""
 
     rng: np.random.Generator
-    best_fit = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need > pool.total:

@@ -26,8 +26,6 @@ class Scattered:
 
     fixed: bool = False
 
-    best_fit = False
-
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
             return place_by_count(schedule, cluster_state, job_state)

@@ -42,7 +42,6 @@ class _FirstFit:
 
     racks: tuple[tuple[int, int], ...]
     size: tuple[int, ...]
-    best_fit = False
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         for first, last in self.racks:

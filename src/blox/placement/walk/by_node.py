@@ -20,19 +20,22 @@ def place_by_node(
     rule: NodeRule | RuleOfJob,
     *,
     undo: bool = True,
+    best_fit: bool = False,
 ) -> Plan:
     """The contract of placement for rules that depend on where GPUs are free.
 
-    `rule` is the same for all jobs, or a function that names the rule for a job, given its row.
-    `undo=False` is how the original Blox does it: jobs released for a job that found no place after all
-    stay released, and a released job that is placed again in the same walk restarts."""
+    `rule` is the same for all jobs, or a function that names the rule for a job, given its row. `undo=False`
+    is how the original Blox does it: jobs released for a job that found no place after all stay released,
+    and a released job that is placed again in the same walk restarts. `best_fit`: by the rule, a job that
+    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk can be shorter.
+    """
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
     requests = Requests(schedule, cluster_state, job_state)
     if requests.hopeless:
         plan = requests.unplaced()
     else:
-        room = NodeRoom(requests, cluster_state, job_state, rule)
+        room = NodeRoom(requests, cluster_state, job_state, rule, best_fit)
         if room.best_fit and undo:
             plan = BestFitWalk(requests, cluster_state, room).run()
         else:

@@ -63,16 +63,11 @@ class NodePool:
 
 
 class NodeRule(Protocol):
-    """How a placement policy picks nodes for one job.
+    """How a placement policy picks nodes for one job."""
 
-    `choose` returns (node, GPUs) pairs that add up to `need`, or None; it must not change the pool.
-    `best_fit` declares that jobs that fit on one node go to `pool.best_fit(need)` or nowhere, which the
-    walk makes use of."""
-
-    @property
-    def best_fit(self) -> bool: ...
-
-    def choose(self, pool: NodePool, need: int) -> list[Share] | None: ...
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        """(node, GPUs) pairs that add up to `need`, or None. It must not change the pool."""
+        ...
 
 
 RuleOfJob = Callable[[int], NodeRule]
@@ -87,6 +82,7 @@ class NodeRoom:
         cluster_state: ClusterState,
         job_state: JobState,
         rule: NodeRule | RuleOfJob,
+        best_fit: bool,
     ) -> None:
         self._allowed = allowed_nodes(requests.schedule, cluster_state, job_state)
         self._rule = rule
@@ -99,7 +95,7 @@ class NodeRoom:
         self._alike = self._allowed is None and not callable(
             rule
         )  # where one job is refused, larger ones are
-        self.best_fit = self._alike and not callable(rule) and rule.best_fit
+        self.best_fit = best_fit and self._alike
         self._refused = sys.maxsize  # jobs that need as much, on one node, are hopeless
 
     @property
