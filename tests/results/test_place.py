@@ -33,11 +33,6 @@ result.save(sys.argv[1])
 """
 
 
-@pytest.fixture(scope="module")
-def runs():
-    return [Experiment(workload="constant", cluster="2x4", jobs=jobs).run() for jobs in (4, 6)]
-
-
 def hidden(folder):
     return [name for name in os.listdir(folder) if name.startswith(".")]
 
