@@ -127,13 +127,13 @@ def _check_size(nodes: int, gpus: int, already: int, where: str) -> None:
     """Refuses nodes without GPUs, and more than can be simulated; `already` counts the nodes before."""
     if nodes < 1 or gpus < 1:
         raise BloxError(f"{nodes} nodes of {gpus} GPUs", where=where, fix="both must be 1 or more")
-    if nodes + already > MOST_NODES:
-        raise BloxError(
-            f"{nodes + already:,} nodes", where=where, fix=f"at most {MOST_NODES:,} nodes can be simulated"
-        )
     if nodes * gpus > MOST_GPUS:
         raise BloxError(
             f"{nodes * gpus:,} GPUs", where=where, fix=f"at most {MOST_GPUS:,} GPUs can be simulated"
+        )
+    if nodes + already > MOST_NODES:
+        raise BloxError(
+            f"{nodes + already:,} nodes", where=where, fix=f"at most {MOST_NODES:,} nodes can be simulated"
         )
 
 
