@@ -56,6 +56,6 @@ def test_a_link_is_not_followed(tmp_path):
     assert (tmp_path / "victim").read_text() == "precious"
 
 
-def test_a_file_that_holds_no_number_names_nobody(tmp_path):
+def test_a_file_that_holds_no_number_names_no_process(tmp_path):
     (tmp_path / "lock").write_bytes(b"\xff\x1b[2J" * 1000)
     assert holder(tmp_path / "lock") == "another process"

@@ -22,7 +22,7 @@ class FileLock:
         self._path, self._handle = path, handle
 
     def release(self) -> None:
-        """Removes the file, then lets go: nobody can lock a file that is about to vanish."""
+        """Removes the file, then unlocks it: no process can lock a file that is about to vanish."""
         with contextlib.suppress(OSError):
             self._path.unlink()
         os.close(self._handle)

@@ -236,8 +236,8 @@ CASES = {
         ("no validation-<batch size>.csv",),
         pollux(validation="validation-0"),
     ),
-    "a home of nobody": spec("--workload csv:~nosuchuser/x.csv", "~nosuchuser/x.csv", "without ~"),
-    "a home of nobody for a cluster": spec("--cluster tiresias:~nosuchuser/c.csv", "~nosuchuser/c.csv"),
+    "a home of no user": spec("--workload csv:~nosuchuser/x.csv", "~nosuchuser/x.csv", "without ~"),
+    "a home of no user for a cluster": spec("--cluster tiresias:~nosuchuser/c.csv", "~nosuchuser/c.csv"),
     "nodes that are no table": cluster("nodes = [1]", "nodes holds 1", "[[nodes]]"),
     "links in a list": cluster(
         "[[nodes]]\ngpus = 4\n[[links]]\ngpu = [[1]]\n", "links is no table", "[links]"

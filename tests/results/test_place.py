@@ -1,4 +1,4 @@
-"""Where results go: one writer at a time, nobody else's files lost, the umask kept, kills repaired."""
+"""Where results go: one writer at a time, files of other programs kept, the umask kept, kills repaired."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def test_a_folder_of_runs_has_one_writer_too(command, tmp_path, words, folder):
     assert f"{tmp_path / folder}: process {os.getpid()} is writing there" in answer.err
 
 
-def test_a_report_into_results_that_are_being_written_waits_for_nobody(command, tmp_path, runs):
+def test_a_report_into_results_that_are_being_written_is_refused(command, tmp_path, runs):
     runs[0].save(tmp_path / "x")
     with claimed(tmp_path / "x"):
         answer = command("report", tmp_path / "x", "--out", tmp_path / "x" / "report.html")
@@ -101,14 +101,14 @@ def test_a_file_put_there_while_results_are_written_is_kept(runs, tmp_path, monk
     written = files.write_parquet
 
     def interrupted(path, table):
-        (tmp_path / "x" / "notes.txt").write_text("of somebody else")
+        (tmp_path / "x" / "notes.txt").write_text("of another program")
         (tmp_path / "x" / "folder").mkdir(exist_ok=True)
         (tmp_path / "x" / "folder" / "more.txt").write_text("and more")
         written(path, table)
 
     monkeypatch.setattr("blox.results.files.write_parquet", interrupted)
     runs[1].save(tmp_path / "x")
-    assert (tmp_path / "x" / "notes.txt").read_text() == "of somebody else"
+    assert (tmp_path / "x" / "notes.txt").read_text() == "of another program"
     assert (tmp_path / "x" / "folder" / "more.txt").read_text() == "and more"
     assert Result.load(tmp_path / "x").summary["jobs"] == 6
     assert hidden(tmp_path) == []

@@ -60,7 +60,7 @@ def compare(
         check_targets(tasks)
         outcomes = run_tasks(tasks, names, processes)
         results = [outcome.result for outcome in outcomes if outcome.result is not None]
-        if out is not None and results:  # before anything is printed: whoever reads that may go away
+        if out is not None and results:  # before anything is printed: a reader of the output may close it
             write_text(out / "compare.toml", to_toml(grid.to_table()))
             if report:
                 from blox.report.page import write_report

@@ -61,7 +61,7 @@ def run(
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
     with nullcontext() if out is None else claimed(out) as claim:
         result = _run(experiment, settings, ignore_checksum=ignore_checksum)
-        if claim is not None:  # before anything is printed: whoever reads that may go away
+        if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
                 from blox.report.page import write_report

@@ -11,7 +11,7 @@ from blox.cli.terminal import shown
 
 
 class SafeConsole(Console):
-    """A console whose own colours and cursor movements reach the terminal, and nobody else's."""
+    """A console whose own colours and cursor movements reach the terminal; those in the text do not."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

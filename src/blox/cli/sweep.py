@@ -75,7 +75,7 @@ def sweep(
 
 
 def _run(out: Path, grid: Grid, processes: int | None) -> list[Outcome]:
-    """How every run of the grid ended: those that were finished before, and the others once they are run."""
+    """How every run of the grid ended; runs that were finished before are not run again."""
     from blox.cli.grids import check_targets, run_tasks
     from blox.cli.interrupt import Interrupted
     from blox.experiment.parallel import Task

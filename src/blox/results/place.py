@@ -132,7 +132,7 @@ def check_target(target: Path) -> None:
 
 
 def written_by_a_run(directory: Path) -> bool:
-    """Whether the directory's experiment.toml speaks of a run that has been, and is not somebody's own."""
+    """Whether the directory's experiment.toml was written by a run, and not by hand."""
     experiment = directory / "experiment.toml"
     return experiment.is_file() and b"\n[provenance]\n" in experiment.read_bytes()
 

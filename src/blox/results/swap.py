@@ -78,7 +78,7 @@ def is_ours(entry: Path) -> bool:
 
 
 def beside(place: Path, kind: str) -> Path:
-    """A hidden name that nobody can foresee, in the same folder."""
+    """A hidden name in the same folder that cannot be foreseen."""
     return place.with_name(f".{place.name}.{kind}-{secrets.token_hex(8)}")
 
 

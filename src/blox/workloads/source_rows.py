@@ -65,7 +65,7 @@ class SourceRows:
     def number(self, name: str, *, default: float | None = None, least: float = -math.inf) -> Array:
         """A column as finite numbers; an empty cell is `default`, or a fault where there is none.
 
-        `least` is for columns that our own are computed from: what those may hold is checked later.
+        `least` is for columns that are not ours: the range of our own columns is checked later.
         """
         values = self._converted(name, float, default, "write a number")
         low = values < least
