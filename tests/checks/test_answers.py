@@ -5,20 +5,16 @@ import pytest
 
 from blox.checks import answers
 from blox.checks.broken import Broken
-from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
+from support.states import admitted, idle_cluster
 
 ROW = np.array([0])
 
 
 @pytest.fixture
-def states(staged):
-    job_state = staged(2)
-    job_state.submit(2)
-    job_state.add_new_jobs(np.arange(2))
-    return job_state, ClusterState(cluster_from_spec("1x4"))
+def states():
+    return admitted([1, 1]), idle_cluster("1x4")
 
 
 @pytest.mark.parametrize("answer", [(ROW, np.zeros(3)), [[0], [0, 1]], [10**40, "x", [1]]])
@@ -35,7 +31,7 @@ def test_strict_is_true_or_false(states, strict):
 
 
 def test_an_allocation_lacks_nothing(states):
-    with pytest.raises(Broken, match="the Allocation is not complete"):
+    with pytest.raises(Broken, match="the Allocation's counts are None"):
         answers.placed(Allocation(ROW, None, ROW), Schedule(ROW), states[1], states[0])
 
 

@@ -94,12 +94,9 @@ def placed(
     if not isinstance(answer, Allocation):
         raise _wrong_type(answer, KINDS["placement"])
     advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
-    try:
-        lists = {name: getattr(answer, name) for name in ("jobs", "counts", "gpus")}
-    except (AssertionError, AttributeError, TypeError, ValueError) as error:
-        raise Broken(f"the Allocation is not complete: {error}", fix=advice, rule="answer") from None
     jobs, counts, gpus = (
-        _whole_numbers(values, f"the Allocation's {name}", advice) for name, values in lists.items()
+        _whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
+        for name in ("jobs", "counts", "gpus")
     )
     if len(jobs) != len(counts) or int(counts.sum()) != len(gpus):
         raise Broken(

@@ -34,6 +34,7 @@ _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
 )  # fmt: skip
+_LARGEST = 1e18  # beyond every time, count and sum of GPU seconds of a run
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
 
 
@@ -147,8 +148,8 @@ def _column(name: str, cells: list[str]) -> Array:
         values = np.array([float(cell) if cell else math.nan for cell in cells])
     except (ValueError, OverflowError) as error:
         raise ValueError(f"column {name!r}: {error}") from None
-    if name in _JOB_COLUMNS and np.isinf(values).any():
-        raise ValueError(f"column {name!r} holds an infinite time")
+    if name in _JOB_COLUMNS and (np.abs(values) > _LARGEST).any():
+        raise ValueError(f"column {name!r} holds a number beyond measure")
     return values
 
 
@@ -169,6 +170,8 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
     for name in needed:
         if columns[name].dtype.kind not in "iuf":
             raise _damaged(path, f"the column {name!r} does not hold numbers")
+        if (np.abs(columns[name]) > _LARGEST).any():
+            raise _damaged(path, f"the column {name!r} holds a number beyond measure")
     return columns
 
 
