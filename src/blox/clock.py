@@ -14,6 +14,7 @@ from blox.errors import BloxError
 
 # A round shorter than a millisecond ends no run within a day; one longer than any job ends with nothing done.
 SHORTEST_S, LONGEST_S = 0.001, 1e9
+SHORTEST_QUANTUM_S = 1e-9  # most wake-ups of the events clock are due to events: it can be shorter
 
 # A promise is the result of arithmetic: of a boundary it may miss by a rounding error, it says nothing.
 _GRAIN = 1e-9
@@ -87,8 +88,8 @@ class Events:
     quantum_s: float = 1.0
 
     def __post_init__(self) -> None:
-        if not SHORTEST_S <= self.quantum_s <= LONGEST_S:
-            fix = f"give a number of seconds above 0: {SHORTEST_S:g} to {LONGEST_S:,.0f}"
+        if not SHORTEST_QUANTUM_S <= self.quantum_s <= LONGEST_S:
+            fix = f"give a number of seconds above 0: {SHORTEST_QUANTUM_S:g} to {LONGEST_S:,.0f}"
             raise BloxError(f"quantum_s is {self.quantum_s!r}", fix=fix)
 
     def next_wake(self, now: float, event: float, stable: float) -> float:

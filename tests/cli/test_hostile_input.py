@@ -77,7 +77,7 @@ CASES = {
     # endless or unbounded
     "a round of nothing": spec("--round 1e-300", "round", "0.001 to 1,000,000,000"),
     "a round without end": spec("--round 1e300", "round", "0.001 to 1,000,000,000"),
-    "a quantum of nothing": spec("--clock events:quantum_s=1e-300", "quantum_s is 1e-300", "0.001 to"),
+    "a quantum of nothing": spec("--clock events:quantum_s=1e-300", "quantum_s is 1e-300", "1e-09 to"),
     "a start that never ends": spec("--overheads launch=1e308", "launch=1e308", "at most 86,400 (a day)"),
     "a restart that never ends": spec("--overheads restart=1e9", "restart=1e9", "at most 86,400 (a day)"),
     "jobs that never come": spec("--workload gavel:load=1e-300", "load is 1e-300", "1e-06 to 1e+12"),

@@ -18,6 +18,7 @@ def test_the_page_tells_the_limits_of_the_code(project):
     mega = 2**20
     assert list(shown.values())[1:] == [
         f"{clock.SHORTEST_S:g} to {clock.LONGEST_S:,.0f} s",
+        f"{clock.SHORTEST_QUANTUM_S:g} to {clock.LONGEST_S:,.0f} s",
         f"{overheads.LONGEST_S:,.0f} s",
         f"{limits.LEAST:g} to {limits.MOST:g}",
         "1e-09 to 1e+09",
