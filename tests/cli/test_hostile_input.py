@@ -126,6 +126,11 @@ CASES = {
         t__csv=f"{HEAD}\na,0,1,60\n",
         r__csv="model,gpu_type,gpus,consolidated,rate\n*,*,*,1,1e-300\n",
     ),
+    "jobs of a file without end": Hostile("workload describe constant --jobs 999999999999", ("10000000",)),
+    "a seed below zero": Hostile("workload describe philly --seed -1", ("seed is -1", "0 or more")),
+    "GPUs of 5,000 digits": Hostile(
+        f"workload describe philly --cluster {DIGITS}", ("does not describe nodes",)
+    ),
     # nonsense in traces
     "a weight beyond measure": trace_of(
         "gavel",
@@ -296,6 +301,17 @@ def test_a_plain_file_without_end(command, tmp_path, monkeypatch):
     answer = command("run", "--workload", tmp_path / "t.csv")
     assert answer.code == 2
     assert "t.csv: has more than 1 MB" in answer.err
+
+
+def test_memory_that_is_not_there_is_told(command, monkeypatch):
+    def runs_out(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", runs_out)
+    for words in (["run"], ["compare", "--processes", 1]):
+        answer = command(*words, "--workload", "constant", "--jobs", 3)
+        assert answer.code == 2
+        assert "not enough memory" in answer.err and "Traceback" not in answer.err
 
 
 def test_jobs_that_are_stopped_before_they_have_started_end_the_run(command, tmp_path):

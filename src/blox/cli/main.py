@@ -81,6 +81,8 @@ def answer(arguments: Sequence[str]) -> int:
         return _interrupted(str(stop))
     except (KeyboardInterrupt, commands.Abort):
         return _interrupted()
+    except MemoryError:
+        return commands.fail("not enough memory\n  fix: fewer jobs, a smaller trace, a smaller cluster")
     except BrokenPipeError:
         # Nobody reads any more; Python would complain once again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

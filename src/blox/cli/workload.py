@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Describe, convert, generate and validate workloads.", no_args_is_help=True)
 
 DRAWN = 10_000  # jobs drawn from an endless generator where nobody says how many
+MOST = 10_000_000  # jobs of a file: more take gigabytes
 NAMES_SHOWN = 8  # users, tenants, models listed by name
 
 Spec = Annotated[
@@ -34,7 +36,7 @@ def describe(
         str | None, typer.Option(help="GPUs (128) or a cluster (32x4), to see the offered load")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help=f"look at the first N jobs (generators: {DRAWN:,})")
+        int | None, typer.Option(min=1, max=MOST, help=f"look at the first N jobs (generators: {DRAWN:,})")
     ] = None,
     seed: Seed = 0,
 ) -> None:
@@ -56,7 +58,9 @@ def convert(
     spec: Spec,
     out: Out,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
-    jobs: Annotated[int | None, typer.Option(min=1, help=f"the first N jobs (generators: {DRAWN:,})")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help=f"the first N jobs (generators: {DRAWN:,})")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Write a workload in our own CSV, or in another system's format."""
@@ -67,7 +71,7 @@ def convert(
 def generate(
     spec: Spec,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs to draw")] = 1000,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs to draw")] = 1000,
     seed: Seed = 0,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
 ) -> None:
@@ -96,7 +100,7 @@ def generate(
 def validate(
     spec: Spec,
     limit: Annotated[int, typer.Option(min=1, help="how many problems to list")] = 20,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs of a generator to check")] = DRAWN,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs of a generator to check")] = DRAWN,
     seed: Seed = 0,
 ) -> None:
     """Check every job of a workload; exit code 2 if anything is wrong."""
@@ -214,7 +218,7 @@ def _gpus_of(cluster: str) -> int:
     """GPUs of a cluster given as a number or as a cluster spec."""
     from blox.state.cluster_spec import cluster_from_spec
 
-    if cluster.strip().isdecimal():
+    if re.fullmatch("[0-9]{1,15}", cluster.strip()):
         if int(cluster) < 1:
             raise BloxError(f"a cluster of {cluster} GPUs", where="--cluster", fix="give 1 GPU or more")
         return int(cluster)

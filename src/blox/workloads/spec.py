@@ -19,6 +19,7 @@ import numpy as np
 
 from blox import registry
 from blox.errors import BloxError, suggestion
+from blox.workloads.limits import whole
 from blox.workloads.table import JobTable, Workload
 from blox.workloads.trace import Trace
 
@@ -28,6 +29,7 @@ _OUR_CSV = re.compile(r"\.csv(\.gz)?$")
 
 def workload_rng(seed: int) -> np.random.Generator:
     """The stream of random numbers that workloads draw from for a seed, apart from every policy's."""
+    whole("seed", seed, 0)
     sequence = np.random.SeedSequence(entropy=seed, spawn_key=(zlib.crc32(b"workload"),))
     return np.random.Generator(np.random.PCG64(sequence))
 
