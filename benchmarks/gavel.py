@@ -46,6 +46,7 @@ RUN = Experiment(
     workload="gavel:load=5.6,job_types=true",
     cluster="v100=9x4,p100=9x4,k80=9x4",
     scheduler="gavel:policy=max_min_fairness_perf",
+    performance="throughputs",
     window="4000-4999",
     round_s=360.0,
     seed=1,

@@ -48,7 +48,13 @@ class Case:
 
 def large(name: str, limit_s: float, scheduler: str, placement: str, offered: float, jobs: int) -> Case:
     workload = GAVEL.format(offered=offered, jobs=jobs)
-    settings = {"workload": workload, "cluster": "1250x8", "scheduler": scheduler, "placement": placement}
+    settings = {
+        "workload": workload,
+        "cluster": "1250x8",
+        "scheduler": scheduler,
+        "placement": placement,
+        "performance": "duration",
+    }
     return Case(name, limit_s, settings)
 
 

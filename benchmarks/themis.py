@@ -64,6 +64,7 @@ def main() -> int:
                     workload=path,
                     cluster=f"{chosen.gpus // 8}x8",
                     scheduler=f"themis:f={f},lease=300",
+                    performance="duration",
                     max_rounds=ROUNDS,
                 ).run(skip=False)
                 unit = (before + calibrate()) / 2

@@ -40,6 +40,7 @@ def main() -> None:
                     workload=given.workload,
                     cluster=given.cluster,
                     placement="count",
+                    performance="duration",
                     scheduler=f"themis:f={f},payments={given.payments}",
                     seed=seed,
                 )

@@ -90,6 +90,7 @@ def _large(calibrate: Callable[[], float], tries: int) -> int:
                 cluster=f"{GPUS // 8}x8",
                 scheduler="tiresias:queues=2,threshold=3200",
                 placement="count",
+                performance="duration",
                 clock=clock,
             )
             seconds, here, unit = best_of(tries, experiment.prepare().run, calibrate)

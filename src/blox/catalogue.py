@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox import registry
+from blox.durations import Seconds, duration_text
 from blox.errors import BloxError, suggestion
 
 # kind -> the option that takes it, and what it is for
@@ -22,9 +23,17 @@ KINDS = {
     "workload": ("--workload", "generators: jobs drawn at random"),
     "reader": ("--workload FORMAT:PATH", "trace formats: jobs read from files"),
     "compat": ("--compat", "presets: behave like another system"),
+    "metric": ("--metric", "figures of a finished run, worked out on demand"),
     "backend": ("--backend", "what carries plans out"),
+    "failures": ("--failures", "which nodes and jobs fail, and when"),
 }
-_OTHER_NAMES = {"scheduler": "scheduling", "policy": "scheduling", "generator": "workload", "trace": "reader"}
+_OTHER_NAMES = {
+    "scheduler": "scheduling",
+    "policy": "scheduling",
+    "generator": "workload",
+    "trace": "reader",
+    "failure": "failures",
+}
 
 
 @dataclass(frozen=True)
@@ -57,10 +66,14 @@ def entry_of(name: str, cls: type) -> Entry:
     if dataclasses.is_dataclass(cls) and does.startswith(f"{cls.__name__}("):
         does = ""  # the signature that dataclasses put where there is no docstring
     taken = tuple(
-        ParameterEntry(key, type_text(each.type), None if each.required else value_text(each.default))
+        ParameterEntry(key, type_text(each.type), None if each.required else _default_text(each))
         for key, each in registry.parameters(cls).items()
     )
     return Entry(name, does, taken)
+
+
+def _default_text(parameter: registry.Parameter) -> str:
+    return (duration_text if parameter.type is Seconds else value_text)(parameter.default)
 
 
 def kind_called(word: str) -> str:
@@ -83,9 +96,8 @@ def type_text(wanted: Any) -> str:
         return f"{type_text(inner[0])}+..."
     if wanted is type(None):
         return "none"
-    return {int: "int", float: "number", str: "text", bool: "true|false"}.get(
-        wanted, getattr(wanted, "__name__", str(wanted))
-    )
+    names = {int: "int", float: "number", str: "text", bool: "true|false", Seconds: "duration"}
+    return names.get(wanted, getattr(wanted, "__name__", str(wanted)))
 
 
 def value_text(value: Any) -> str:

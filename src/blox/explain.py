@@ -16,18 +16,23 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.recorder import CAUSES, wait_cause
+from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
+from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
 from blox.workloads.table import Array
 
-ARRIVAL, RUNNING = "arrival", "running"
+ARRIVAL, EVICTION, RUNNING = "arrival", "eviction", "running"
 WORDS = {
     "admission": "admission control held it outside",
     "priority": "the GPUs it could have had went to jobs ahead of it",
     "capacity": "too few GPUs were free or came free",
     "fragmentation": "enough GPUs were free, but not where it could use them",
     ARRIVAL: "it had come between two rounds",
+    EVICTION: "it had lost its GPUs between two rounds",
 }
+_LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
+_STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,21 @@ class Interval:
 
     start_s: float
     end_s: float
-    state: str  # one of CAUSES, "arrival" or "running"
+    state: str  # one of CAUSES, "arrival", "eviction" or "running"
     gpus: tuple[int, ...] = ()
 
     @property
     def seconds(self) -> float:
         return self.end_s - self.start_s
+
+
+@dataclass(frozen=True)
+class Eviction:
+    """A job lost its GPUs at `time_s`, and with them work of so much GPU time."""
+
+    time_s: float
+    reason: str
+    lost_gpu_s: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,23 @@ class Explanation:
                 seconds = np.concatenate(([0.0], np.cumsum(np.where(cause == number, self._lasted, 0.0))))
                 np.add.at(found[name], job[here], seconds[last[here]] - seconds[first[here]])
         found[ARRIVAL] = self._seen - jobs["submit_s"]
+        if "evictions" in self.result.tables:
+            seen = np.append(self._time, self._end_s)[first]
+            found[EVICTION] = np.zeros(len(jobs["job_id"]))
+            np.add.at(found[EVICTION], job, np.maximum(np.minimum(seen, stop) - start, 0.0))
         return found
+
+    def evictions(self, row: int) -> list[Eviction]:
+        """When and why a job lost its GPUs: a node failed or was drained, or the job failed by itself."""
+        table = self.result.tables.get("evictions", {"job": np.empty(0)})
+        return [
+            Eviction(
+                float(table["time_s"][i]),
+                _LOST[str(table["cause"][i])].format(node=table["node"][i]),
+                float(table["lost_gpu_seconds"][i]),
+            )
+            for i in np.flatnonzero(table["job"] == row).tolist()
+        ]
 
     def sentence(self, row: int) -> str:
         """The whole story of a job in one sentence."""
@@ -112,14 +142,23 @@ class Explanation:
         if causes:
             parts = [f"{duration(totals[cause])} because {WORDS[cause]}" for cause in causes]
             tale += ": " + "; ".join(parts)
-        preemptions = int(jobs["preemptions"][row])
+        stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
-            f"{'it was never preempted' if not preemptions else f'it was preempted {_times(preemptions)}'}",
-            {"finished": "and finished", "running": "and was still running when the run ended"}.get(
-                str(jobs["state"][row]), "and was still waiting when the run ended"
-            ),
+            f"it was {' and '.join(stops) or 'never interrupted'}",
+            f"and {self._ending(row)}",
         ]
         return f"{tale}; {' '.join(ends)}."
+
+    def interruptions(self, row: int) -> dict[str, int]:
+        """How often a job was preempted, moved or lost its node, by kind."""
+        return {kind: int(self.result.jobs[kind][row]) for kind in kinds_of(self.result.summary)}
+
+    def _ending(self, row: int) -> str:
+        jobs = self.result.jobs
+        if (state := str(jobs["state"][row])) == ENDED_EARLY:
+            return f"was ended early: {jobs['end_reason'][row]}"
+        doing = "running" if state == "running" else "waiting"
+        return "finished" if state == "finished" else f"was still {doing} when the run ended"
 
     @cached_property
     def _time(self) -> Array:
@@ -194,6 +233,9 @@ class Explanation:
         """The time from `start` to `stop` in the queue, cut where the cause changes."""
         first, last = (int(self._time.searchsorted(time)) for time in (start, stop))
         found: list[Interval] = []
+        seen = float(np.append(self._time, self._end_s)[first])
+        if start < min(seen, stop):  # it lost its GPUs inside a round
+            found.append(Interval(start, min(seen, stop), EVICTION))
         for index in range(first, last):
             name = CAUSES[int(cause[index])]
             begin, end = float(self._time[index]), float(self._time[index] + self._lasted[index])
@@ -205,11 +247,11 @@ class Explanation:
 
 
 def totals_of(history: list[Interval]) -> dict[str, float]:
-    """Seconds waited by cause, the arrival between two rounds included."""
+    """Seconds waited by cause, arrivals and evictions between two rounds included."""
     totals = dict.fromkeys((*CAUSES, ARRIVAL), 0.0)
     for interval in history:
         if interval.state != RUNNING:
-            totals[interval.state] += interval.seconds
+            totals[interval.state] = totals.get(interval.state, 0.0) + interval.seconds
     return totals
 
 

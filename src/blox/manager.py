@@ -12,15 +12,20 @@ import numpy as np
 
 from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
-from blox.protocols import Backend, TerminationPolicy
+from blox.failures.attempts import Attempts
+from blox.protocols import Backend, TerminationPolicy, declared
 from blox.recorder import Recorder
+from blox.registry import spec_of
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState, scalar_index
+from blox.state.node_events import NodeEvent
 from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
 _IDLE_ROUNDS = 10_000  # how long a policy may leave everything idle with nothing to wait for
+_IDLE_EVENTS = 10_000  # how many node events may pass by while nothing runs and no job is to come
 
 
 class BloxManager:
@@ -59,17 +64,21 @@ class BloxManager:
         self._job_state: JobState | None = None
         self._window_left = math.inf if window is None else window[1] - window[0] + 1
         self._idle = 0
+        self._idle_events = 0  # node events since a job last ran
+        self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
         """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
-        for node, up in self.backend.node_events(self.now):
-            lost = cluster_state.set_node_up(node, up)
-            job_state = self._job_state
-            if len(lost) and job_state is not None:
-                job_state.now = self.now
-                self.backend.suspend(lost, job_state)
-                self._take_off(lost, self.now, cluster_state, job_state)
-                self.recorder.evicted(lost, self.now)
+        for event in self.backend.node_events(self.now):
+            if self._job_state is not None:
+                self._advance(event.time_s, cluster_state, self._job_state)
+            before = cluster_state.node_state(event.node)
+            lost = cluster_state.set_node(event.node, event.state)
+            if before != event.state:
+                self.recorder.node_changed(event)
+            if len(lost) and self._job_state is not None:
+                self._evict(lost, event, cluster_state, self._job_state)
+            self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
@@ -80,13 +89,13 @@ class BloxManager:
 
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
-        rows, at = self.backend.completed(cluster_state, job_state)
-        if len(rows):
-            self._retire(rows, at, cluster_state, job_state)
+        self._fail_jobs(cluster_state, job_state)
+        self._complete(cluster_state, job_state)
         if self._ends_none:
             return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
+            self.recorder.ended_early(ended, end_reasons(self.termination, ended, job_state))
             self.backend.suspend(ended, job_state)
             self._retire(ended, self.now, cluster_state, job_state)
 
@@ -125,8 +134,10 @@ class BloxManager:
         wake = self.clock.next_wake(self.now, event, stable_until)
         if event < math.inf or cluster_state.running_count:
             self._idle = 0
-        elif self._ends_idle(wake, job_state):
+        elif self._ends_idle(wake, cluster_state, job_state):
             return
+        if self._idle_events > _IDLE_EVENTS and self.backend.exhausted:
+            raise _stuck(cluster_state, job_state)
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
@@ -138,11 +149,11 @@ class BloxManager:
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
 
-    def _ends_idle(self, wake: float, job_state: JobState) -> bool:
-        """Nothing runs and nobody comes: whether the run is over. A policy may have its reasons to wait."""
+    def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
+        """Nothing runs and no job comes: whether the run is over. A policy may have its reasons to wait."""
         self._idle += 1
         if wake == math.inf or self._idle > _IDLE_ROUNDS:
-            raise _stuck(job_state)
+            raise _stuck(cluster_state, job_state)
         return False
 
     def _last_wake(self) -> float:
@@ -170,6 +181,48 @@ class BloxManager:
     def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         rate, anchor = self.backend.launch(grants, cluster_state, job_state)
         job_state.start(grants.jobs, grants.counts, rate, anchor)
+
+    def _advance(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Moves `job_state` to a time inside the round: jobs that finished or failed before it are gone."""
+        job_state.now = time_s
+        self._fail_jobs(cluster_state, job_state)
+        self.backend.collect(cluster_state, job_state)
+        self._complete(cluster_state, job_state)
+
+    def _complete(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs whose work is done leave."""
+        rows, at = self.backend.completed(cluster_state, job_state)
+        if len(rows):
+            self._retire(rows, at, cluster_state, job_state)
+
+    def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
+        now = job_state.now
+        for time_s, row in self.backend.failed(cluster_state, job_state):
+            job_state.now = time_s
+            self.backend.collect(cluster_state, job_state)
+            self._complete(cluster_state, job_state)
+            if job_state.columns.held_gpus[row]:
+                self._evict(job_state.one(row), None, cluster_state, job_state)
+        job_state.now = now
+
+    def _evict(
+        self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState
+    ) -> None:
+        """Jobs lose their GPUs at `job_state.now`: their node went down, or, without an event, they failed.
+
+        They go back to the queue with the work they have saved: all of it if the event was announced.
+        """
+        at = job_state.now
+        if event is not None and event.announced:
+            self.backend.suspend(rows, job_state)
+            self._take_off(rows, at, cluster_state, job_state)
+        else:
+            saved = self.backend.lose(rows, job_state)
+            self._take_off(rows, at, cluster_state, job_state)
+            progress.report(job_state, rows, saved, at)
+            self._attempts.lost(rows, saved, job_state)
+        self.recorder.evicted(rows, at, self.now, event)
 
     def _retire(
         self,
@@ -206,6 +259,14 @@ class BloxManager:
             self.terminate = True
 
 
+def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState) -> list[str]:
+    """Why a termination policy ends each of these jobs: its own words, or else its name."""
+    reason = declared(termination, "reason")
+    if callable(reason):
+        return [str(text) for text in reason(rows, job_state)]
+    return [str(reason or spec_of(termination))] * len(rows)
+
+
 def _which_run(rows: Array, job_state: JobState) -> Array | None:
     """Which of these rows hold GPUs; None: all of them."""
     if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
@@ -214,12 +275,15 @@ def _which_run(rows: Array, job_state: JobState) -> Array | None:
     return None if running.all() else running
 
 
-def _stuck(job_state: JobState) -> BloxError:
+def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:
     rows = job_state.active if job_state.active_count else job_state.waiting
     some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
     held = "admitted" if job_state.active_count else "held by the admission policy"
+    down = cluster_state.nodes - int(cluster_state.node_up.sum())
+    lost = f"; {down} of {cluster_state.nodes} nodes are down" if down else ""
+    advice = "check that the policies give every job a turn, and that the placement can place it at all"
     return BloxError(
-        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more",
+        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more{lost}",
         where=f"at {job_state.now:.12g} s",
-        fix="check that the policies give every job a turn, and that the placement can place it at all",
+        fix=f"let nodes come back, and {advice}" if down else advice,
     )

@@ -67,6 +67,11 @@ _WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
 _PART = Form("a part", lambda value: not isinstance(value, type))
 _CLASS = Form("a class", lambda value: isinstance(value, type))
 
+_REASON = Form(
+    "a text, or a method(rows, job_state) that gives one text per row",
+    lambda value: isinstance(value, str) or callable(value),
+)
+
 _ATTRIBUTES = (
     Attribute(
         "stable_until",
@@ -151,6 +156,29 @@ _ATTRIBUTES = (
         "whether it takes the cluster as one pool of GPUs, so that no job counts as spread",
     ),
     Attribute(
+        "reason",
+        ("termination",),
+        _REASON,
+        None,
+        "why it ends jobs, for the column `end_reason` of `jobs.csv`; without it, the spec of the policy",
+    ),
+    Attribute(
+        "reads_durations",
+        POLICIES,
+        _FLAG,
+        None,
+        "whether it reads `remaining_s()` or `expected_s`: with the true durations its runs are an oracle's; "
+        "of a policy from outside that does not say it, its code is read",
+    ),
+    Attribute(
+        "uses_seed",
+        POLICIES,
+        _FLAG,
+        None,
+        "whether it draws random numbers, so that its runs differ by seed; a policy from outside that does "
+        "not say it may",
+    ),
+    Attribute(
         "simulation",
         ("performance",),
         _CLASS,
@@ -166,6 +194,34 @@ _ATTRIBUTES = (
         "raises BloxError for the first job of a JobTable that it has no speed for, before anything runs",
     ),
     Attribute(
+        "check_cluster",
+        ("performance", "scheduling", "placement"),
+        _method("spec"),
+        None,
+        "raises BloxError for a ClusterSpec that it cannot work with, before anything runs",
+    ),
+    Attribute(
+        "reference",
+        ("performance",),
+        _TEXT,
+        "",
+        "the GPU type that durations hold for, which results name",
+    ),
+    Attribute(
+        "by_gpu_type",
+        ("performance",),
+        _FLAG,
+        True,
+        "whether jobs are faster on some GPU types than on others: results tell where they are not",
+    ),
+    Attribute(
+        "by_nodes",
+        ("performance",),
+        _FLAG,
+        True,
+        "whether being spread over nodes costs jobs anything: results tell where it does not",
+    ),
+    Attribute(
         "unknown_models",
         ("performance",),
         _method("job_state"),
@@ -175,8 +231,14 @@ _ATTRIBUTES = (
     Attribute(
         "table", ("workload",), _TABLE, None, "all its jobs, where they are known before the run: a trace"
     ),
+    Attribute("jobs", ("workload",), _COUNT, None, "how many jobs it has, if it says so and has no `table`"),
     Attribute(
-        "jobs", ("workload",), _COUNT, None, "how many jobs it has; without it, and without `table`, no end"
+        "endless",
+        ("workload",),
+        _FLAG,
+        None,
+        "whether it has no end unless `jobs` is given; one that does not say it, and has neither `table` nor "
+        "`jobs`, is drawn to its end before the run",
     ),
     Attribute(
         "largest_gpus",

@@ -9,11 +9,13 @@ What a part may say beyond its verb is declared in OPTIONAL (`optional.py`) and 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Protocol
 
 from blox.optional import OPTIONAL, Attribute, declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
@@ -53,7 +55,7 @@ class SchedulingPolicy(Protocol):
     """Decides in which order jobs get GPUs, and how many. Asked every round, before placement."""
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        """The jobs to run, in order. Who is not listed is suspended. Same state, same answer."""
+        """The jobs to run, in order. Jobs that are not listed are suspended. Same state, same answer."""
         ...
 
 
@@ -73,7 +75,11 @@ class PlacementPolicy(Protocol):
 
 
 class TerminationPolicy(Protocol):
-    """Decides which jobs end before their work is done (loss converged, trial pruned)."""
+    """Decides which jobs end before their work is done (loss converged, trial pruned).
+
+    `reason`, where it has one, goes into the column `end_reason` of `jobs.csv`: a text, or a method
+    `reason(rows, job_state)` that gives one text per row. Otherwise the policy's spec does.
+    """
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         """Rows of active jobs that end now; they count as finished."""
@@ -95,8 +101,11 @@ class StablePart(Protocol):
 class ClusterManagement(Protocol):
     """Keeps track of machines: which came, went, failed."""
 
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
-        """(node, up) for every machine whose state has changed since the last call."""
+    def node_events(self, now: float) -> Sequence[NodeEvent]:
+        """Every change of a machine's state up to `now`, in order of time, each returned once.
+
+        An event may lie before `now`: jobs on a machine that goes down stop at the time of the event.
+        """
         ...
 
 
@@ -125,6 +134,10 @@ class JobPreemption(Protocol):
         """Stops jobs at `job_state.now`, their progress kept. Also called for jobs that are ended early."""
         ...
 
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """Jobs lose their GPUs at `job_state.now`, without warning; returns the work (s) each has saved."""
+        ...
+
 
 class MetricCollection(Protocol):
     """Reports how jobs fare, and which are done."""
@@ -141,12 +154,19 @@ class MetricCollection(Protocol):
         """Rows that have finished their work up to now, and when each did (or all of them)."""
         ...
 
+    def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:
+        """(time, row) of running jobs that fail by themselves up to now, in order of time, each once.
+
+        One that finishes before its time has not failed.
+        """
+        ...
+
 
 class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Protocol):
     """What carries decisions out: the simulation, processes of this machine, a cluster."""
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """When something next happens by itself: a submission, a completion, a node event. inf: never."""
+        """When something next happens by itself: submission, completion, failure, node event. inf: never."""
         ...
 
     def wait_until(self, time_s: float) -> float:

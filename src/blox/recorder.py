@@ -1,6 +1,6 @@
 """Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
 
-During the run it only notes who came, started, stopped and left; what follows from that is worked out
+During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
 afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
 what was free and what was handed out, so the length of the queue by GPU count is enough.
 """
@@ -8,13 +8,15 @@ what was free and what was handed out, so the length of the queue by GPU count i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 import numpy as np
 
+from blox.failures.log import FailureLog
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
@@ -81,7 +83,11 @@ class Recorder:
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
+        self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
+        self.failures: FailureLog | None = None  # where something may fail
+        self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
+        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -93,13 +99,26 @@ class Recorder:
             self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
             self._ceased += _raw(rows[~was_running])
 
+    def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
+        """Jobs end before their work is done, each for its reason."""
+        self.end_reasons.update(zip(rows.tolist(), reasons))
+
     def admitted(self, rows: Array) -> None:
         self._began += _raw(rows)
 
-    def evicted(self, rows: Array, now: float) -> None:
-        """Jobs lost their node."""
-        self._ends.append((now, rows))
+    def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
+        """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
+        self._ends.append((at, rows))
         self._began += _raw(rows)
+        self._disturbed = True
+        if self.failures is not None:
+            self.failures.evicted(rows, at, now, event)
+
+    def node_changed(self, event: NodeEvent) -> None:
+        """A node is in another state."""
+        self._disturbed = True
+        if self.failures is not None:
+            self.failures.node_changed(event)
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
@@ -107,7 +126,14 @@ class Recorder:
         launched, suspended, moved = len(launch.jobs), len(suspend), len(move.jobs)
         held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
         started = launched or moved
-        if not (started or suspended or finished or submitted > self._submitted or held != self._held):
+        if not (
+            started
+            or suspended
+            or finished
+            or submitted > self._submitted
+            or held != self._held
+            or self._disturbed
+        ):
             return
         now, handed_out = job_state.now, 0
         if self._handed_out and now > self._handed_out_until:
@@ -124,13 +150,17 @@ class Recorder:
                 self._starts.append((now, jobs, launch.counts, launch.gpus))
                 self._ceased += _raw(jobs)
             handed_out = _handed_out(launch) + _handed_out(move)
+            if self.failures is not None:
+                self.failures.started(launch.jobs, job_state)
+                self.failures.started(move.jobs, job_state)
             if self._round_end is not None:
                 self._handed_out_until = self._round_end(now)
             if holdings.shared:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
+        self._disturbed = False
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus, holdings.used
+        total, used = cluster_state.total_gpus + cluster_state.draining_gpus, holdings.used
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
@@ -168,13 +198,36 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
+        job, start, end, counts = self._runs(end_s)
+        gpus = [gpus for *_, gpus in self._starts]
+        return {
+            "job": np.repeat(job, counts),
+            "gpu": np.concatenate(gpus) if gpus else np.empty(0, dtype=np.int64),
+            "start_s": np.repeat(start, counts),
+            "end_s": np.repeat(end, counts),
+        }
+
+    def gpu_seconds(self, begin_s: float, until_s: float) -> float:
+        """GPU-seconds held between two times; a GPU that two jobs share counts once."""
+        if self.shared:
+            return self._shared_gpu_s(begin_s, until_s)
+        _, start, end, counts = self._runs(self._end_s)
+        inside = np.minimum(end, until_s) - np.maximum(start, begin_s)
+        return float((counts * np.maximum(inside, 0.0)).sum())
+
+    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array]:
+        """Of every uninterrupted time of a job on GPUs: the job, its start and end, and how many GPUs."""
+        if self._paired is None or self._paired[0] != end_s:
+            self._paired = end_s, self._pair(end_s)
+        return self._paired[1]
+
+    def _pair(self, end_s: float) -> tuple[Array, Array, Array, Array]:
         if not self._starts:
-            empty = np.empty(0, dtype=np.int64)
-            return {"job": empty, "gpu": empty, "start_s": np.empty(0), "end_s": np.empty(0)}
+            none = np.empty(0, dtype=np.int64)
+            return none, np.empty(0), np.empty(0), none
         job = np.concatenate([rows for _, rows, _, _ in self._starts])
         start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
         counts = np.concatenate([c for _, _, c, _ in self._starts])
-        gpu = np.concatenate([g for *_, g in self._starts])
         ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
         ended = np.concatenate(
             [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
@@ -188,20 +241,16 @@ class Recorder:
         closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
         end = np.full(len(job), end_s)
         end[by_start[closed]] = ended[by_end][where[closed]]
-        return {
-            "job": np.repeat(job, counts),
-            "gpu": gpu,
-            "start_s": np.repeat(start, counts),
-            "end_s": np.repeat(end, counts),
-        }
+        return job, start, end, counts
 
-    def busy_gpu_s(self, end_s: float) -> float:
-        """GPU-seconds in which somebody was on a GPU; two jobs that share one count once."""
-        stints = self.stints(end_s)
+    def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
+        """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
+        stints = self.stints(self._end_s)
         order = np.lexsort((stints["start_s"], stints["gpu"]))
         gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
         busy, last, until = 0.0, -1, 0.0
         for on, begin, stop in zip(gpu.tolist(), start.tolist(), end.tolist()):
+            begin, stop = max(begin, begin_s), min(stop, until_s)
             if on != last:
                 last, until = on, begin
             busy += max(0.0, stop - max(begin, until))

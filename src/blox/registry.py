@@ -9,8 +9,10 @@ entry points of installed packages (group `blox.<kind>`).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.util
+import inspect
 import math
 import pkgutil
 import re
@@ -23,6 +25,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
 
 T = TypeVar("T")
@@ -38,6 +41,8 @@ PACKAGES = {
     "reader": "blox.workloads.readers",
     "compat": "blox.compat",
     "backend": "blox.backends",
+    "failures": "blox.failures",
+    "metric": "blox.measures",
 }
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
@@ -85,6 +90,24 @@ class Register:
 
     def backend(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("backend", name)
+
+    def failures(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("failures", name)
+
+    def metric(
+        self,
+        name: str,
+        *,
+        unit: typing.Literal["", "seconds", "share", "count"] = "",
+        better: typing.Literal["", "low", "high"] = "",
+    ) -> Callable[[Any], Any]:
+        """For a function of a Result. `unit` says how its value is written, `better` which is marked best."""
+
+        def enter(function: Any) -> Any:
+            function.blox_unit, function.blox_better = unit, better
+            return self._decorator("metric", name)(function)
+
+        return enter
 
 
 register = Register()
@@ -156,6 +179,8 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     missing = [n for n, f in fields.items() if f.required and n not in values]
     if missing:
         raise BloxError(f"the parameter {missing[0]!r} must be given", where=where, fix=f"{missing[0]}=...")
+    if isinstance(cls, types.FunctionType):
+        return functools.partial(cls, **values) if values else cls
     try:
         return cls(**values)
     except BloxError as error:
@@ -182,7 +207,9 @@ class Parameter:
 
 
 def parameters(cls: type) -> dict[str, Parameter]:
-    """The constructor keywords of a part, from its dataclass fields."""
+    """The constructor keywords of a part, from its dataclass fields; of a function, its keyword-only ones."""
+    if isinstance(cls, types.FunctionType):
+        return _keywords(cls)
     if not dataclasses.is_dataclass(cls):
         return {}
     try:
@@ -247,8 +274,8 @@ def parse_options(text: str, *, where: str, separator: str = ",") -> dict[str, s
     return options
 
 
-def load_class(path: str, class_name: str) -> type:
-    """A class out of a Python file; what goes wrong inside the file is told with its line."""
+def load_class(path: str, class_name: str, *, function: bool = False) -> type:
+    """A class out of a Python file, or a `function`; what goes wrong in the file is told with its line."""
     file = Path(path)
     if not file.is_file():
         raise BloxError(
@@ -271,6 +298,11 @@ def load_class(path: str, class_name: str) -> type:
             fix="run it with python to see the whole trace",
         ) from None
     cls = getattr(module, class_name, None)
+    if function and isinstance(cls, types.FunctionType):
+        return cls  # type: ignore[return-value]
+    if function and not isinstance(cls, type):
+        here = [n for n, v in vars(module).items() if callable(v) and v.__module__ == name]
+        raise BloxError(f"no function is called {class_name!r}", where=path, fix=suggestion(class_name, here))
     if not isinstance(cls, type):
         here = [n for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == name]
         raise BloxError(f"no class is called {class_name!r}", where=path, fix=suggestion(class_name, here))
@@ -292,7 +324,7 @@ class FileSpec(typing.NamedTuple):
     options: str
 
 
-def file_in(spec: str) -> FileSpec | None:
+def file_in(spec: str, what: str = "class") -> FileSpec | None:
     """The parts of a spec that begins with a file; None for one that begins with a name.
 
     The options of a named part may name files themselves: `promote:policy=./mine.py:Mine`.
@@ -301,7 +333,8 @@ def file_in(spec: str) -> FileSpec | None:
     if _OPTIONS.match(head):
         return None
     if not marker and spec.endswith(".py"):
-        raise BloxError("a file needs a class behind it", where=spec, fix=f"{spec}:Class")
+        form = "Class" if what == "class" else what
+        raise BloxError(f"a file needs a {what} behind it", where=spec, fix=f"{spec}:{form}")
     class_name, _, options = rest.partition(":")
     return FileSpec(f"{head}.py", class_name, options) if marker else None
 
@@ -309,8 +342,6 @@ def file_in(spec: str) -> FileSpec | None:
 def parameters_needed(cls: type) -> bool:
     """Whether a plain class cannot be constructed without arguments."""
     try:
-        import inspect
-
         wanted = list(inspect.signature(cls).parameters.values())
     except (TypeError, ValueError):
         return False
@@ -318,10 +349,26 @@ def parameters_needed(cls: type) -> bool:
 
 
 def _class_and_options(kind: str, spec: str) -> tuple[type, str]:
-    if (named := file_in(spec)) is not None:
-        return load_class(named.path, named.class_name), named.options
+    function = kind == "metric"
+    if (named := file_in(spec, "function" if function else "class")) is not None:
+        return load_class(named.path, named.class_name, function=function), named.options
     name, _, options = spec.partition(":")
     return find(kind, name.strip(), where=f"{kind} spec {spec!r}"), options
+
+
+def _keywords(function: types.FunctionType) -> dict[str, Parameter]:
+    """The keyword-only arguments of a function; one without a type has that of its default."""
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception:  # a name that the file imports for type checkers alone
+        hints = {}
+    found = {}
+    for name, each in inspect.signature(function).parameters.items():
+        if each.kind is each.KEYWORD_ONLY:
+            required = each.default is each.empty
+            kind = hints.get(name, str if required else type(each.default))
+            found[name] = Parameter(kind, None if required else each.default, required)
+    return found
 
 
 def _convert(text: str, wanted: Any, *, where: str) -> Any:
@@ -358,6 +405,8 @@ def _convert(text: str, wanted: Any, *, where: str) -> Any:
         if text.lower() not in truth:
             raise BloxError(f"{text!r} is neither true nor false", where=where, fix="write true or false")
         return truth[text.lower()]
+    if wanted is Seconds:
+        return parse_duration(text, where=where)
     if wanted in (int, float):
         try:
             number = wanted(text)

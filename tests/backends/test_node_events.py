@@ -19,9 +19,11 @@ from blox.performance.sensitivity import Sensitivity
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation
 from blox.workloads.table import JobTable
 
+DOWN = NodeEvent(300.0, 1, "down")
 KINDS = [
     (getattr(model, "simulation", Simulation), model)
     for model in (Duration(), ByThroughput(), Sensitivity(), Goodput())
@@ -29,11 +31,13 @@ KINDS = [
 
 
 def test_listed_events_are_returned_once_in_order_of_time():
-    events = ListedNodeEvents([(20.0, 1, False), (10.0, 0, False), (20.0, 0, True), (30.0, 1, True)])
+    early, late = NodeEvent(10.0, 0, "down"), NodeEvent(30.0, 1, "up")
+    together = [NodeEvent(20.0, 1, "down"), NodeEvent(20.0, 0, "up")]
+    events = ListedNodeEvents([*together, early, late])
     assert (events.next_s, events.due(9.0)) == (10.0, [])
-    assert events.due(20.0) == [(0, False), (1, False), (0, True)]
+    assert events.due(20.0) == [early, *together]
     assert (events.next_s, events.due(20.0)) == (30.0, [])
-    assert events.due(100.0) == [(1, True)]
+    assert events.due(100.0) == [late]
     assert events.next_s == math.inf
 
 
@@ -63,14 +67,14 @@ def simulated(kind, model, events):
 
 @pytest.mark.parametrize(("kind", "model"), KINDS)
 def test_the_next_event_is_the_earliest_of_completion_submission_and_node_event(kind, model):
-    backend, cluster_state, job_state = simulated(kind, model, ListedNodeEvents([(300.0, 1, False)]))
+    backend, cluster_state, job_state = simulated(kind, model, ListedNodeEvents([DOWN]))
     grants = Allocation.from_dict({0: (0,)})
     rate, anchor = backend.launch(grants, cluster_state, job_state)
     job_state.start(grants.jobs, grants.counts, rate, anchor)
     cluster_state.holdings.replace(grants)
     assert backend.next_event(cluster_state, job_state) == 300.0
     assert backend.node_events(299.0) == []
-    assert backend.node_events(300.0) == [(1, False)]
+    assert backend.node_events(300.0) == [DOWN]
     assert backend.next_event(cluster_state, job_state) == 500.0
     job_state.now = 500.0
     backend.submit(job_state)
@@ -89,10 +93,8 @@ def test_no_kind_of_backend_has_a_next_event_of_its_own(kind):
 
 
 def test_a_backend_that_is_busy_acts_on_events_when_it_is_done():
-    backend, cluster_state, job_state = simulated(
-        Simulation, Duration(), ListedNodeEvents([(300.0, 1, False)])
-    )
+    backend, cluster_state, job_state = simulated(Simulation, Duration(), ListedNodeEvents([DOWN]))
     backend._busy_until_s = 400.0
     assert backend.next_event(cluster_state, job_state) == 400.0
-    assert backend.node_events(400.0) == [(1, False)]
+    assert backend.node_events(400.0) == [DOWN]
     assert backend.next_event(cluster_state, job_state) == 500.0

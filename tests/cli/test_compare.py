@@ -85,7 +85,7 @@ def test_a_run_that_fails_leaves_the_others(command, tmp_path):
     assert "las" in answer.out
     assert "ZeroDivisionError" in answer.err and "bad.py:3" in answer.err and "Traceback" not in answer.err
     assert "1 of 2 runs failed" in answer.err
-    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["compare.toml", "las"]
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["compare.csv", "compare.toml", "las"]
 
 
 def test_a_directory_with_something_else_in_it_is_refused(command, tmp_path):

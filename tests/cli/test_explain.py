@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blox import Experiment, Result
-from blox.explain import ARRIVAL, RUNNING, Explanation, places, totals_of
+from blox.explain import ARRIVAL, EVICTION, RUNNING, Explanation, places, totals_of
 from blox.recorder import CAUSES as OF_SCHEDULING
 
 CAUSES = (*OF_SCHEDULING, ARRIVAL)
@@ -21,7 +21,16 @@ VARIANTS = {
     "events": {"scheduler": "srtf", "clock": "events"},
     "compat": {"compat": "blox:policy=Las,accept=1.2"},
     "overheads": {"scheduler": "las", "overheads": "launch=30,restart=60"},
+    "failures": {"failures": "mtbf=8h,repair=1h", "overheads": "restart=60,checkpoint=600"},
+    "failures of jobs": {"failures": "job_mtbf=10h", "max_rounds": 900},
+    "drains": {"scheduler": "srtf", "failures": "drain:node=0+1,at=20h,lasts=9h,notice=1h"},
+    "failures, events": {"failures": "mtbf=8h,repair=1h", "overheads": "checkpoint=600", "clock": "events"},
 }
+
+
+def causes_of(result):
+    """Why jobs may wait in a run."""
+    return (*CAUSES, EVICTION) if "wait_eviction_s" in result.summary else CAUSES
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=str)
@@ -31,12 +40,12 @@ def result(request):
 
 def test_what_the_jobs_waited_adds_up_to_the_summary(result):
     explanation = Explanation(result)
-    by_history = dict.fromkeys(CAUSES, 0.0)
+    by_history = dict.fromkeys(causes_of(result), 0.0)
     for row in range(len(result.jobs["job_id"])):
         for cause, seconds in totals_of(explanation.history(row)).items():
             by_history[cause] += seconds
     at_once = {cause: float(seconds.sum()) for cause, seconds in explanation.waits().items()}
-    for cause in CAUSES:
+    for cause in causes_of(result):
         expected = pytest.approx(result.summary[f"wait_{cause}_s"], rel=1e-9, abs=1e-6)
         assert by_history[cause] == expected
         assert at_once[cause] == expected
@@ -46,7 +55,7 @@ def test_the_causes_add_up_to_all_queueing(result):
     jobs, end_s = result.jobs, result.summary["end_s"]
     end = np.where(np.isnan(jobs["finish_s"]), end_s, jobs["finish_s"])
     queueing = float((end - jobs["submit_s"] - jobs["run_s"]).sum())
-    waited = sum(result.summary[f"wait_{cause}_s"] for cause in CAUSES)
+    waited = sum(result.summary[f"wait_{cause}_s"] for cause in causes_of(result))
     assert waited == pytest.approx(queueing, rel=1e-9)
 
 
@@ -125,7 +134,7 @@ def test_a_sentence_sums_a_job_up(run):
     result = run("first,0,4,3600 second,100,4,600", scheduler="fifo", round_s=300.0)
     assert Explanation(result).sentence(1) == (
         "Job second (4 GPUs) waited 58.3 min of its 68.3 min: 55 min because too few GPUs were free or came "
-        "free; 3.33 min because it had come between two rounds; it was never preempted and finished."
+        "free; 3.33 min because it had come between two rounds; it was never interrupted and finished."
     )
 
 

@@ -90,6 +90,13 @@ def test_the_readme_can_be_followed(tmp_path):
     assert follow(ROOT / "README.md", tmp_path)
 
 
+def test_the_page_on_failures_can_be_followed(tmp_path):
+    typed = follow(ROOT / "docs" / "failures.md", tmp_path)
+    told = next(text for command, text in typed.items() if "explain" in command)
+    assert "node-4 failed" in told and "21.6 min" in told, "the page shows this job"
+    assert (tmp_path / "results" / "rack" / "outages.csv").read_text().count(",7200,9000,") == 4
+
+
 def test_a_newcomer_writes_a_policy(tmp_path):
     page = ROOT / "docs" / "writing-a-policy.md"
     typed = follow(page, tmp_path)
@@ -117,6 +124,13 @@ def test_a_newcomer_writes_a_policy(tmp_path):
     jobs = read_jobs(tmp_path / "results" / "even" / "jobs.csv", 40)
     assert jobs["moves"].sum() > 40, "the elastic policy of the page resizes jobs"
     assert (jobs["gpu_seconds"] != jobs["gpus"] * jobs["run_s"]).any()
+    rigid, even = (
+        read_jobs(tmp_path / "results" / "elastic" / name / "jobs.csv", 40)
+        for name in ("fifo", "even.py-Even")
+    )
+    assert even["jct_s"].mean() < rigid["jct_s"].mean(), "it is better than running jobs as they ask"
+    slower = even["run_s"] / rigid["run_s"]  # on fewer GPUs than a job asks for, not by its batch
+    assert slower.max() < 5, sorted(slower)
     again = shell("blox run results/ageing/experiment.toml --out results/again", tmp_path)
     assert again.returncode == 0, again.stderr
     for name in ("jobs.csv", "summary.json", "experiment.toml"):

@@ -42,7 +42,8 @@ def test_fifo_strict(run):
     assert result.summary["avg_jct_s"] == (250 + 120 + 420 + 520 + 690) / 5
     assert result.summary["makespan_s"] == 800
     # GPU-seconds: 500 + 240 + 600 + 80 + 300, of 4 GPUs for 800 s
-    assert result.summary["utilisation"] == 1720 / 3200
+    assert result.summary["utilisation_whole_run"] == 1720 / 3200
+    assert result.summary["utilisation"] == 1.0  # of A and B, while jobs arrived: from 0 to 110 s
 
 
 def test_fifo_with_skipping(run):

@@ -4,7 +4,6 @@ import ast
 import json
 import statistics
 
-import numpy as np
 import pytest
 
 from blox import BloxError, Experiment
@@ -14,9 +13,7 @@ from blox.performance.training import slowdown, step_s
 from blox.registry import build
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
-from blox.state.plan import Allocation
 from blox.workloads.population import MODELS
-from support.states import admitted, idle_cluster
 
 TABLE = """model,aliases,parameters_m,largest_share,step_ms,source
 big,large|huge net,31.25,0.5,1000,test
@@ -33,43 +30,36 @@ def files(tmp_path):
     return {"models": str(tmp_path / "models.csv"), "gpus": str(tmp_path / "gpus.csv")}
 
 
-def rates(model, held, cluster, name="big"):
-    """The rate of each of some jobs, given the GPUs of each."""
-    cluster = cluster if isinstance(cluster, ClusterState) else idle_cluster(cluster)
-    job_state = admitted([len(gpus) for gpus in held], model=[name] * len(held))
-    found = model.rate(Allocation.from_dict(dict(enumerate(held))), cluster, job_state)
-    return np.broadcast_to(found, len(held)).tolist()
-
-
-def test_a_job_on_two_nodes_pays_for_the_network(files):
+def test_a_job_on_two_nodes_pays_for_the_network(files, rates):
     """2 GPUs, 10 Gb/s: together 1 + 1 / 100 s a step, apart 1 + 1 / 10 s."""
     found = rates(Spread(**files), [(0, 1), (2, 4), (3,)], "4x4:network_gbps=10")
     assert found == pytest.approx([1.0, 1.01 / 1.1, 1.0], rel=1e-12)
 
 
-def test_more_nodes_cost_more(files):
+def test_more_nodes_cost_more(files, rates):
     """4 GPUs: 1 + 1.5/100 s; on 2 + 2: 1 + 1/100 + 1/10; 3 + 1: 1 + 4/3/100 + 1/10; 1 each: 1 + 1.5/10."""
     held = [(0, 1, 2, 3), (4, 5, 8, 9), (6, 12, 13, 14), (7, 10, 15, 16)]
     expected = [1.0, 1.015 / 1.11, 1.015 / (1 + 4 / 300 + 0.1), 1.015 / 1.15]
     assert rates(Spread(**files), held, "5x4:network_gbps=10") == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_job_wider_than_a_node_needs_the_network_anyway(files):
+def test_a_job_wider_than_a_node_needs_the_network_anyway(files, rates):
     """8 GPUs on two nodes of 4: 1 + 1.5/100 + 1/10 s whatever the policy; on 4 nodes 1 + 1/100 + 1.5/10."""
     held = [tuple(range(8)), (8, 9, 12, 13, 16, 17, 20, 21)]
     expected = [1.0, 1.115 / 1.16]
-    assert rates(Spread(**files), held, "6x4:network_gbps=10") == pytest.approx(expected, rel=1e-12)
+    packed = Spread(**files, durations="here")
+    assert rates(packed, held, "6x4:network_gbps=10") == pytest.approx(expected, rel=1e-12)
 
 
-def test_slow_gpus_lose_less_and_several_types_go_at_the_slowest_pace(files):
+def test_slow_gpus_lose_less_and_several_types_go_at_the_slowest_pace(files, rates):
     """At half the speed a step is 2 s of compute: together 2.01, apart 2.1."""
     cluster = "slow=2x4,gpu=2x4:network_gbps=10"
     held = [(0, 4), (1, 8), (9, 12)]
     expected = [2.01 / 2.1, 2.01 / 2.1, 1.01 / 1.1]
-    assert rates(Spread(**files), held, cluster) == pytest.approx(expected, rel=1e-12)
+    assert rates(Spread(**files, durations="here"), held, cluster) == pytest.approx(expected, rel=1e-12)
 
 
-def test_racks_and_links_are_those_of_the_cluster(files, tmp_path):
+def test_racks_and_links_are_those_of_the_cluster(files, tmp_path, rates):
     """Links of 200 and 400 Gb/s: 300 on average. Between racks 1 Gb/s: 1 + 1 s."""
     links = "[[0, 200, 400], [200, 0, 300], [400, 300, 0]]"
     nodes = "".join(f'[[nodes]]\ngpus = 3\nname = "n{i}"\nrack = {i // 2}\n' for i in range(4))
@@ -77,16 +67,17 @@ def test_racks_and_links_are_those_of_the_cluster(files, tmp_path):
     path.write_text(f"network_gbps = 10\nrack_gbps = 1\n{nodes}[links]\ngpu = {links}\n")
     together = 1 + 1 / 300
     expected = [together / 1.1, together / 2]
-    assert rates(Spread(**files), [(0, 3), (1, 6)], str(path)) == pytest.approx(expected, rel=1e-12)
+    packed = Spread(**files, durations="here")
+    assert rates(packed, [(0, 3), (1, 6)], str(path)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_nothing_is_spread_where_nodes_do_not_count(files):
+def test_nothing_is_spread_where_nodes_do_not_count(files, rates):
     cluster = ClusterState(cluster_from_spec("4x4:network_gbps=10"))
     cluster.one_pool = True
     assert rates(Spread(**files), [(0, 4)], cluster) == [1.0]
 
 
-def test_names_are_known_by_letters_and_digits_and_others_take_the_default(files):
+def test_names_are_known_by_letters_and_digits_and_others_take_the_default(files, rates):
     """The default has a tenth of the parameters: 1 + 0.1/100 and 1 + 0.1/10."""
     for name in ("big", "BIG", "Large", "huge-net (batch size 8)"):
         assert rates(Spread(**files), [(0, 4)], "2x4:network_gbps=10", name) == [pytest.approx(1.01 / 1.1)]
@@ -164,7 +155,7 @@ def test_a_bad_table_is_refused_with_its_line(tmp_path, text, says):
     assert says in refused.value.text() and "fix:" in refused.value.text()
 
 
-def test_a_cluster_without_a_network_is_refused():
+def test_a_cluster_without_a_network_is_refused(rates):
     with pytest.raises(BloxError, match="network_gbps is 0"):
         rates(Spread(), [(0, 4)], "2x4:network_gbps=0")
     with pytest.raises(BloxError, match="network_gbps is '-10'"):

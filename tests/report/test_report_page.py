@@ -13,6 +13,7 @@ import pytest
 from blox import Experiment
 from blox.report import figures, measures, series, write_report
 from blox.report.page import page
+from blox.results.replications import Replications
 from support.toy_runs import ToyResult, toy_run
 
 SECTIONS = (
@@ -37,6 +38,11 @@ def drawn(html: str) -> dict[str, dict]:  # type: ignore[type-arg]
 @pytest.fixture(scope="module")
 def html(three: list[ToyResult]) -> str:
     return own_text(page(three, "a title"))
+
+
+@pytest.fixture(scope="module")
+def seeded_html(three_seeded: list[Replications]) -> str:
+    return own_text(page(three_seeded, "a title"))
 
 
 def test_it_is_one_file_and_nothing_else_remains(tmp_path: Path, three: list[ToyResult]) -> None:
@@ -72,11 +78,23 @@ def test_it_loads_nothing(html: str) -> None:
 def test_it_has_every_section_and_a_figure_for_each(html: str) -> None:
     assert re.findall(r'<section id="([\w-]+)"', html) == list(SECTIONS)
     assert len(drawn(html)) == len(SECTIONS) - 2
-    assert "has the lowest average JCT" in html
+    assert "Not tested: in this one run the average JCT is from" in html
     for unit in ("(h)", "(min)", "(%)"):
         assert unit in html
-    assert 'class="best"' in html
+    assert 'class="best"' not in html, "one run of each: nothing is better for sure"
     assert "scheduler = &quot;srtf&quot;" in html
+
+
+def test_over_several_seeds_it_has_intervals_and_differences(seeded_html: str) -> None:
+    sections = re.findall(r'<section id="([\w-]+)"', seeded_html)
+    assert sections == ["metrics", "average-jct", "average-resp", "differences", *SECTIONS[1:]]
+    assert "has the lowest average JCT" in seeded_html and 'class="best"' in seeded_html
+    assert "Over 60 jobs in each run. Means of 6 seeds; ± is the 95 % interval." in seeded_html
+    assert "not distinguishable" in seeded_html and "<small>±" in seeded_html
+    for name in ("jct-averages", "resp-averages"):
+        bars = [trace["error_x"] for trace in drawn(seeded_html)[name]["data"]]
+        assert len(bars) == 3 and all(bar["visible"] and bar["array"][0] > 0 for bar in bars)
+    assert "seeds = 6" in seeded_html, "the settings run them all again"
 
 
 def test_runs_keep_their_colours(html: str) -> None:
@@ -142,6 +160,7 @@ def test_long_runs_stay_small() -> None:
         submit_s=submit,
         jct_s=rng.lognormal(8, 2, jobs),
         responsiveness_s=rng.exponential(900, jobs),
+        queueing_s=rng.exponential(900, jobs),
         gpus=np.ones(jobs, dtype=int),
         in_window=np.ones(jobs, dtype=bool),
     )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from blox.report.labels import folded
-from blox.report.table import comparison_table
-from support.toy_runs import ToyResult
+from blox.report.run import Run
+from blox.report.table import comparison_table, difference_table
+from blox.results.replications import Replications
+from support.toy_runs import ToyResult, toy_run
 
 
-def printed(runs: list[ToyResult], width: int, colour: bool = False) -> str:
+def printed(runs: Sequence[Run], width: int, colour: bool = False) -> str:
     text = StringIO()
     Console(file=text, width=width, force_terminal=colour, legacy_windows=False).print(comparison_table(runs))
     return text.getvalue()
@@ -23,15 +26,34 @@ def test_every_figure_fits(three: list[ToyResult], width: int) -> None:
     text = printed(three, width)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
-    for word in ("avg", "median", "p95", "p99", "span", "util.", "empt.", "jobs/s", "123k"):
+    for word in ("avg", "median", "p95", "p99", "span", "util.", "rupt.", "jobs/s", "123k"):
         assert word in text
     for run in three:
         assert any(line.startswith(run.label) for line in text.splitlines())
 
 
-def test_the_best_value_is_bold(three: list[ToyResult]) -> None:
-    assert "\x1b[1;32m" in printed(three, 120, colour=True)
-    assert "\x1b[1;32m" not in printed(three[:1], 120, colour=True)
+def test_the_best_value_is_bold_where_it_is_the_best_for_sure(
+    three: list[ToyResult], three_seeded: list[Replications]
+) -> None:
+    assert "\x1b[1;32m" in printed(three_seeded, 120, colour=True)
+    assert "\x1b[1;32m" not in printed(three_seeded[:1], 120, colour=True)
+    assert "\x1b[1;32m" not in printed(three, 120, colour=True), "one run of each shows nothing for sure"
+
+
+def test_intervals_stand_below_the_figures(three_seeded: list[Replications]) -> None:
+    lines = printed(three_seeded, 120).splitlines()
+    below = lines[next(at for at, line in enumerate(lines) if line.startswith("fifo")) + 1]
+    assert below.split()[0].startswith("±") and len(below.split()) == 9
+
+
+def test_differences_from_the_lowest(three_seeded: list[Replications]) -> None:
+    text = StringIO()
+    table = difference_table(three_seeded)
+    Console(file=text, width=80).print(table)
+    rows = [line for line in text.getvalue().splitlines() if line.startswith(("fifo", "srtf", "las"))]
+    assert "lowest" in rows[0] and " to " in rows[1] and "%" in rows[1]
+    assert any("not distinguishable" in row for row in rows) and not all("not d" in row for row in rows[1:])
+    assert difference_table([toy_run("fifo"), toy_run("las")]) is None
 
 
 def test_long_labels_fold_and_figures_stay_whole(three: list[ToyResult]) -> None:

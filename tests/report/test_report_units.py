@@ -7,7 +7,7 @@ import math
 import pytest
 
 from blox.report import measures, units
-from support.toy_runs import toy_run
+from support.toy_runs import toy_run, with_figures
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,35 @@ def test_a_column_has_one_unit() -> None:
     assert measures.column(measures.AVG_JCT, runs) == ("h", ["0.0", "2.0", "10.0"])
 
 
-def test_the_best_value_is_marked_only_where_runs_differ() -> None:
+def marked(measure: measures.Measure, *values: tuple[float, ...]) -> list[int]:
+    """The marks of runs with these values over their seeds."""
+    return measures.best(measure, [with_figures("a", **{measure.key: each}) for each in values])
+
+
+def test_the_best_value_is_marked_only_where_runs_differ_for_sure() -> None:
+    low, high, doubtful = (3.0, 3.1, 3.2), (5.0, 5.1, 5.3), (2.0, 3.1, 6.2)
+    nothing = (math.nan,) * 3
+    assert marked(measures.AVG_JCT, low, low, low) == []
+    assert marked(measures.AVG_JCT, low, nothing, low) == []
+    assert marked(measures.AVG_JCT, low, high, low) == [0, 2]
+    assert marked(measures.AVG_JCT, low, high, doubtful) == [0, 2]
+    assert marked(measures.AVG_JCT, low, doubtful) == []
+    assert marked(measures.UTILISATION, low, high) == [1]
+
+
+def test_nothing_is_marked_where_there_is_one_run_of_each() -> None:
     runs = [toy_run(jobs=2) for _ in range(3)]
-    assert measures.best(measures.AVG_JCT, runs) == set()
-    for run, value in zip(runs, (3.0, math.nan, 3.0)):
+    for run, value in zip(runs, (3.0, 5.0, 9.0)):
         run.summary["avg_jct_s"] = value
-    assert measures.best(measures.AVG_JCT, runs) == set()
-    runs[1].summary["avg_jct_s"] = 5.0
-    assert measures.best(measures.AVG_JCT, runs) == {0, 2}
-    for run, value in zip(runs, (0.2, 0.9, 0.5)):
-        run.summary["utilisation"] = value
-    assert measures.best(measures.UTILISATION, runs) == {1}
+    assert measures.best(measures.AVG_JCT, runs) == []
+
+
+def test_how_far_intervals_reach_is_written_like_the_values() -> None:
+    runs = [with_figures("a", avg_jct_s=(6480.0, 7200.0, 7920.0)), toy_run(jobs=2)]
+    runs[1].summary["avg_jct_s"] = 36000.0
+    # 4.303 * 720 s / sqrt(3) = 1,789 s = 0.5 h; the other is one run, and has none
+    assert measures.column(measures.AVG_JCT, runs) == ("h", ["2.0", "10.0"])
+    assert measures.half_widths(measures.AVG_JCT, runs) == ["±0.5", ""]
 
 
 def test_log_axes_have_ticks_however_short() -> None:

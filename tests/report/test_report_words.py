@@ -6,17 +6,36 @@ import math
 
 from blox.report import settings, words
 from blox.report.labels import labels
-from support.toy_runs import ToyResult, toy_run
+from blox.results.replications import Replications
+from support.toy_runs import ToyResult, toy_run, with_figures
 
 
 def _with(label: str, jct: float, responsiveness: float, preemptions: float) -> ToyResult:
     run = toy_run(jobs=2)
     run.summary.update(avg_jct_s=jct, avg_responsiveness_s=responsiveness, preemptions=preemptions)
+    run.summary.update(moves=0, interruptions=preemptions)
     return ToyResult(label, run.experiment, run.summary, run.jobs, run.rounds, run.stints)
 
 
+def _seeded(
+    label: str, jct: float, responsiveness: float, preemptions: float, noise: float = 1.0
+) -> Replications:
+    """The same over three seeds: at, below and above the given JCT."""
+    return with_figures(
+        label,
+        avg_jct_s=[jct - noise, jct + noise, jct],
+        avg_responsiveness_s=[responsiveness] * 3,
+        preemptions=[preemptions] * 3,
+        interruptions=[preemptions] * 3,
+    )
+
+
 def test_the_winner_its_lead_and_its_price() -> None:
-    runs = [_with("fifo", 36000, 7200, 0), _with("srtf", 18000, 3600, 50), _with("las", 20000, 60, 900)]
+    runs = [
+        _seeded("fifo", 36000, 7200, 0),
+        _seeded("srtf", 18000, 3600, 50, 5),
+        _seeded("las", 20000, 60, 9),
+    ]
     claim, price = words.headline(runs)
     assert (
         claim
@@ -24,16 +43,43 @@ def test_the_winner_its_lead_and_its_price() -> None:
     )
     assert price == (
         "The price: jobs first start after 60 min on average, against 60 s with las; "
-        "50 preemptions, against 0 with fifo."
+        "50 preemptions, against 0 with fifo. Means of 3 seeds; ± is the 95 % interval."
     )
 
 
 def test_a_winner_that_costs_nothing() -> None:
-    claim, price = words.headline([_with("a", 7200, 60, 3), _with("b", 14400, 120, 5)])
+    claim, price = words.headline([_seeded("a", 7200, 60, 3), _seeded("b", 14400, 120, 5, 9)])
     assert claim == "a has the lowest average JCT: 2 h, 50 % less than b (4 h)."
-    assert price.startswith("It is also the most responsive") and price.endswith(
-        "3 preemptions, no run has fewer."
+    assert price.startswith("It is also the most responsive") and "3 preemptions, no run has fewer." in price
+
+
+def test_what_is_not_distinguishable_is_not_claimed() -> None:
+    first, noisy, far = (
+        _seeded("srtf", 18000, 9, 0), _seeded("las", 18100, 9, 0, 900), _seeded("fifo", 36000, 9, 0, 9)
+    )  # fmt: skip
+    assert words.headline([first, noisy, far])[0] == (
+        "srtf has the lowest average JCT: 5 h, not distinguishable from las (5.03 h); "
+        "50 % less than fifo (10 h)."
     )
+    assert words.headline([first, noisy])[0] == (
+        "Not distinguishable: the average JCT is from 5 h (srtf) to 5.03 h (las), "
+        "and no difference exceeds chance."
+    )
+
+
+def test_one_run_of_each_is_no_test() -> None:
+    claim, price = words.headline([_with("a", 7200, 60, 3), _with("b", 14400, 120, 5)])
+    assert claim == "Not tested: in this one run the average JCT is from 2 h (a) to 4 h (b)."
+    assert price.endswith("does not show how far its figures vary: --seeds 5 gives intervals.")
+
+
+def test_an_oracle_is_marked_as_one() -> None:
+    run = _seeded("srtf", 18000, 9, 0)
+    for each in run.runs:
+        each.experiment["provenance"]["oracle"] = True
+    other = _seeded("fifo", 36000, 9, 0, 9)
+    assert labels([run, other]) == ["srtf (oracle)", "fifo"]
+    assert words.headline([run, other])[0].startswith("srtf (oracle) has the lowest average JCT")
 
 
 def test_no_difference_and_no_jobs() -> None:

@@ -44,8 +44,12 @@ def decoy():
 
 
 def tables(result):
+    """Its tables as plain values; an empty cell, such as a deadline that no job has, is None."""
     return {
-        kind: {name: np.asarray(column).tolist() for name, column in table.items()}
+        kind: {
+            name: [None if value != value else value for value in np.asarray(column).tolist()]
+            for name, column in table.items()
+        }
         for kind, table in (("jobs", result.jobs), ("rounds", result.rounds), ("stints", result.stints))
     }
 

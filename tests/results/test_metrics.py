@@ -53,7 +53,8 @@ def test_the_summary(result):
     assert summary["avg_responsiveness_s"] == 70 / 3
     assert summary["avg_queueing_s"] == 170 / 3
     assert (summary["makespan_s"], summary["end_s"]) == (350, 350)
-    assert summary["utilisation"] == pytest.approx((500 + 50 + 300) / (4 * 350))
+    assert summary["utilisation"] == 200 / 400, "while jobs arrived, from 0 to 100 s: `a` alone"
+    assert summary["utilisation_whole_run"] == pytest.approx((500 + 50 + 300) / (4 * 350))
     assert (summary["preemptions"], summary["moves"]) == (1, 0)
     assert summary["wait_arrival_s"] == 70, "b came between two rounds"
 
@@ -92,7 +93,8 @@ def test_jobs_that_were_never_admitted_are_submitted(run):
 def test_fragmentation_is_an_average_over_time(run):
     """Two nodes of 2. For 100 s one GPU is held, and one of three free ones is on its node; then all are."""
     result = run("a,0,1,100 b,300,4,100", "2x2", placement="first-free")
-    assert result.summary["fragmentation"] == pytest.approx((100 * (1 / 3)) / 400)
+    assert result.summary["fragmentation"] == pytest.approx((100 * (1 / 3)) / 300), "while jobs arrived"
+    assert result.summary["fragmentation_whole_run"] == pytest.approx((100 * (1 / 3)) / 400)
 
 
 def test_a_job_is_seen_at_the_first_round_after_its_submission():

@@ -213,3 +213,29 @@ class Pair:
     ).run()
     assert found.rounds["gpus_used"].max() == 2
     assert found.rounds["free_gpus"].min() == 0
+
+
+def test_a_job_whose_partner_fails_goes_on_alone_from_then_on():
+    backend, cluster, jobs = simulated([A3C, RESNET], [600.0, 6000.0])
+    start(backend, cluster, jobs, shared({0: (0,), 1: (0,)}, {0: 1, 1: 0}))
+    jobs.now = 50.0
+    lost = np.array([0])
+    assert backend.lose(lost, jobs).tolist() == [0.0], "it has not saved anything"
+    jobs.stop(lost, 50.0)
+    cluster.release(lost, 2)
+    known = rates()
+    ends = 50.0 + (6000.0 - 50.0 * known["r beside a"]) / known["r alone"]
+    assert backend.next_event(cluster, jobs) == pytest.approx(ends, rel=1e-12)
+    assert cluster.allocation.as_dict() == {1: (0,)}
+
+
+def test_two_jobs_that_share_are_lost_together():
+    backend, cluster, jobs = simulated([A3C, RESNET], [600.0, 6000.0])
+    start(backend, cluster, jobs, shared({0: (0,), 1: (0,)}, {0: 1, 1: 0}))
+    jobs.now = 50.0
+    lost = cluster.set_node(0, "down")
+    assert lost.tolist() == [0, 1]
+    assert backend.lose(lost, jobs).tolist() == [0.0, 0.0]
+    jobs.stop(lost, 50.0)
+    cluster.release(lost, 2)
+    assert backend.next_event(cluster, jobs) == float("inf")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from blox.results.replications import Replications
+from blox.results.result import Result
 
 ROUND_S = 300.0
 NODE = 4
@@ -30,6 +33,21 @@ class ToyResult:
     rounds: dict[str, np.ndarray]
     stints: dict[str, np.ndarray]
     timing: dict[str, Any] = field(default_factory=lambda: {"jobs_per_s": 123456.7, "wall_s": 0.1})
+    tables: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+
+
+def over_seeds(runs: Sequence[ToyResult]) -> Replications:
+    """Runs that differ in their seed, as one."""
+    return Replications(tuple(Result(*vars(run).values()) for run in runs))
+
+
+def with_figures(label: str, **figures: Sequence[float]) -> Replications:
+    """A run over as many seeds as each figure has values."""
+    count = len(next(iter(figures.values())))
+    runs = [toy_run(jobs=2, seed=seed) for seed in range(count)]
+    for at, run in enumerate(runs):
+        run.summary.update({name: values[at] for name, values in figures.items()})
+    return over_seeds([ToyResult(label, *list(vars(run).values())[1:]) for run in runs])
 
 
 def toy_run(
@@ -128,6 +146,7 @@ def _result(
         "fragmentation": 0.25,
         "preemptions": int(preemptions.sum()),
         "moves": 0,
+        "interruptions": int(preemptions.sum()),
         "wait_admission_s": 0.0,
         "wait_priority_s": waits["priority"],
         "wait_capacity_s": waits["capacity"],
@@ -161,7 +180,7 @@ def _result(
         "scheduler": order,
         "round_s": ROUND_S,
         "seed": seed,
-        "provenance": {"version": "0.1.0", "workload_sha256": "0" * 8},
+        "provenance": {"version": "0.1.0", "workload_sha256": f"{seed:08}"},
     }
     return ToyResult(
         order,

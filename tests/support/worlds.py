@@ -69,6 +69,7 @@ class World:
     placement: str = "first-free"
     performance: str = "duration"
     overheads: str = "none"
+    failures: str = "none"
     belief: str = "oracle"
     clock: str = "rounds"
     round_s: float = 300.0

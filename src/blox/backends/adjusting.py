@@ -14,6 +14,7 @@ class AdjustingSimulation(Simulation):
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs go on where they are at another speed, from now on or from the end of their launch."""
+        self._checkpoints.note(grants.jobs, job_state.now, job_state)
         begin = progress.rebase(job_state, grants.jobs)
         progress.set_rate(job_state, grants.jobs, self._project(grants, begin, cluster_state, job_state))
         self._ends.stopped(len(grants.jobs))  # the job that was to end first may end later now

@@ -13,8 +13,11 @@ import numpy as np
 
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents, NodeEvents
+from blox.failures.job_failures import JobFailures
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
@@ -25,9 +28,15 @@ class BackendBase:
     What else the protocol asks for has a default here.
     """
 
-    def __init__(self, feed: JobFeed, node_events: NodeEvents | None = None) -> None:
+    def __init__(
+        self,
+        feed: JobFeed,
+        node_events: NodeEvents | None = None,
+        job_failures: JobFailures | None = None,
+    ) -> None:
         self._feed = feed
         self._node_events: NodeEvents = node_events or ListedNodeEvents()
+        self._job_failures = job_failures
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._busy_until_s = -math.inf  # what happens before is acted on then
 
@@ -38,17 +47,24 @@ class BackendBase:
     def submit(self, job_state: JobState) -> None:
         self._feed.advance(job_state, self._learn)
 
-    def node_events(self, now: float) -> list[tuple[int, bool]]:
+    def node_events(self, now: float) -> list[NodeEvent]:
         return self._node_events.due(now)
+
+    def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:
+        if self._job_failures is None:
+            return []
+        return self._job_failures.due(cluster_state, job_state)
 
     @final
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """The earliest of the next submission, node event and event of the backend's own."""
+        """The earliest of the next submission, node event, job failure and event of the backend's own."""
         earliest = self._next_own_event(cluster_state, job_state)
         if self._feed.next_submission < earliest:
             earliest = self._feed.next_submission
         if self._node_events.next_s < earliest:
             earliest = self._node_events.next_s
+        if self._job_failures is not None:
+            earliest = min(earliest, self._job_failures.next_s(cluster_state, job_state))
         return earliest if earliest > self._busy_until_s else self._busy_until_s
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
@@ -60,6 +76,15 @@ class BackendBase:
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Nothing to do where only GPUs decide how fast jobs run."""
+
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """Jobs keep all of their work where nothing else is known of their checkpoints."""
+        self.suspend(rows, job_state)
+        return progress.done_s(job_state, rows, job_state.now)
+
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """Stops jobs."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Nothing to give back."""

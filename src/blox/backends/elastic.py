@@ -82,9 +82,8 @@ class ElasticSimulation(AdjustingSimulation):
             course, place = self._courses[row], self._place[row]
             while place + 1 < len(course.times) and course.times[place + 1] <= now:
                 place += 1
-            if place != self._place[row]:
-                self._place[row] = place
                 self._enter(row, course, place, job_state)
+            self._place[row] = place
         self._find_next()
 
     def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
@@ -100,6 +99,13 @@ class ElasticSimulation(AdjustingSimulation):
             self._given_up[row] = job_state.now, job_state.scalars.held_gpus[row]
         self._drop(rows.tolist())
 
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """A job that comes back after a loss restarts, on whatever number of GPUs."""
+        saved = super().lose(rows, job_state)
+        for row in rows.tolist():
+            del self._given_up[row]
+        return saved
+
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         return self._next_s
 
@@ -108,6 +114,8 @@ class ElasticSimulation(AdjustingSimulation):
     ) -> Array:
         """Lays out the stages that are left of each job from `begin` on; returns the rates of the first."""
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
+        if (share := self._overheads.working_share) != 1.0:
+            found = [stages._replace(rates=stages.rates * share) for stages in found]
         rates = np.empty(len(found))
         for i, (row, start, stages) in enumerate(zip(grants.jobs.tolist(), each(begin), found)):
             course = self._courses[row] = _course(stages, job_state.scalars.done0[row], start)
@@ -118,6 +126,7 @@ class ElasticSimulation(AdjustingSimulation):
         return rates
 
     def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
+        self._checkpoints.note(job_state.one(row), course.times[place], job_state)
         progress.report_one(job_state, row, course.done[place], course.times[place])
         progress.set_rate_one(job_state, row, course.stages.rates.item(course.first + place))
         self._report(row, course, place, job_state)

@@ -31,8 +31,14 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
+        self._durations: list[Array] = []  # the same, batch by batch
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
+
+    @property
+    def duration_s(self) -> Array:
+        """The true duration of every staged job: for results, not for policies."""
+        return np.concatenate(self._durations) if self._durations else np.empty(0)
 
     def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
@@ -67,6 +73,7 @@ class JobFeed:
         rows = job_state.stage(seen, seen.columns["duration_s"])
         on_batch(jobs, rows, job_state)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
+        self._durations.append(jobs.columns["duration_s"])
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Protocol
 
-NodeEvent = tuple[float, int, bool]  # (time in s, node, whether it is up from then on)
+from blox.state.node_events import NodeEvent
 
 
 class NodeEvents(Protocol):
@@ -17,8 +17,8 @@ class NodeEvents(Protocol):
         """When the next event is due that `due` has not returned yet; inf: there is none."""
         ...
 
-    def due(self, now: float) -> list[tuple[int, bool]]:
-        """(node, up) of every event up to `now` in order of time, each returned once."""
+    def due(self, now: float) -> list[NodeEvent]:
+        """Every event up to `now` in order of time, each returned once."""
         ...
 
 
@@ -26,18 +26,16 @@ class ListedNodeEvents:
     """Node events that are known beforehand; none by default."""
 
     def __init__(self, events: Iterable[NodeEvent] = ()) -> None:
-        self._events = sorted(events, key=lambda event: event[0])
+        self._events = sorted(events, key=lambda event: event.time_s)
         self._returned = 0
-        self.next_s = self._events[0][0] if self._events else math.inf
+        self.next_s = self._events[0].time_s if self._events else math.inf
 
-    def due(self, now: float) -> list[tuple[int, bool]]:
+    def due(self, now: float) -> list[NodeEvent]:
         if now < self.next_s:
             return []
-        found = []
+        first = self._returned
         while self.next_s <= now:
-            _, node, up = self._events[self._returned]
-            found.append((node, up))
             self._returned += 1
             more = self._returned < len(self._events)
-            self.next_s = self._events[self._returned][0] if more else math.inf
-        return found
+            self.next_s = self._events[self._returned].time_s if more else math.inf
+        return self._events[first : self._returned]

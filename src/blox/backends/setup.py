@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import NodeEvents
 from blox.errors import BloxError
+from blox.failures.job_failures import JobFailures
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.protocols import Backend
@@ -33,6 +34,7 @@ class BackendSetup:
     options: SimulationOptions
     round_s: float
     node_events: NodeEvents | None = None
+    job_failures: JobFailures | None = None
 
 
 class BackendPart(Protocol):

@@ -62,10 +62,20 @@ class SharedSimulation(AdjustingSimulation):
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
         """A job whose partner has ended goes on at the rate that it has alone."""
         rate = self._alone[row]
+        self._checkpoints.note(job_state.one(row), from_s, job_state)
         begin = progress.rebase_one(job_state, row, from_s)
         progress.set_rate_one(job_state, row, rate)
         left = self._work_s.item(row) - job_state.scalars.done0[row]
         self._ends.put_one(row, begin + max(left, 0.0) / rate)
+
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """A job whose partner is lost, and which is not lost itself, goes on alone from now on."""
+        stay = {self._partners.get(row, -1) for row in rows.tolist()} - {-1, *rows.tolist()}
+        saved = super().lose(rows, job_state)
+        for row in sorted(stay):
+            del self._partners[row]
+            self._run_alone(row, job_state.now, job_state)
+        return saved
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         super().suspend(rows, job_state)
@@ -81,6 +91,8 @@ class SharedSimulation(AdjustingSimulation):
             self._kinds[fresh] = model.kinds(fresh, cluster_state, job_state)
             kinds = self._kinds.take(grants.jobs)
         rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
+        if (share := self._overheads.working_share) != 1.0:
+            rate, alone = rate * share, alone * share
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         partners = self._partners
         if grants.share_group is not None:

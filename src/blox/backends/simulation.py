@@ -12,11 +12,13 @@ from typing import Protocol, Self, final
 import numpy as np
 
 from blox.backends.base import BackendBase
+from blox.backends.checkpoints import Checkpoints
 from blox.backends.ends import Ends
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import NodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
+from blox.failures.job_failures import JobFailures
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.registry import register
@@ -52,10 +54,12 @@ class Simulation(BackendBase):
         options: SimulationOptions | None = None,
         round_s: float = 300.0,
         node_events: NodeEvents | None = None,
+        job_failures: JobFailures | None = None,
     ) -> None:
-        super().__init__(feed, node_events)
+        super().__init__(feed, node_events, job_failures)
         self._performance = performance
         self._overheads = overheads or Overheads()
+        self._checkpoints = Checkpoints(self._overheads)
         self._options = options or SimulationOptions()
         self._round_s = round_s
         self._work_of = scalar_view(self._work_s)  # the same, one at a time
@@ -98,6 +102,12 @@ class Simulation(BackendBase):
         """A job that holds no GPUs does not progress."""
         self._ends.stopped(len(rows))
 
+    def lose(self, rows: Array, job_state: JobState) -> Array:
+        """What a job did since its last checkpoint is lost."""
+        saved = self._checkpoints.saved_s(rows, job_state.now, job_state)
+        self.suspend(rows, job_state)
+        return saved
+
     def wait_until(self, time_s: float) -> float:
         return time_s
 
@@ -118,7 +128,8 @@ class Simulation(BackendBase):
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         """Isolated seconds of work per second, of each job or of all."""
-        return self._performance.rate(grants, cluster_state, job_state)
+        rate = self._performance.rate(grants, cluster_state, job_state)
+        return rate if self._overheads.working_share == 1.0 else rate * self._overheads.working_share
 
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
         """Jobs go on from `begin` with the work that is left of them, at constant rates."""

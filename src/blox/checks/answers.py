@@ -295,6 +295,16 @@ def _whole_gangs(wanted: Allocation, schedule: Schedule, job_state: JobState) ->
         )
 
 
+def _kept_on_draining(wanted: Allocation, cluster_state: ClusterState) -> Array:
+    """Which of the wanted GPUs are on draining nodes and held by the same job already."""
+    draining = cluster_state.node_draining[cluster_state.gpu_node[wanted.gpus]]
+    now = cluster_state.allocation
+    owner = np.repeat(wanted.jobs, wanted.counts)
+    held = [gpu in now.gpus_of(job) for gpu, job in zip(wanted.gpus.tolist(), owner.tolist())]
+    kept: Array = draining & np.array(held, dtype=bool)
+    return kept
+
+
 def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
     gpus, size = wanted.gpus, len(cluster_state.gpu_node)
     missing = _first(gpus, (gpus < 0) | (gpus >= size))
@@ -304,11 +314,15 @@ def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState
             fix="choose from cluster_state.free_ids()",
             rule="gpus",
         )
-    down = _first(gpus, ~cluster_state.node_up[cluster_state.gpu_node[gpus]])
+    closed = ~cluster_state.node_up[cluster_state.gpu_node[gpus]]
+    if cluster_state.draining:
+        closed &= ~_kept_on_draining(wanted, cluster_state)
+    down = _first(gpus, closed)
     if down is not None:
-        node = cluster_state.node_name[int(cluster_state.gpu_node[down])]
+        number = int(cluster_state.gpu_node[down])
+        node, state = cluster_state.node_name[number], cluster_state.node_state(number)
         raise Broken(
-            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is down",
+            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is {state}",
             fix="choose from cluster_state.free_ids(); cluster_state.node_up says which nodes are up",
             rule="gpus",
         )

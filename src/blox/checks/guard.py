@@ -21,6 +21,7 @@ from blox.checks.said import SAID
 from blox.checks.seal import REMEDY, seal
 from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
+from blox.registry import spec_of
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
@@ -163,6 +164,10 @@ class GuardedPlacement(Guard):
 
 class GuardedTermination(Guard):
     """A termination policy, watched."""
+
+    @property
+    def reason(self) -> Any:
+        return declared(self.policy, "reason") or spec_of(self.policy)
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         answer = self.ask("terminate", job_state, cluster_state, job_state, cluster_state)

@@ -14,7 +14,7 @@ import numpy as np
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
-from blox.backends.node_events import ListedNodeEvents, NodeEvent
+from blox.backends.node_events import ListedNodeEvents
 from blox.backends.simulation import Simulation
 from blox.beliefs import misjudged
 from blox.clock import Rounds
@@ -33,6 +33,7 @@ from blox.schedulers.srtf import Srtf
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.termination.completed import Completed
@@ -194,7 +195,28 @@ def _all() -> list[Scenario]:
             "a node that fails and comes back",
             _table(crowd),
             four,
-            node_events=((1000.0, 1, False), (4000.0, 1, True), (4500.0, 0, False), (9000.0, 0, True)),
+            node_events=(
+                NodeEvent(1000.0, 1, "down"),
+                NodeEvent(4000.0, 1, "up"),
+                NodeEvent(4500.0, 0, "down"),
+                NodeEvent(9000.0, 0, "up"),
+            ),
+        ),
+        Scenario(
+            "nodes that are drained, with notice and without",
+            _table(crowd),
+            four,
+            overheads=Overheads(restart_s=30.0, checkpoint_s=400.0, checkpoint_cost_s=10.0),
+            node_events=(
+                NodeEvent(500.0, 2, "draining"),
+                NodeEvent(1000.0, 1, "draining"),
+                NodeEvent(1900.0, 2, "down", announced=True),
+                NodeEvent(2100.0, 2, "up"),
+                NodeEvent(2500.0, 1, "down", announced=True),
+                NodeEvent(2500.0, 0, "down", announced=True),
+                NodeEvent(6000.0, 0, "up"),
+                NodeEvent(7000.0, 1, "up"),
+            ),
         ),
         Scenario("jobs that may use some GPU types only", _table(typed), by_type),
         Scenario(

@@ -94,7 +94,7 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         for attribute, value in attributes.items()
         if isinstance(value, np.ndarray) and attribute[0] != "_"
     ]
-    arrays.append(job_state.active)
+    arrays += [job_state.active, *job_state.columns.extra.values()]
     locked = [array for array in arrays if array.flags.writeable]
     for array in locked:
         array.setflags(write=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blox.cli import options
+from blox.cli import figures, options
 
 USUAL = ("fifo", "srtf", "las")  # compared where no scheduler is named
 
@@ -17,14 +17,23 @@ def compare(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
-    belief: options.Belief = None,
+    failures: options.Failures = None,
+    belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
     clock: options.Clock = None,
     window: options.Window = None,
     jobs: options.Jobs = None,
     seed: options.Seed = None,
+    seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    by: options.By = None,
+    table: options.Tables = None,
+    label: options.Labels = None,
     out: options.Out = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
@@ -32,43 +41,75 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement and --compat take several values, joined with commas or given
-    again; every combination runs. A TOML file may have lists for them. Presets of --compat decide all
-    three and run beside the combinations. Where nothing of this is given, fifo, srtf and las are compared.
+    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
+    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
+    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
+    fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With --out, what was
+    finished is not run again.
     """
     single = {
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds,
+        "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
+        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
+        "power": power, "metrics": figures.joined(metric),
     }  # fmt: skip
-    several = {"admission": admission, "scheduler": scheduler, "placement": placement, "compat": compat}
-    from blox.cli.grids import check_targets, failures, folder_of_runs, grid_from, names_of, run_tasks
+    several = {
+        "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
+        "compat": compat,
+    }  # fmt: skip
+    from blox.cli.grids import (
+        finished_cases,
+        folder_of_runs,
+        grid_from,
+        keeping_finished,
+        names_of,
+        note_same_runs,
+        run_cases,
+        tell_failed,
+    )
     from blox.cli.show import show_runs, written
-    from blox.experiment.parallel import Task
+    from blox.experiment.cases import cases_of
+    from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
+    from blox.report.means_csv import comparison_csv
+    from blox.results.comparison import Comparison
     from blox.results.files import write_text
-    from blox.results.result import Result
     from blox.toml_text import to_toml
 
-    with folder_of_runs(out, "compare.toml", "report.html"):
-        grid = grid_from(experiment, single, several, schedulers=USUAL, ignore_checksum=ignore_checksum)
-        experiments = grid.experiments()
+    with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
+        tables = figures.Tables.of(by, table)
+        grid = grid_from(
+            experiment,
+            single,
+            several,
+            schedulers=USUAL,
+            label=label,
+            seeds=seeds,
+            ignore_checksum=ignore_checksum,
+        )
+        experiments = same_apps(grid.experiments())
         check_all(experiments)
-        names = names_of(experiments)
-        places = [None if out is None else out / slug(name) for name in names]
-        tasks = [Task(each, place) for each, place in zip(experiments, places)]
-        check_targets(tasks)
-        outcomes = run_tasks(tasks, names, processes)
-        results = [outcome.result for outcome in outcomes if outcome.result is not None]
-        if out is not None and results:  # before anything is printed: a reader of the output may close it
+        tables.check(experiments)
+        cases = cases_of(experiments)
+        names = names_of([case.experiment for case in cases])
+        if out is not None:
+            cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
+        note_same_runs(experiments, cases)
+        with keeping_finished(
+            [task for case in cases for task in case.tasks()], "give the same command again"
+        ):
+            outcomes = run_cases(cases, names, processes)
+        runs = Comparison(finished_cases(cases, outcomes))
+        if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
             write_text(out / "compare.toml", to_toml(grid.to_table()))
+            write_text(out / "compare.csv", comparison_csv(runs))
             if report:
                 from blox.report.page import write_report
 
-                kept = [outcome.task.directory for outcome in outcomes if outcome.result is not None]
-                write_report(out / "report.html", [Result.load(place) for place in kept if place is not None])
-    if results:
-        show_runs(results)
-    if out is not None and results:
+                write_report(out / "report.html", runs, by=tables.by)
+    if runs:
+        show_runs(runs)
+        tables.show(runs)
+    if out is not None and runs:
         written(out, report)
-    failures(outcomes)
+    tell_failed([outcome for each in outcomes for outcome in each])

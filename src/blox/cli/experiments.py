@@ -12,6 +12,7 @@ from blox.errors import BloxError
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared
 from blox.experiment.settings import Experiment, read_toml
+from blox.experiment.sweep import Grid
 from blox.results.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
 
@@ -32,7 +33,7 @@ def experiment_from(
             where="blox run",
             fix="leave it out: the preset decides it",
         )
-    table = {} if file is None else read_toml(file)
+    table = {} if file is None else _of_first_seed(read_toml(file))
     several = [name for name, value in table.items() if isinstance(value, list) or name == "sweep"]
     if several:
         raise BloxError(
@@ -45,6 +46,23 @@ def experiment_from(
     if not ignore_checksum:
         check_files(table, experiment, set(given), where=str(file))
     return prepared
+
+
+def seeds_from(file: Path | None, seed: int | None, seeds: int | None) -> list[int]:
+    """The seeds to run: as many as are asked for, by option or file, from the first one on."""
+    table = {} if file is None else read_toml(file)
+    kept: dict[str, Any] = {name: value for name, value in table.items() if name in ("seed", "seeds")}
+    if seed is not None:
+        kept["seed"] = seed
+    if seeds is not None:
+        kept["seeds"] = seeds
+    return [each.seed for each in Grid.from_table(kept, where=str(file)).experiments()]
+
+
+def _of_first_seed(table: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the first of several seeds."""
+    first = {"seed": table["seed"][0]} if isinstance(table.get("seed"), list) and table["seed"] else {}
+    return {**{name: value for name, value in table.items() if name != "seeds"}, **first}
 
 
 def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[str], *, where: str) -> None:

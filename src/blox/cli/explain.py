@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STYLES = {
     "admission": "magenta", "priority": "blue", "capacity": "yellow", "fragmentation": "cyan",
-    "arrival": "dim", "running": "green",
+    "arrival": "dim", "eviction": "red", "running": "green",
 }  # fmt: skip
 
 
@@ -35,10 +35,13 @@ def explain(
     """
     from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
-    from blox.results.result import Result
+    from blox.results.replications import first_run
 
-    explanation = Explanation(Result.load(directory))
+    result, note = first_run(directory)
+    explanation = Explanation(result)
     console = SafeConsole(highlight=False)
+    if note:
+        console.print(f"{note}\n", markup=False)
     if job is None:
         _all_jobs(console, explanation, limit)
     else:
@@ -79,7 +82,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     console.print(table)
     longest = np.argsort(-waited, kind="stable")[:limit]
     table = _table(
-        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "preempted", left=("job", "mostly for")
+        "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "interrupted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
         cause = max(waits, key=lambda name: float(waits[name][row]))
@@ -90,7 +93,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
             duration(float(waited[row])),
             Text(cause, style=STYLES[cause]),
             duration(float(jobs["jct_s"][row])),
-            f"{int(jobs['preemptions'][row]):,}",
+            f"{sum(explanation.interruptions(row).values()):,}",
         )
     console.print("\nThe jobs that waited longest (--job ID for one of them):\n")
     console.print(table)
@@ -129,6 +132,7 @@ def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -
         )
     console.print(table)
     _preemptions(console, explanation, row)
+    _evictions(console, explanation, row, limit)
 
 
 def _preemptions(console: Console, explanation: Explanation, row: int) -> None:
@@ -136,15 +140,33 @@ def _preemptions(console: Console, explanation: Explanation, row: int) -> None:
 
     history = explanation.history(row)
     finish = float(explanation.result.jobs["finish_s"][row])
+    others = {finish, *(each.time_s for each in explanation.evictions(row))}
     stops = [
         this.end_s
         for this, after in itertools.pairwise(history)
-        if this.state == RUNNING and after.state != RUNNING and this.end_s != finish
+        if this.state == RUNNING and after.state != RUNNING and this.end_s not in others
     ]
     if stops:
         times = ", ".join(clock_time(stop) for stop in stops[:12])
         more = f", ... ({len(stops):,} in all)" if len(stops) > 12 else ""
         console.print(f"\npreempted at {times}{more}")
+
+
+def _evictions(console: Console, explanation: Explanation, row: int, limit: int) -> None:
+    from rich.text import Text
+
+    from blox.report.units import duration
+
+    found = explanation.evictions(row)
+    if not found:
+        return
+    table = _table("lost its GPUs at", "because", "GPU time lost", left=("because",))
+    for each in found[:limit]:
+        table.add_row(clock_time(each.time_s), Text(each.reason), duration(each.lost_gpu_s))
+    console.print()
+    console.print(table)
+    if len(found) > limit:
+        console.print(f"... and {len(found) - limit:,} times more: --limit {len(found)}")
 
 
 def clock_time(seconds: float) -> str:

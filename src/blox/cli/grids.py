@@ -11,13 +11,16 @@ from typing import Any
 import typer
 
 from blox.cli.experiments import check_files
+from blox.cli.interrupt import Interrupted
 from blox.cli.progress import ManyRuns
 from blox.cli.terminal import say
 from blox.errors import BloxError
+from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_all
 from blox.experiment.settings import Experiment, read_toml
-from blox.experiment.sweep import Grid, slug, values_of
+from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
 from blox.results.place import check_target, claimed_folder
+from blox.results.replications import INTERVALS, Replications
 from blox.results.result import Result, label_of
 
 
@@ -27,23 +30,45 @@ def grid_from(
     several: Mapping[str, Sequence[str] | None],
     *,
     schedulers: Sequence[str] = (),
+    label: Sequence[str] | None = None,
+    seeds: int | None = None,
     ignore_checksum: bool = False,
 ) -> Grid:
     """The grid of a file with the given options in place of its own; None was not given.
 
-    `schedulers` are taken where neither names a scheduler, a preset or a list of anything.
+    `schedulers` are taken where neither names a scheduler, a preset or a list of anything but seeds.
     """
     table = {} if file is None else read_toml(file)
-    grid = Grid.from_table(table, where=str(file))
     given = {name: value for name, value in single.items() if value is not None}
+    if seeds is None and "seed" in given:
+        seeds = table.get("seeds")  # as many as the file says, from another one on
+    own = {name: value for name, value in table.items() if name != "seeds" or seeds is None}
+    grid = Grid.from_table(own, where=str(file))
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
-    grid = Grid(replace(grid.base, **given), {**kept, **axes})
-    if schedulers and not grid.axes and not grid.base.compat and "scheduler" not in table:
+    labels = tuple(label or grid.label)
+    grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)
+    if seeds is not None:
+        grid = grid.with_seeds(seeds, where="--seeds")
+    if schedulers and not {*grid.axes} - {"seed"} and not grid.base.compat and "scheduler" not in table:
         grid = grid.with_axes({"scheduler": schedulers})
     if not ignore_checksum:
         check_files(table, grid.base, {*given, *axes, *kept}, where=str(file))
     return grid
+
+
+def check_place(out: Path, *own: str) -> None:
+    """Refuses a directory that holds something else than results and `own`."""
+    if out.exists() and not out.is_dir():
+        raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
+    for entry in sorted(out.iterdir()) if out.is_dir() else []:
+        draft = entry.name.startswith(".")  # of a run that was killed
+        if not draft and entry.name not in own and not (entry / "experiment.toml").is_file():
+            raise BloxError(
+                f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
+                where=str(out),
+                fix="give a new directory",
+            )
 
 
 @contextmanager
@@ -55,16 +80,7 @@ def folder_of_runs(out: Path | None, *own: str) -> Iterator[None]:
     if out is None:
         yield
         return
-    if out.exists() and not out.is_dir():
-        raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
-    for entry in sorted(out.iterdir()) if out.is_dir() else []:
-        draft = entry.name.startswith(".")  # of a run that was killed
-        if not draft and entry.name not in own and not (entry / "experiment.toml").is_file():
-            raise BloxError(
-                f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
-                where=str(out),
-                fix="give a new directory",
-            )
+    check_place(out, *own)
     with claimed_folder(out):
         yield
 
@@ -102,7 +118,72 @@ def run_tasks(
         return run_all(tasks, processes or cores(), watcher)
 
 
-def failures(outcomes: Sequence[Outcome]) -> None:
+def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | None) -> list[Outcome]:
+    """Runs with progress those that were not finished before; how each ended, in the order given."""
+    known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
+    left = {task: name for task, name in zip(tasks, names) if task not in known}
+    check_targets(list(left))
+    if known:
+        say(f"{len(known)} of {len(tasks)} runs were finished before", to_stderr=True)
+    ended = dict(zip(left, run_tasks(list(left), list(left.values()), processes, len(known))))
+    return [known.get(task) or ended[task] for task in tasks]
+
+
+def run_cases(cases: Sequence[Case], names: Sequence[str], processes: int | None) -> list[list[Outcome]]:
+    """Runs every seed of every case, with progress; how they ended, by case."""
+    for case in cases:
+        if case.directory is not None and len(case.experiments) > 1:
+            check_place(case.directory, "experiment.toml", INTERVALS)
+    tasks = [task for case in cases for task in case.tasks()]
+    words = [
+        name if len(case.experiments) == 1 else f"{name} seed={each.seed}"
+        for case, name in zip(cases, names)
+        for each in case.experiments
+    ]
+    outcomes = iter(resume_tasks(tasks, words, processes))
+    return [[next(outcomes) for _ in case.experiments] for case in cases]
+
+
+def finished_cases(
+    cases: Sequence[Case], outcomes: Sequence[Sequence[Outcome]]
+) -> list[Result | Replications]:
+    """Each case with a finished run; one over several seeds has its means and intervals beside its runs."""
+    found = []
+    for case, ended in zip(cases, outcomes):
+        run = case.gathered(ended)
+        if run is not None:
+            found.append(run)
+        if isinstance(run, Replications) and case.directory is not None:
+            run.save_overview(case.directory)
+    return found
+
+
+@contextmanager
+def keeping_finished(tasks: Sequence[Task], again: str) -> Iterator[None]:
+    """When interrupted: says how many runs are finished and kept, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = sum(finished_outcome(task) is not None for task in tasks)
+        if not any(task.directory for task in tasks):
+            raise
+        raise Interrupted(
+            f"interrupted: {done} of {len(tasks)} runs are finished and kept\n  to go on: {again}"
+        ) from None
+
+
+def note_same_runs(experiments: Sequence[Experiment], cases: Sequence[Case]) -> None:
+    """Says so if some of the runs cannot differ from others, and are left out."""
+    ran = sum(len(case.experiments) for case in cases)
+    if ran == len(experiments):
+        return
+    seeds = max(len(case.experiments) for case in cases) < len({each.seed for each in experiments})
+    why = "nothing is drawn by a seed here" if seeds else "beliefs differ that no policy of theirs reads"
+    left_out = f"{len(experiments) - ran} of {len(experiments)} runs would give what others give"
+    say(f"note: {left_out}, and are left out: {why}", to_stderr=True)
+
+
+def tell_failed(outcomes: Sequence[Outcome]) -> None:
     """Tells what failed and ends with exit code 2; 1 where blox itself is at fault."""
     failed = [outcome for outcome in outcomes if outcome.error is not None]
     if not failed:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_PARTS, _TIME, _OUTPUT = "What runs", "Time and jobs", "Output"
+_PARTS, _TIME, _FIGURES, _OUTPUT = "What runs", "Time and jobs", "Figures", "Output"
 
 
 def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.models.OptionInfo:
@@ -18,7 +18,7 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
-CLUSTER = "32x4, v100=9x4,p100=9x4, 16x8:cpu=24, or a TOML file."
+CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
 ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Who goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
@@ -26,7 +26,8 @@ TERMINATION = "When jobs end: completed."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
 )
-OVERHEADS = "none, per-model, or launch=SECONDS,restart=SECONDS,resize=SECONDS."
+OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
+FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
 BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
@@ -34,9 +35,16 @@ CLOCK = "rounds, or events."
 WINDOW = "Measure these jobs, counted from 0, both included."
 JOBS = "Submit no more jobs than this."
 SEED = "Seed of everything random."
+SEEDS = "Run so many seeds, from --seed on: figures are means, with 95 % intervals."
 MAX_ROUNDS = "Stop after so many rounds."
+APPS = "Whose fairness is measured: jobs with the same group, user, tenant or model; job: each by itself."
 BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
 SPEEDUP = "Short for --backend process:speedup=FACTOR."
+PRICES = "What a GPU costs per hour: 2.5, or v100=2.5,k80=0.45."
+POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
+METRIC = "Also work out: evenness, waited-over:hours=1, ./mine.py:function. See `blox policies metric`."
+BY = "Also show figures by this column of jobs: gpus, tenant, user, model, job_type, ... or your own."
+TABLE = "Also write the tables to this file: .csv, .md or .tex."
 
 Settings = Annotated[
     Path | None,
@@ -50,6 +58,7 @@ Placement = Annotated[str | None, _text(PLACEMENT)]
 Termination = Annotated[str | None, _text(TERMINATION)]
 Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
+Failures = Annotated[str | None, _text(FAILURES)]
 Belief = Annotated[str | None, _text(BELIEF)]
 Compat = Annotated[str | None, _text(COMPAT)]
 Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
@@ -57,10 +66,17 @@ Clock = Annotated[str | None, _text(CLOCK, _TIME)]
 Window = Annotated[str | None, _text(WINDOW, _TIME, "FIRST-LAST")]
 Jobs = Annotated[int | None, typer.Option(help=JOBS, rich_help_panel=_TIME, metavar="N")]
 Seed = Annotated[int | None, typer.Option(help=SEED, rich_help_panel=_TIME, metavar="N")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(min=1, help=SEEDS, rich_help_panel=_TIME, metavar="N", show_default=False),
+]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
+Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME)]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
+Prices = Annotated[str | None, _text(PRICES, _FIGURES, "DOLLARS")]
+Power = Annotated[str | None, _text(POWER, _FIGURES, "WATTS")]
 
 # several values: the option again and again, or joined with commas
 Several = list[str] | None
@@ -72,13 +88,28 @@ Placements = Annotated[Several, _text(PLACEMENT)]
 Terminations = Annotated[Several, _text(TERMINATION)]
 Performances = Annotated[Several, _text(PERFORMANCE)]
 ManyOverheads = Annotated[Several, _text(OVERHEADS)]
+ManyFailures = Annotated[Several, _text(FAILURES)]
 Beliefs = Annotated[Several, _text(BELIEF)]
 Compats = Annotated[Several, _text(COMPAT)]
 Rounds = Annotated[
     Several, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS", show_default=False)
 ]
 Loads = Annotated[Several, _text("The workload's load, jobs per hour: 4,6,8 or 4-8.", _TIME, "LIST")]
-Seeds = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST")]
+SeedList = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST")]
+
+Metrics = Annotated[Several, typer.Option("--metric", help=METRIC, rich_help_panel=_FIGURES, metavar="SPEC")]
+By = Annotated[Several, typer.Option("--by", help=BY, rich_help_panel=_FIGURES, metavar="COLUMN")]
+Tables = Annotated[
+    list[Path] | None, typer.Option("--table", help=TABLE, rich_help_panel=_FIGURES, metavar="FILE")
+]
+Baseline = Annotated[
+    str | None,
+    _text("Also draw figures relative to this run, by its name in the legend; the first.", _OUTPUT, "NAME"),
+]
+Labels = Annotated[
+    Several,
+    _text("What to call the runs, in order: a,b,c; or NAME=VALUE for one of the values.", _OUTPUT, "LIST"),
+]
 
 Out = Annotated[
     Path | None, typer.Option(help="Write the results here.", rich_help_panel=_OUTPUT, metavar="DIR")

@@ -21,8 +21,8 @@ def policies(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="admission, scheduling, placement, termination, performance, workload, reader, compat "
-            "or backend.",
+            help="admission, scheduling, placement, termination, performance, workload, reader, compat, "
+            "backend or failures.",
             show_default=False,
         ),
     ] = None,

@@ -8,11 +8,15 @@ from typing import Annotated
 
 import typer
 
+from blox.cli import figures, options
+
 _PAGE = b"<!doctype html>"  # what every page begins with
 
 
 def report(
-    dirs: Annotated[list[Path], typer.Argument(help="Results directories, as `blox run --out` writes them.")],
+    dirs: Annotated[
+        list[Path], typer.Argument(help="Results directories, as `blox run` and `blox compare` write them.")
+    ],
     out: Annotated[Path, typer.Option(help="The page to write: one file, no network needed.")] = Path(
         "report.html"
     ),
@@ -23,23 +27,36 @@ def report(
     formats: Annotated[
         str, typer.Option("--format", help="Formats of the pictures, joined with commas: png, svg, pdf.")
     ] = "png,svg",
+    metric: options.Metrics = None,
+    by: options.By = None,
+    table: options.Tables = None,
+    label: options.Labels = None,
 ) -> None:
-    """Write the report of one run, or the comparison of several."""
+    """Write the report of one run, or the comparison of several; also by GPU count, tenant, model, ..."""
     from blox.cli.safe_console import SafeConsole
+    from blox.report.certainty import certainty, jobs_told
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
+    from blox.results.comparison import Comparison
+    from blox.results.own_metrics import metrics_from_spec, with_metrics
     from blox.results.place import holding, written_by_a_run
-    from blox.results.result import Result
+    from blox.results.replications import load_runs
 
     _check_page(out)
-    results = [Result.load(directory) for directory in dirs]
+    tables = figures.Tables.of(by, table)
+    metrics = metrics_from_spec(figures.joined(metric) or "")
+    loaded = [run for directory in dirs for run in load_runs(directory)]
+    measured = [figures.of_each(run, lambda one: with_metrics(one, metrics)) for run in loaded]
+    results = Comparison(figures.labelled(measured, label))
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
     with holding(out.parent) if written_by_a_run(out.parent) else nullcontext():
-        write_report(out, results, title)
+        write_report(out, results, title, tables.by)
     console = SafeConsole()
     console.print(comparison_table(results))
+    console.print(f"{jobs_told(results)} {certainty(results)}", highlight=False, markup=False)
+    tables.show(results)
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
     if written:
         console.print(f"pictures: {len(written)} files in {pictures}", highlight=False, soft_wrap=True)

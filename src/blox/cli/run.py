@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blox.cli import options
+from blox.cli import figures, options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import Any
-
+    from blox.experiment.prepared import Prepared
     from blox.results.result import Result
 
 
@@ -24,6 +21,7 @@ def run(
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
+    failures: options.Failures = None,
     belief: options.Belief = None,
     compat: options.Compat = None,
     round_s: options.Round = None,
@@ -31,58 +29,79 @@ def run(
     window: options.Window = None,
     jobs: options.Jobs = None,
     seed: options.Seed = None,
+    seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    by: options.By = None,
+    table: options.Tables = None,
     label: options.Label = None,
     out: options.Out = None,
     report: options.Report = False,
+    processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
 ) -> None:
     """Run one experiment: a TOML file, options, or both; options override the file.
 
     Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
+    With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "compat": compat, "round_s": round_s, "clock": clock,
-        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "backend": backend,
-        "speedup": speedup, "label": label,
+        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "round_s": round_s, "clock": clock,
+        "window": window, "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps,
+        "backend": backend, "speedup": speedup, "prices": prices, "power": power,
+        "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip
     from contextlib import nullcontext
 
-    from blox.cli.experiments import note_other_jobs
+    from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
     from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    tables = figures.Tables.of(by, table)
+    every_seed = seeds_from(experiment, seed, seeds)
+    settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
+    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    tables.check([prepared.experiment])
+    if len(every_seed) > 1:
+        from blox.cli.replicate import replicate
+
+        return replicate(
+            prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
+        )
     with nullcontext() if out is None else claimed(out) as claim:
-        result = _run(experiment, settings, ignore_checksum=ignore_checksum)
+        result = _run(prepared, speedup)
         if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
                 from blox.report.page import write_report
 
-                write_report(claim.place / "report.html", [result])
+                write_report(claim.place / "report.html", [result], by=tables.by)
     show_runs([result])
+    tables.show([result])
     if experiment is not None and not any(value is not None for value in settings.values()):
         note_other_jobs(experiment, result.experiment)
     if out is not None:
         written(out, report)
 
 
-def _run(file: Path | None, settings: Mapping[str, Any], *, ignore_checksum: bool) -> Result:
+def _run(prepared: Prepared, speedup: float | None) -> Result:
     """The result of the experiment, with progress on a terminal."""
-    from blox.cli.experiments import experiment_from
     from blox.cli.progress import one_run
     from blox.errors import BloxError
     from blox.experiment.parts import real_speedup
 
-    prepared = experiment_from(file, settings, ignore_checksum=ignore_checksum)
-    speedup, real = settings["speedup"], real_speedup(prepared.backend_part)
+    real = real_speedup(prepared.backend_part)
     if speedup is not None and real is None:
         raise BloxError(
             "only real processes take time that could be sped up; a simulation is as fast as it can be",

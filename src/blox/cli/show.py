@@ -7,85 +7,105 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blox.cli.terminal import say
-from blox.recorder import CAUSES
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from blox.errors import BloxError
+    from blox.report.measures import Measure
     from blox.report.run import Run
+    from blox.report.wide_table import WideTable
 
 
 def show_runs(runs: Sequence[Run]) -> None:
-    """Prints the figures of each run, how its jobs' waiting divides by cause, and how fair it was."""
+    """Prints the figures of each run, why its jobs waited and how long at most, and how fair it was."""
     from blox.cli.safe_console import SafeConsole
-    from blox.report.table import comparison_table
-    from blox.report.words import mixed_speeds, remarks
+    from blox.report import series
+    from blox.report.certainty import certainty, idle_queues, jobs_told
+    from blox.report.labels import labels
+    from blox.report.sheet_table import sheet_table
+    from blox.report.sheets import further_sheet, waiting_sheet
+    from blox.report.table import comparison_table, difference_table
+    from blox.report.words import notes
+    from blox.results.comparison import Comparison
 
     console = SafeConsole()
+    runs = Comparison.of(runs)
     console.print(comparison_table(runs))
+    console.print(f"{jobs_told(runs)} {certainty(runs)}", highlight=False, markup=False)
+    if (differences := difference_table(runs)) is not None:
+        console.print()
+        console.print(differences)
     console.print()
     console.print(waiting_table(runs))
     console.print()
     console.print(fairness_table(runs))
-    for remark in mixed_speeds(runs):
-        console.print(remark, highlight=False, markup=False)
-    for run in runs:
-        for remark in remarks(run):
-            console.print(f"{run.label}: {remark}", highlight=False, markup=False)
+    if series.evicts(runs):
+        for costs in failure_tables(runs):
+            console.print()
+            console.print(costs)
+    for sheet in (waiting_sheet(runs), further_sheet(runs)):
+        if sheet.columns:
+            console.print()
+            console.print(sheet_table(sheet))
+    for note in (*idle_queues(runs), *notes(runs)):
+        console.print(note, highlight=False, markup=False)
+    for name, run in zip(labels(runs), runs):
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
-            console.print(
-                f"{run.label}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False
-            )
+            console.print(f"{name}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False)
 
 
-def waiting_table(runs: Sequence[Run]) -> Table:
+def waiting_table(runs: Sequence[Run]) -> WideTable:
     """The time that jobs waited, per submitted job, in the window or not, and the share of each cause."""
-    from rich import box
-    from rich.table import Table
-
+    from blox.report import series
     from blox.report.labels import labels
-    from blox.report.table import Label
     from blox.report.units import duration
+    from blox.report.wide_table import Column, WideTable, right
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    table.add_column("why jobs waited\n(all jobs of the run)", overflow="fold", min_width=9)
-    table.add_column("\nper job", justify="right", no_wrap=True)
-    causes = (*CAUSES, "arrival")
-    for cause in causes:
-        table.add_column(f"\n{cause}", justify="right", no_wrap=True)
-    for name, run in zip(labels(runs), runs):
+    causes = series.causes(runs)
+    if series.evicts(runs):  # one more: leave out those without figures
+        causes = tuple(cause for cause in causes if any(run.summary.get(f"wait_{cause}_s") for run in runs))
+    rows = []
+    for run in runs:
         seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
         total = sum(seconds)
-        shares = [f"{100 * part / total:.1f} %" if part else "–" for part in seconds]
-        each = total / max(int(run.summary.get("submitted") or 0), 1)
-        table.add_row(Label(name), duration(each), *shares)
-    return table
+        each = total / max(float(run.summary.get("submitted") or 0), 1)
+        rows.append([duration(each), *(f"{100 * part / total:.1f} %" if part else "–" for part in seconds)])
+    heads = ("\nper job", *(f"\n{cause}" for cause in causes))
+    columns = [Column("", right(head), [right(row[at]) for row in rows]) for at, head in enumerate(heads)]
+    return WideTable(["why jobs waited\n(all submitted)"], [[name] for name in labels(runs)], columns)
 
 
-def fairness_table(runs: Sequence[Run]) -> Table:
+def fairness_table(runs: Sequence[Run]) -> WideTable:
     """rho of jobs, and of apps where these are not the same: average, largest, Jain's index."""
-    from rich import box
-    from rich.table import Table
+    from blox.report import measures
 
+    shown = (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ()))
+    return _measured("fairness", shown, runs)
+
+
+def failure_tables(runs: Sequence[Run]) -> tuple[WideTable, WideTable]:
+    """What failed and what it cost; and the effective training time ratio, in all and by job size."""
+    from blox.report import measures
+
+    title = "effective training\ntime, by GPUs of a job"
+    return (
+        _measured("failures", measures.FAILURES, runs),
+        _measured(title, measures.effective_ratios(runs), runs),
+    )
+
+
+def _measured(title: str, shown: Sequence[Measure], runs: Sequence[Run]) -> WideTable:
+    """A row per run, a column per measure."""
     from blox.report import measures
     from blox.report.labels import labels
-    from blox.report.table import Label
+    from blox.report.wide_table import Column, WideTable, right
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    table.add_column("fairness", overflow="fold", min_width=9)
-    cells = []
-    for measure in (*measures.FAIRNESS, *(measures.APPS if measures.by_app(runs) else ())):
-        table.add_column(f"{measure.group}\n{measure.name}", justify="right", no_wrap=True)
-        cells.append(measures.column(measure, runs)[1])
-    for name, row in zip(labels(runs), zip(*cells)):
-        table.add_row(Label(name), *row)
-    return table
+    columns = []
+    for measure in shown:
+        unit, texts = measures.column(measure, runs, short=True)
+        head = "\n".join(filter(None, (measure.group, measure.name, unit)))
+        columns.append(Column(measure.group, right(head), [right(text) for text in texts]))
+    return WideTable([title], [[name] for name in labels(runs)], columns)
 
 
 def note_broken(faults: Sequence[BloxError]) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blox.cli import options
+from blox.cli import figures, options
 from blox.cli.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
+    from collections.abc import Mapping, Sequence
 
     from blox.experiment.parallel import Outcome
+    from blox.experiment.settings import Experiment
     from blox.experiment.sweep import Grid
+    from blox.report.run import Run
+    from blox.report.sweep_points import Points
+    from blox.report.wide_table import WideTable
+    from blox.results.comparison import Comparison
 
-MOST_ROWS = 60  # of the table on the terminal; sweep.csv has them all
+MOST_ROWS = 60  # of the table on the terminal; means.csv has them all
 
 
 def sweep(
@@ -39,15 +43,23 @@ def sweep(
     termination: options.Terminations = None,
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
+    failures: options.ManyFailures = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
-    seed: options.Seeds = None,
+    seed: options.SeedList = None,
+    seeds: options.Seeds = None,
     round_s: options.Rounds = None,
     clock: options.Clock = None,
     window: options.Window = None,
     jobs: options.Jobs = None,
     max_rounds: options.MaxRounds = None,
+    apps: options.Apps = None,
+    prices: options.Prices = None,
+    power: options.Power = None,
+    metric: options.Metrics = None,
+    label: options.Labels = None,
+    baseline: options.Baseline = None,
     report: options.ReportToo = True,
     processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
@@ -61,48 +73,53 @@ def sweep(
     several = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "belief": belief, "compat": compat, "load": load, "seed": seed,
-        "round_s": round_s,
+        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "load": load, "seed": seed, "round_s": round_s,
     }  # fmt: skip
-    single = {"clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds}
-    from blox.cli.grids import failures, folder_of_runs, grid_from
-
-    with folder_of_runs(out, "runs", "sweep.toml", "sweep.csv", "report.html"):
-        grid = grid_from(experiment, single, several, ignore_checksum=ignore_checksum)
-        outcomes = _run(out, grid, processes)
-        _finish(out, grid, outcomes, report)
-    failures(outcomes)
-
-
-def _run(out: Path, grid: Grid, processes: int | None) -> list[Outcome]:
-    """How every run of the grid ended; runs that were finished before are not run again."""
-    from blox.cli.grids import check_targets, run_tasks
-    from blox.cli.interrupt import Interrupted
+    single = {
+        "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
+        "prices": prices, "power": power, "metrics": figures.joined(metric),
+    }  # fmt: skip
+    from blox.cli.grids import (
+        check_targets,
+        folder_of_runs,
+        grid_from,
+        keeping_finished,
+        resume_tasks,
+        tell_failed,
+    )
     from blox.experiment.parallel import Task
-    from blox.experiment.sweep import check_all, finished_outcome, run_name
+    from blox.experiment.same_apps import same_apps
+    from blox.experiment.sweep import check_all, run_directory, sweep_csv
+    from blox.experiment.traits import distinct
+    from blox.report.sweep_points import Layout
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    experiments = grid.experiments()
-    check_all(experiments)
-    _note_load(grid)
-    tasks = [Task(each, out / "runs" / run_name(each)) for each in experiments]
-    known = {task: outcome for task in tasks if (outcome := finished_outcome(task)) is not None}
-    left = [task for task in tasks if task not in known]
-    check_targets(left)
-    write_text(out / "sweep.toml", to_toml(grid.to_table()))
-    if known:
-        say(f"{len(known)} of {len(tasks)} runs were finished before", to_stderr=True)
-    try:
-        outcomes = run_tasks(left, [_name(task.experiment, grid) for task in left], processes, len(known))
-    except KeyboardInterrupt:
-        done = sum(finished_outcome(task) is not None for task in tasks)
-        raise Interrupted(
-            f"interrupted: {done} of {len(tasks)} runs are finished and kept\n"
-            f"  to go on: blox sweep {out / 'sweep.toml'} --out {out}"
-        ) from None
-    ended = {**known, **dict(zip(left, outcomes))}
-    return [ended[task] for task in tasks]
+    with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
+        grid = grid_from(
+            experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum
+        )
+        experiments = same_apps(grid.experiments())
+        check_all(experiments)
+        Layout.of(grid, experiments).line_called(baseline)
+        _note_load(grid)
+        # A run that cannot differ from another is run once: under another belief it is shown all the same,
+        # under another seed it is not, for it would pass as one more observation.
+        same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
+        runs = list(dict.fromkeys(same.values()))
+        tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
+        check_targets(list(tasks.values()))
+        write_text(out / "sweep.toml", to_toml(grid.to_table()))
+        called = grid.names(experiments)
+        names = [_name(each, called) for each in runs]
+        with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
+            ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
+        outcomes = [
+            replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
+        ]
+        _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
+    tell_failed(list(ended.values()))
 
 
 def _note_load(grid: Grid) -> None:
@@ -114,73 +131,74 @@ def _note_load(grid: Grid) -> None:
             say(f"note: --load replaces the load={load} of {workload}", to_stderr=True)
 
 
-def _finish(out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool) -> None:
+def _finish(
+    out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, baseline: str | None, *, csv: str
+) -> None:
     """Writes what sums the sweep up, and prints it."""
     from blox.cli.safe_console import SafeConsole
-    from blox.experiment.sweep import sweep_csv
-    from blox.report.sweep_page import write_sweep_report
+    from blox.report.certainty import certainty, jobs_told
+    from blox.report.means_csv import means_csv
+    from blox.report.sweep_page import points_of, write_sweep_report
     from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
         return
-    write_text(out / "sweep.csv", sweep_csv(grid, outcomes))
+    points = points_of(grid, outcomes)
+    settings = points.settings(grid)
+    write_text(out / "sweep.csv", csv)
+    write_text(out / "means.csv", means_csv(settings, points.compared))
     console = SafeConsole()
-    console.print(_table(grid, outcomes))
-    lines = [f"\nfigures: {out / 'sweep.csv'}"]
+    console.print(_table(settings, points.compared))
+    told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
+    console.print(told, highlight=False, markup=False)
+    lines = [f"\nfigures: {out / 'sweep.csv'}, {out / 'means.csv'}"]
     if report:
-        write_sweep_report(out / "report.html", grid, outcomes)
+        write_sweep_report(out / "report.html", grid, outcomes, points, baseline=baseline)
         lines.append(f"report:  {out / 'report.html'}")
+        lines.append(_pictures(out / "figures", points, baseline))
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
 
 
-def _name(experiment: object, grid: Grid) -> str:
+def _pictures(folder: Path, points: Points, baseline: str | None) -> str:
+    """Draws the figures for paper; says where they are, or what is missing for them."""
+    from blox.errors import BloxError
+    from blox.report.sweep_page import shown_measures
+    from blox.report.sweep_static import save_sweep_pictures
+
+    try:
+        files = save_sweep_pictures(
+            folder, points, shown_measures(points), points.layout.line_called(baseline)
+        )
+    except BloxError as missing:
+        return f"note: {missing.what} ({missing.fix})"
+    return f"paper:   {len(files)} figures in {folder} (PDF and SVG)"
+
+
+def _name(experiment: Experiment, names: dict[str, dict[Any, str]]) -> str:
     """A run in the progress display: the settings that vary."""
-    from blox.experiment.settings import Experiment
     from blox.experiment.sweep import setting_of
+    from blox.results.result import label_of
 
-    assert isinstance(experiment, Experiment)
-    texts = [(name, setting_of(experiment, name)) for name in grid.varying()]
-    words = [
-        str(text) if isinstance(text, str) and name != "load" else f"{name}={text}" for name, text in texts
-    ]
-    return " ".join(word for word in words if word) or experiment.scheduler
+    texts = {name: called[setting_of(experiment, name)] for name, called in names.items()}
+    words = [text if text[:1].isalpha() else f"{name}={text}" for name, text in texts.items() if text]
+    return " ".join(words) or label_of(experiment.to_table())
 
 
-def _table(grid: Grid, outcomes: Sequence[Outcome]) -> Table:
-    """A row per finished run: the settings that vary, and the main figures."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from blox.experiment.sweep import setting_of
+def _table(settings: Sequence[Mapping[str, str]], runs: Comparison[Run]) -> WideTable:
+    """A row per point: the settings that vary but for the seed, and the main figures with their intervals."""
     from blox.report import measures
-    from blox.report.table import Label
+    from blox.report.table import figures_column
+    from blox.report.wide_table import Column, WideTable
 
-    rows = [(o.task.experiment, o.result) for o in outcomes if o.result is not None]
-    results = [result for _, result in rows]
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    varying = grid.varying()
-    for name in varying or ["scheduler"]:
-        head = name.removesuffix("_s")
-        table.add_column(head, overflow="fold", min_width=len(head))
     columns = []
     for measure in measures.TERMINAL:
         if measure.key in _FIGURES:
-            unit, texts = measures.column(measure, results, short=True)
-            head = "\n".join(
-                filter(None, (measure.group.replace("responsiveness", "resp."), measure.name, unit))
-            )
-            table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
-            columns.append(texts)
-    for position, (experiment, _) in enumerate(rows[:MOST_ROWS]):
-        values = [setting_of(experiment, name) for name in varying]
-        settings = ["–" if value in ("", None) else str(value) for value in values] or [experiment.scheduler]
-        table.add_row(*map(Label, settings), *(texts[position] for texts in columns))
-    if len(rows) > MOST_ROWS:
-        table.caption = f"the first {MOST_ROWS} of {len(rows)} runs; sweep.csv has them all"
-    return table
+            column = figures_column(measure, runs, marked=False)
+            columns.append(Column(column.group, column.head, column.cells[:MOST_ROWS]))
+    heads = [name.removesuffix("_s") for name in settings[0]]
+    names = [[text or "–" for text in each.values()] for each in settings[:MOST_ROWS]]
+    caption = f"the first {MOST_ROWS} of {len(runs)}; means.csv has them all" if len(runs) > MOST_ROWS else ""
+    return WideTable(heads, names, columns, caption)
 
 
-_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+_FIGURES = ("avg_jct_s", "p95_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")

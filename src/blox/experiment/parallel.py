@@ -40,9 +40,14 @@ class Outcome:
     """How a task ended: with figures, or with `error`; `trace` is set where blox itself is at fault."""
 
     task: Task
-    result: Result | None = None  # without its tables: those are in the directory
+    result: Result | None = None  # without its tables; its jobs are there if it has no directory
     error: BloxError | None = None
     trace: str = ""
+
+    def opened(self) -> Result | None:
+        """The result with its tables, read from the directory when first asked for."""
+        kept = self.result is not None and self.task.directory is not None
+        return Result.open(self.task.directory) if kept and self.task.directory else self.result
 
 
 class Watcher(Protocol):
@@ -122,7 +127,8 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
             return Outcome(task, error=fault)
         what = f"{type(error).__name__}: {error}"
         return Outcome(task, error=BloxError(what, where=_named(task)), trace=traceback.format_exc())
-    return Outcome(task, Result(result.label, result.experiment, result.summary, {}, {}, {}, result.timing))
+    jobs = {} if task.directory is not None else result.jobs
+    return Outcome(task, Result(result.label, result.experiment, result.summary, jobs, {}, {}, result.timing))
 
 
 def _named(task: Task) -> str:

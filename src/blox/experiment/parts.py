@@ -13,7 +13,8 @@ from blox.composition import Composition
 from blox.errors import BloxError, suggestion
 from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
-from blox.state.cluster_spec import cluster_from_spec
+from blox.state.cluster_spec import DEFAULT_TYPE, cluster_from_spec
+from blox.workloads.spec import workload_rng
 from blox.workloads.table import COLUMNS, Workload
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 LARGEST_COUNT = 10**15  # of jobs, rounds and seeds: what every table and file can hold
-SIMULATED = ("compat", "overheads", "performance")  # settings that a backend in real time does not take
+SIMULATED = (
+    "compat",
+    "overheads",
+    "performance",
+    "failures",
+)  # settings that a backend in real time does not take
 
 
 def compose(experiment: Experiment, workload: Workload, backend: BackendPart) -> Composition:
@@ -33,6 +39,12 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
                 f"clock={experiment.clock!r} together with compat={experiment.compat!r}",
                 where="clock",
                 fix="leave it out: the preset has its own time (whole rounds, or whole seconds)",
+            )
+        if _differs(experiment, "failures"):
+            raise BloxError(
+                f"failures={experiment.failures!r} together with compat={experiment.compat!r}",
+                where="failures",
+                fix="leave one of them out: a preset behaves like a simulator in which nothing fails",
             )
         for name in DECIDED_BY_PRESET:
             if _differs(experiment, name):
@@ -56,21 +68,34 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
     )
 
 
-def _performance(experiment: Experiment, backend: BackendPart, *parts: object) -> str | Any:
+def _performance(
+    experiment: Experiment, backend: BackendPart, workload: Workload, *policies: object
+) -> str | Any:
     """The performance model that the experiment names; for `auto`, that of the first part that asks.
 
-    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks,
-    speeds go by GPU type if the cluster has several types, and by durations if it has one.
+    The workload comes first, so that all schedulers are compared by the same speeds. Where no part asks, or
+    one asks for speeds by GPU type, being spread costs as well if the workload names models (`spread`). If it
+    does not, speeds go by GPU type where the cluster names any, and otherwise by durations.
     """
     if experiment.performance != "auto":
         return experiment.performance
     if real_speedup(backend) is not None:
         return "duration"
-    for part in parts:
-        if own := declared(part, "default_performance"):
-            return own
-    several = len(cluster_from_spec(experiment.cluster).gpu_types) > 1
-    return "throughputs" if several else "duration"
+    asked = (declared(part, "default_performance") for part in (workload, *policies))
+    name, colon, options = next(filter(None, asked), "").partition(":")
+    if name not in ("", "throughputs"):
+        return f"{name}{colon}{options}"
+    if names_models(workload, experiment.seed):
+        return f"spread{colon}{options}"
+    spec = cluster_from_spec(experiment.cluster)
+    typed = spec.gpu_types != (DEFAULT_TYPE,) or bool(spec.speeds)
+    return f"throughputs{colon}{options}" if name or typed else "duration"
+
+
+def names_models(workload: Workload, seed: int) -> bool:
+    """Whether the jobs of a workload say which model they train; of a generator, those of its first batch."""
+    first = next(iter(workload.batches(workload_rng(seed))), None)
+    return first is not None and any(first.column("model").tolist())
 
 
 def cluster_of(experiment: Experiment, parts: Composition) -> str:
@@ -150,12 +175,17 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     )
 
 
-def apps_of(scheduler: object, where: str) -> str:
-    """The column whose values make jobs one app, by the scheduler's own word; `job`: every job is one."""
-    name: str = declared(scheduler, "app_column")
+def apps_of(experiment: Experiment, scheduler: object) -> str:
+    """The column whose values make jobs one app in the figures; `job`: every job is one.
+
+    As the experiment names it, or else (`auto`) by the scheduler's own word.
+    """
+    named = experiment.apps != "auto"
+    name: str = experiment.apps if named else declared(scheduler, "app_column")
     valid = ["job", *(column.name for column in COLUMNS.values() if column.is_text)]
     if name not in valid:
-        raise BloxError(f"app_column is {name!r}", where=where, fix=suggestion(name, valid))
+        what, where = ("apps", "apps") if named else ("app_column", f"scheduler {experiment.scheduler!r}")
+        raise BloxError(f"{what} is {name!r}", where=where, fix=suggestion(name, valid))
     return name
 
 

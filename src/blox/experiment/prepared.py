@@ -16,25 +16,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox import registry
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.errors import BloxError
+from blox.experiment.kept_settings import kept_settings
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
 from blox.experiment.standstill import StandstillWatch
+from blox.experiment.traits import knows_durations
+from blox.failures.job_failures import job_failures
+from blox.failures.log import FailureLog
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
 from blox.recorder import Recorder
-from blox.results import metrics
-from blox.results.provenance import provenance
+from blox.results import failures, metrics
+from blox.results.accounting import Tariff, account
+from blox.results.outcomes import outcome_columns
+from blox.results.own_metrics import metrics_from_spec, with_metrics
 from blox.results.result import LazyTable, Result, label_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
+from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -52,15 +60,24 @@ class Prepared:
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.backend_part = backend_of(experiment)
+        check_numbers(experiment, self.backend_part)
         self.composition = compose(experiment, self.workload, self.backend_part)
         self.cluster: ClusterSpec = cluster_from_spec(cluster_of(experiment, self.composition))
+        for part in (getattr(self.composition, n) for n in ("performance", "scheduler", "placement")):
+            if check_cluster := declared(part, "check_cluster"):
+                check_cluster(self.cluster)
         self.resizes = declared(self.composition.scheduler, "resizes")
-        self.apps = apps_of(self.composition.scheduler, f"scheduler {experiment.scheduler!r}")
+        self.apps = apps_of(experiment, self.composition.scheduler)
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
-        check_numbers(experiment, self.backend_part)
+        self.failures = failures_from_spec(experiment.failures)
+        self._node_events()
+        self.oracle = knows_durations(experiment.belief, self.composition)
+        self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
+        self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
         self._digest = hashlib.sha256()  # of the jobs that a run has drawn
+        self._feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
         self._check_workload()
@@ -77,9 +94,21 @@ class Prepared:
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
-        feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(feed, parts.performance, parts.overheads, parts.options, experiment.round_s)
+        self._feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
+        setup = BackendSetup(
+            feed,
+            parts.performance,
+            parts.overheads,
+            parts.options,
+            experiment.round_s,
+            self._node_events(),
+            job_failures(self.failures, experiment.seed),
+        )
         return open_backend(self.backend_part, setup)
+
+    def _node_events(self) -> Timeline | None:
+        """When nodes fail. Raises BloxError for nodes and times that cannot be."""
+        return Timeline(self.failures, self.cluster, self.experiment.seed) if self.failures else None
 
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
@@ -89,7 +118,7 @@ class Prepared:
 
     def manager(self, backend: Backend) -> BloxManager:
         """The manager of a run on this backend, with the experiment's clock, window and end."""
-        return self.composition.manager(
+        manager = self.composition.manager(
             backend,
             self.clock,
             termination=self.composition.termination,
@@ -97,6 +126,9 @@ class Prepared:
             max_rounds=self.experiment.max_rounds,
             most_submitted=math.inf if self.window is None else PATIENCE * (self.window[1] + 1) + 10_000,
         )
+        if self.failures or self.composition.overheads.checkpoint_s < math.inf:
+            manager.recorder.failures = FailureLog()
+        return manager
 
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs the loop to its end and gathers the results."""
@@ -148,40 +180,62 @@ class Prepared:
             total_gpus=self.cluster.total_gpus,
             apps=self.apps,
         )
+        assert self._feed is not None  # a run has a backend
+        jobs.update(
+            outcome_columns(job_state, jobs, self._feed.duration_s, recorder.end_reasons, end_s=end_s)
+        )
         if told := declared(self.composition.scheduler, "job_columns"):  # what the policy has counted itself
             jobs.update(told(job_state))
+        jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
         rounds = recorder.rounds()
-        summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=self.cluster.total_gpus)
+        stints = LazyTable(partial(recorder.stints, end_s))
+        if (log := recorder.failures) is not None:
+            effective = failures.gpu_time(log, stints, self.composition.overheads)
+            jobs.update(failures.job_columns(log, effective, job_state.submitted))
+        spent: dict[str, Any] = {}
+        if self.tariff:
+            begin_s = float(jobs["submit_s"][0]) if job_state.submitted else end_s
+            columns, spent = account(
+                self.tariff,
+                stints,
+                self.cluster,
+                jobs=job_state.submitted,
+                begin_s=begin_s,
+                end_s=end_s,
+                shared=recorder.shared,
+            )
+            jobs.update(columns)
+        summary = metrics.summarise(
+            jobs,
+            rounds,
+            recorder,
+            end_s=end_s,
+            total_gpus=self.cluster.total_gpus,
+            round_s=self.experiment.round_s,
+            moves_are_preemptions=options.moves_are_preemptions,
+        )
+        tables: dict[str, dict[str, Array]] = {}
+        if log is not None:
+            summary.update(failures.summarise(log, jobs, self.cluster, end_s=end_s))
+            tables = failures.tables(log, effective, jobs, self.cluster, end_s=end_s)
         for part in (self.composition.scheduler, self.composition.placement):
             if reported := declared(part, "figures"):  # what a policy says of its own work
                 summary.update(reported(job_state))
+        summary.update(spent)
         if self.resizes and not self.experiment.compat:
             least, most = (job_state.columns.min_gpus, job_state.columns.max_gpus)
             resizable = int((least < most)[: job_state.submitted].sum())
             if resizable or not declared(self.composition.scheduler, "rigid_too"):
                 summary["resizable_jobs"] = resizable
-        table = self.experiment.to_table()
-        if self.composition.cluster or self.composition.default_cluster:
-            table["cluster"] = self.cluster.text
-        table["provenance"] = provenance(table, self.workload, self._digest.hexdigest())
-        if table.get("performance") == "auto":
-            table["provenance"]["performance"] = registry.spec_of(self.composition.performance)
-        unknown = declared(self.composition.performance, "unknown_models")
-        if unknown and (names := unknown(job_state)) and not self.experiment.compat:
-            table["provenance"]["unknown_models"] = names
-        stints = LazyTable(partial(recorder.stints, end_s))
-        return Result(label_of(table), table, summary, jobs, rounds, stints, timing or {})
+        table = kept_settings(self, job_state, self._digest.hexdigest())
+        found = Result(label_of(table), table, summary, jobs, rounds, stints, timing or {}, tables)
+        return with_metrics(found, self.metrics)
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
             return self.experiment.jobs
-        return DEFAULT_JOBS if self._known_jobs() is None else None
-
-    def _known_jobs(self) -> int | None:
-        """How many jobs the workload has; None: it has no end, or does not say."""
-        table: JobTable | None = declared(self.workload, "table")
-        jobs: int | None = declared(self.workload, "jobs") if table is None else len(table)
-        return jobs
+        where = f"workload {self.experiment.workload!r}"
+        return DEFAULT_JOBS if is_endless(self.workload, self.experiment.seed, where=where) else None
 
     def _room_for_everybody(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
@@ -196,7 +250,9 @@ class Prepared:
 
     def _expected_jobs(self) -> int:
         """How many jobs a run without a window has; 0 if not known."""
-        return self.most_jobs if self.most_jobs is not None else self._known_jobs() or 0
+        if self.most_jobs is not None:
+            return self.most_jobs
+        return stated_jobs(self.workload) or 0
 
     def _could_be_resized(self) -> bool:
         """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
@@ -206,7 +262,8 @@ class Prepared:
     def _check_workload(self) -> None:
         """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
         table: JobTable | None = declared(self.workload, "table")
-        most = min((n for n in (self._known_jobs(), self.most_jobs) if n is not None), default=None)
+        stated = stated_jobs(self.workload)
+        most = min((n for n in (stated, self.most_jobs) if n is not None), default=None)
         if table is not None:
             if not len(table):
                 raise BloxError(

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,16 +21,22 @@ from blox.results.place import repair
 from blox.results.result import Result
 from blox.workloads import text_files
 
+if TYPE_CHECKING:
+    from blox.results.replications import Replications
+
 
 @dataclass(frozen=True)
 class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
-    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `compat`: a preset
-    that decides admission, scheduling, placement and how time is credited. A policy may also be given as an
-    object. One of ours, or of a file, stands for its spec; one of a class of your program is used as it is,
-    and results of such a run are not saved, for nothing could run them again.
+    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `apps`: the column
+    whose values make jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`;
+    `job`: each is an app. `compat`: a preset that decides admission, scheduling, placement and how time is
+    credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
+    figures and change nothing else. A policy may also be given as an object. One of ours, or of a file,
+    stands for its spec; one of a class of your program is used as it is, and results of such a run are not
+    saved, for nothing could run them again.
     """
 
     workload: str = "philly"
@@ -41,6 +47,7 @@ class Experiment:
     termination: str | Any = "completed"
     performance: str | Any = "auto"
     overheads: str = "none"
+    failures: str = "none"
     belief: str = "oracle"
     round_s: float = 300.0
     clock: str = "rounds"
@@ -48,9 +55,13 @@ class Experiment:
     jobs: int | None = None
     seed: int = 0
     max_rounds: int | None = None
+    apps: str = "auto"
     compat: str = ""
     backend: str | Any = "simulation"
     speedup: float = 60.0
+    prices: str = ""
+    power: str = ""
+    metrics: str = ""
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -79,6 +90,8 @@ class Experiment:
                 fix = suggestion(key, (*fields, "round"))
                 if isinstance(value, dict):
                     fix = f"settings stand at the top level, not under [{key}]"
+                elif key == "seeds":
+                    fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
@@ -104,6 +117,13 @@ class Experiment:
     def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
         """Runs it. `skip=False` executes every round, for checking that skipping changes nothing."""
         return self.prepare().run(progress, skip=skip)
+
+    def replicate(self, seeds: int = 5) -> Replications:
+        """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""
+        from blox.results.replications import Replications
+
+        each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
+        return Replications(tuple(experiment.run() for experiment in each))
 
 
 def check_provenance(value: Any, *, where: str) -> None:

@@ -1,7 +1,7 @@
 """Grid: many experiments at once, as every combination of lists of settings. The engine of compare and sweep.
 
 A grid is also a TOML file: a setting with a list of values instead of one, at the top or under `[sweep]`;
-`load` there means the `load` of the workload spec.
+`load` there means the `load` of the workload spec, `seeds = 5` as many seeds from `seed` on.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError, suggestion
+from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.settings import Experiment, check_provenance
 from blox.optional import declared
 from blox.results.files import FILES
+from blox.results.flat import flat
+from blox.results.names import short_name
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
 from blox.toml_text import to_toml
@@ -39,7 +42,7 @@ AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings that are the same everywhere, and lists of those that are not.
+    """Settings that are the same everywhere, and lists of those that are not; labels of the runs.
 
     `axes`: setting -> values; `load` sets the `load` option of the workload. A compat preset decides the
     policies by itself, so presets stand beside the combinations of policies, not across them.
@@ -47,12 +50,14 @@ class Grid:
 
     base: Experiment = field(default_factory=Experiment)
     axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    label: tuple[str, ...] = ()  # as `Labels` takes them
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, where: str) -> Grid:
         """A grid from TOML: lists are axes, wherever they stand."""
         single: dict[str, Any] = {}
         axes: dict[str, Sequence[Any]] = {}
+        labels: list[Any] = []
         swept = table.get("sweep", {})
         if not isinstance(swept, Mapping):
             raise BloxError(
@@ -68,10 +73,10 @@ class Grid:
                     f"settings stand at the top level or under [sweep], not under [{key}]",
                     where=where, fix=f"remove the line [{key}]",
                 )  # fmt: skip
-            if name not in (*_FIELDS, "load"):
+            if name not in (*_FIELDS, "load", "seeds"):
                 raise BloxError(
                     f"no setting is called {key!r}", where=f"{where}{', ' * bool(place)}{place.strip()}",
-                    fix=suggestion(key, (*_FIELDS, "load", "round")),
+                    fix=suggestion(key, (*_FIELDS, "load", "round", "seeds")),
                 )  # fmt: skip
             if name in axes or name in single:
                 both = " (round is round_s)" if name == "round_s" else ""
@@ -80,20 +85,44 @@ class Grid:
                     where=where,
                     fix="give it once, at the top or under [sweep]",
                 )
-            if isinstance(value, list) or place or name == "load":
+            if name == "label" and isinstance(value, list):
+                labels = value
+            elif name == "seeds":
+                single[name] = value
+            elif isinstance(value, list) or place or name == "load":
                 axes[name] = _checked(name, value if isinstance(value, list) else [value], where)
             else:
                 single[name] = value
-        return cls(Experiment.from_table(single, where=where), axes)
+        for text in labels:
+            Experiment.from_table({"label": text}, where=where)  # each must be a text
+        seeds = single.pop("seeds", None)
+        grid = cls(Experiment.from_table(single, where=where), axes, tuple(labels))
+        return grid if seeds is None else grid.with_seeds(seeds, where=f"{where}, seeds")
+
+    def with_seeds(self, count: Any, *, where: str) -> Grid:
+        """This grid over so many seeds, from its own on; one that has a list of them refuses."""
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise BloxError(f"seeds is {count!r}", where=where, fix="say how many: seeds = 5")
+        first, *others = self.axes.get("seed", [self.base.seed])
+        if others:
+            raise BloxError(
+                "seed is a list already, and seeds says how many follow a first one",
+                where=where,
+                fix="give one of the two: seed = [3, 7, 9], or seed = 3 and seeds = 5",
+            )
+        return self.with_axes({"seed": list(range(first, first + count))})
 
     def with_axes(self, axes: Mapping[str, Sequence[Any]]) -> Grid:
         """This grid with other lists in place of its own; a list of one value is still a list."""
-        return Grid(self.base, {**self.axes, **axes})
+        return replace(self, axes={**self.axes, **axes})
 
     def to_table(self) -> dict[str, Any]:
         """The grid as TOML keeps it: `from_table` gives it back."""
-        settings = {name: value for name, value in self.base.to_table().items() if name not in self.axes}
-        return {**settings, "sweep": {name: list(self.axes[name]) for name in AXES if name in self.axes}}
+        swept = {name: list(self.axes[name]) for name in AXES if name in self.axes}
+        if self.label:
+            swept["label"] = list(self.label)
+        settings = {name: value for name, value in self.base.to_table().items() if name not in swept}
+        return {**settings, "sweep": swept}
 
     def experiments(self) -> list[Experiment]:
         """Every combination, each once, in an order that depends on the grid alone."""
@@ -118,18 +147,33 @@ class Grid:
             if load is not None:
                 experiment = replace(experiment, workload=with_load(experiment.workload, load))
             found[experiment] = None
-        return list(found)
+        return self.labels(list(found)).applied(list(found))
+
+    def labels(self, experiments: Sequence[Experiment]) -> Labels:
+        """The labels of the grid, sorted out for its experiments."""
+        return Labels.of(self.label, experiments)
 
     def varying(self) -> list[str]:
         """The settings in which the experiments differ, in order; a swept load stands for the workload."""
         experiments = self.experiments()
-        differing = [name for name in _FIELDS if len({getattr(each, name) for each in experiments}) > 1]
+        settings = [name for name in _FIELDS if name != "label"]
+        differing = [name for name in settings if len({getattr(each, name) for each in experiments}) > 1]
         if "load" in self.axes and "workload" in differing:
             at = differing.index("workload")
             differing[at : at + 1] = (
                 ["workload", "load"] if len(self.axes.get("workload", ())) > 1 else ["load"]
             )
         return differing
+
+    def names(self, experiments: Sequence[Experiment]) -> dict[str, dict[Any, str]]:
+        """What the values of every setting that varies are called in tables and pictures."""
+        labels = self.labels(experiments)
+        found = {}
+        for name in self.varying():
+            values = list(dict.fromkeys(setting_of(each, name) for each in experiments))
+            texts = [_short(value) if isinstance(value, float) else str(value) for value in values]
+            found[name] = dict(zip(values, labels.names(texts)))
+        return found
 
     def _policies(self) -> list[dict[str, Any]]:
         presets = self.axes.get("compat") or ([self.base.compat] if self.base.compat else [])
@@ -193,7 +237,8 @@ def check_all(experiments: Sequence[Experiment]) -> None:
     jobs_on_cluster = ("workload", "cluster", "window", "jobs")
     default = Experiment()
     light = {"workload": "constant", "window": "", "jobs": 1}
-    for names, stand_in in ((jobs_on_cluster, {}), ([n for n in _FIELDS if n not in jobs_on_cluster], light)):
+    parts = [name for name in _FIELDS if name not in light]  # on their cluster, whose nodes failures may name
+    for names, stand_in in ((jobs_on_cluster, {}), (parts, light)):
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}
@@ -205,10 +250,20 @@ def check_all(experiments: Sequence[Experiment]) -> None:
 
 def run_name(experiment: Experiment) -> str:
     """A directory name for a run that depends on its settings alone: `las-philly-load=8-s1-3fa94c21`."""
-    settings = experiment.to_table()
-    digest = hashlib.sha256(to_toml(settings).encode()).hexdigest()[:8]
-    words = [experiment.compat or experiment.scheduler, Path(experiment.workload).name]
-    return f"{slug('-'.join(words))[:60]}-s{experiment.seed}-{digest}"
+    words = [label_of(experiment.to_table()), short_name(experiment.workload)]
+    return f"{slug('-'.join(words))[:60]}-s{experiment.seed}-{digest_of(experiment)}"
+
+
+def digest_of(experiment: Experiment) -> str:
+    """Eight hexadecimal digits that stand for the settings; what the run is called changes nothing."""
+    settings = replace(experiment, label="").to_table()
+    return hashlib.sha256(to_toml(settings).encode()).hexdigest()[:8]
+
+
+def run_directory(folder: Path, experiment: Experiment) -> Path:
+    """Where the results of a run go, or are already, under whatever label they were made."""
+    known = sorted(folder.glob(f"*-s{experiment.seed}-{digest_of(experiment)}"))
+    return known[0] if known else folder / run_name(experiment)
 
 
 def slug(text: str) -> str:
@@ -229,7 +284,8 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
         return False
     settings = experiment.to_table()
     now = provenance(settings, workload_from_spec(experiment.workload))
-    return kept == settings and all(recorded.get(key) == value for key, value in now.items())
+    same = {**kept, "label": ""} == {**settings, "label": ""}
+    return same and all(recorded.get(key) == value for key, value in now.items())
 
 
 def finished_outcome(task: Task) -> Outcome | None:
@@ -245,6 +301,7 @@ def finished_outcome(task: Task) -> Outcome | None:
         )
     except (OSError, ValueError, RecursionError):
         return None
+    experiment["label"] = task.experiment.label  # it may have been made under another
     return Outcome(task, Result(label_of(experiment), experiment, summary, {}, {}, {}, timing))
 
 
@@ -254,12 +311,13 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     rows = [(outcome.task, outcome.result) for outcome in outcomes if outcome.result is not None]
-    figures = list(dict.fromkeys(key for _, result in rows for key in result.summary))
+    summaries = [flat(result.summary) for _, result in rows]
+    figures = list(dict.fromkeys(key for summary in summaries for key in summary))
     writer.writerow(["run", *varying, *figures])
-    for task, result in rows:
+    for (task, _), summary in zip(rows, summaries):
         name = task.directory.name if task.directory else ""
         settings = [setting_of(task.experiment, key) for key in varying]
-        values = [result.summary.get(key) for key in figures]
+        values = [summary.get(key) for key in figures]
         writer.writerow([name, *settings, *("" if value is None else value for value in values)])
     return file.getvalue()
 

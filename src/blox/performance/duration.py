@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from blox.registry import register
 from blox.state.cluster import ClusterState
@@ -13,6 +14,9 @@ from blox.workloads.table import Array
 @dataclass(frozen=True)
 class Duration:
     """Every job runs at the speed that its own duration implies, wherever it is."""
+
+    by_nodes: ClassVar[bool] = False
+    by_gpu_type: ClassVar[bool] = False
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         return 1.0

@@ -52,6 +52,7 @@ class Goodput:
     profiles: str = ""
 
     simulation: ClassVar[type[ElasticSimulation]] = ElasticSimulation
+    by_gpu_type: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         elastic_profiles(self.profiles)

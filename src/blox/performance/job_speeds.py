@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from blox.performance.model_profiles import Profiles, profiles_from
+from blox.errors import BloxError
+from blox.performance.model_profiles import REFERENCE, Profiles, check_types, profiles_from
 from blox.performance.throughputs import Kind, Throughputs, throughputs
+from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
 from blox.workloads.table import Array
 
-REFERENCE = "v100"  # the GPU type that durations of traces and generators hold for
 _BATCH = re.compile(r"\(batch size (\d+)\)")
 Rates = tuple[float, ...]  # steps/s by GPU type of the cluster
 
@@ -29,16 +30,29 @@ class JobSpeeds:
     (`LSTM` is `LM`) with the measured batch size nearest to the job's own, the middle one where it has none;
     for GPUs between the measured numbers, by the next smaller one in proportion. Other models go by the
     generation of the GPUs (`profiles/gpus.csv`), one step/s on the reference. So do GPU types that the table
-    lacks, in proportion to the reference.
+    lacks, in proportion to the reference. A type that is `given` a speed goes by that, whatever the model.
     """
 
-    def __init__(self, table: Throughputs, gpu_types: tuple[str, ...], reference: str = REFERENCE) -> None:
+    def __init__(
+        self,
+        table: Throughputs,
+        gpu_types: tuple[str, ...],
+        reference: str = REFERENCE,
+        given: Mapping[str, float] | None = None,
+        gpus_csv: str = "",
+    ) -> None:
         self.gpu_types = gpu_types
-        self._table, self._reference = table, reference
-        self._profiles = profiles_from()
-        self._columns = [_column(name, table, reference, self._profiles) for name in gpu_types]
-        # Types of which nothing is known: they count as the default generation.
-        self.guessed = tuple(name for name in gpu_types if not self._knows(name))
+        self._table, self._reference, given = table, reference, given or {}
+        self._profiles = profiles_from("", gpus_csv)
+        measured = () if gpus_csv else table.gpu_types
+        check_types(gpu_types, given, self._profiles, measured, where="cluster")
+        self._speeds = [_speed(name, reference, given, self._profiles) for name in gpu_types]
+        self._columns = [
+            _column(name, table, reference, self._profiles)
+            if name not in given and name != DEFAULT_TYPE and not gpus_csv
+            else (table.gpu_types.index(reference), speed)
+            for name, speed in zip(gpu_types, self._speeds)
+        ]
         self._named: dict[str, list[tuple[int, Kind]]] = {}  # by whole and plain name: batch size, row
         for kind in table.alone:
             batch = _BATCH.search(kind[0])
@@ -49,6 +63,7 @@ class JobSpeeds:
         self._alone: list[Rates] = []
         self._base: list[float] = []  # on the reference
         self._tables: tuple[Array, Array] = (np.empty((0, len(gpu_types))), np.empty(0))  # the same as arrays
+        self._relative: Array = self._tables[0]
         self._rows: list[Kind | None] = []  # of the table
         self._pairs: dict[tuple[int, int], Rates] = {}
 
@@ -67,7 +82,13 @@ class JobSpeeds:
         """(steps/s of every kind so far by GPU type, steps/s of each where it takes its duration)."""
         if len(self._tables[1]) < len(self._base):
             self._tables = np.array(self._alone).reshape(-1, len(self.gpu_types)), np.array(self._base)
+            self._relative = self._tables[0] / self._tables[1][:, None]
         return self._tables
+
+    def relative(self) -> Array:
+        """Speeds of every kind so far by GPU type, 1 where a job takes its duration."""
+        self.tables()
+        return self._relative
 
     def alone(self, kind: int) -> Rates:
         """steps/s by GPU type; 0 where such a job cannot run."""
@@ -91,9 +112,10 @@ class JobSpeeds:
         model, batch_size, gpus = key
         row = self._find(model, batch_size, gpus)
         if row is None:
-            unit = self._profiles.generation(self._reference).speed
-            speeds = [self._profiles.generation(name).speed / unit for name in self.gpu_types]
-            alone, base = tuple(speeds), 1.0
+            for name, speed in zip(self.gpu_types, self._speeds):
+                if math.isnan(speed):
+                    raise self._unmeasured(model, name)
+            alone, base = tuple(self._speeds), 1.0
         else:
             measured, part = self._table.alone[row], gpus / row[1]
             alone = tuple(measured[column] * scale * part for column, scale in self._columns)
@@ -121,13 +143,28 @@ class JobSpeeds:
         smaller = [kind for kind in rows if kind[1] <= gpus]
         return smaller[-1] if smaller else rows[0]
 
-    def _knows(self, gpu_type: str) -> bool:
-        return gpu_type in self._table.gpu_types or self._profiles.generation(gpu_type).name != "*"
+    def _unmeasured(self, model: str, gpu_type: str) -> BloxError:
+        return BloxError(
+            f"the table of throughputs has GPUs of type {gpu_type!r} and no model {model!r}",
+            where=self._table.source,
+            fix=f"add the model, or say how fast the GPUs are for any: {gpu_type}=NODESxGPUS:speed=3.1",
+        )
 
     def _plain(self, model: str) -> str:
         """A model's name in the profiles; its own where it has no profile."""
         name = self._profiles.model(model).name
         return model if name == "*" else f"profile {name}"
+
+
+def _speed(name: str, reference: str, given: Mapping[str, float], profiles: Profiles) -> float:
+    """The speed of a GPU type relative to the reference; nan where only the table knows it."""
+    if name in given:
+        return given[name]
+    if name == DEFAULT_TYPE:
+        return 1.0
+    if not profiles.knows(name):
+        return math.nan
+    return profiles.generation(name).speed / profiles.generation(reference).speed
 
 
 def _column(name: str, table: Throughputs, reference: str, profiles: Profiles) -> tuple[int, float]:
@@ -140,9 +177,26 @@ def _column(name: str, table: Throughputs, reference: str, profiles: Profiles) -
     return table.gpu_types.index(reference), generation.speed / profiles.generation(reference).speed
 
 
+def check_speeds(path: str, spec: ClusterSpec, gpus_csv: str = "") -> None:
+    """Refuses a cluster with GPU types of which neither the table nor the generations know a speed."""
+    measured = () if gpus_csv else throughputs(path).gpu_types
+    where, profiles = f"cluster {spec.text!r}", profiles_from("", gpus_csv)
+    check_types(spec.gpu_types, dict(spec.speeds), profiles, measured, where=where)
+
+
 @lru_cache(maxsize=16)
-def job_speeds(path: str, gpu_types: tuple[str, ...], reference: str = REFERENCE) -> JobSpeeds:
-    """The speeds by the table in a file, or the project's own, on these types; `reference` must be in it."""
+def job_speeds(
+    path: str,
+    gpu_types: tuple[str, ...],
+    given: tuple[tuple[str, float], ...] = (),
+    reference: str = REFERENCE,
+    gpus_csv: str = "",
+) -> JobSpeeds:
+    """The speeds by the table in a file, or the project's own, on these types; `reference` must be in it.
+
+    `given`: (type, speed) as a cluster spec has them. `gpus_csv`: generations of your own; their speeds
+    then count for every model.
+    """
     table = throughputs(path)
     table.of([], [reference])
-    return JobSpeeds(table, gpu_types, reference)
+    return JobSpeeds(table, gpu_types, reference, dict(given), gpus_csv)

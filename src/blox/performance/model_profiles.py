@@ -1,14 +1,18 @@
-"""What is known about models and GPU generations: the tables in `profiles/`, or tables of your own."""
+"""What is known about models and GPU generations: the tables in `profiles/`, or tables of your own.
+
+Durations hold for GPUs of the reference type, which is also what GPUs without a type are taken for.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from blox.errors import BloxError
-from blox.state.cluster_spec import ClusterSpec
+from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
 from blox.workloads.text_files import read_cells
 
 _OWN = Path(__file__).parent.parent / "profiles"
@@ -16,6 +20,7 @@ _BITS_PER_PARAMETER = 32
 _MODELS = ("model", "aliases", "parameters_m", "largest_share", "step_ms", "source")
 _GPUS = ("gpu", "speed", "node_gbps")
 _ANY = "*"
+REFERENCE = "v100"  # the GPU type that durations of traces and generators hold for
 
 
 @dataclass(frozen=True)
@@ -48,22 +53,52 @@ class Profiles:
         """The profile of a model by any spelling of its name; the default one if there is none."""
         return self.models.get(_plain(name), self.models[_ANY])
 
+    def knows(self, gpu_type: str) -> bool:
+        """Whether a GPU type contains the name of a generation, or is none in particular."""
+        return gpu_type == DEFAULT_TYPE or self.generation(gpu_type).name != _ANY
+
     def generation(self, gpu_type: str) -> Generation:
-        """The generation whose name a GPU type contains; the default one if there is none."""
+        """The generation whose name a GPU type contains; the row * if there is none."""
         for name, found in self.generations.items():
             if name in gpu_type.lower():
                 return found
         return self.generations[_ANY]
 
-    def of_cluster(self, spec: ClusterSpec) -> list[Generation]:
-        """The generation of each GPU type of a cluster; given links count by their mean bandwidth."""
-        found = []
+    def of_cluster(self, spec: ClusterSpec, reference: str = REFERENCE) -> list[Generation]:
+        """The generation of each GPU type of a cluster, which gives speeds and links of its own, or none.
+
+        GPUs without a type are of the reference type; links count by their mean bandwidth. A type of which no
+        speed is known is refused.
+        """
+        check_types(spec.gpu_types, dict(spec.speeds), self, where=f"cluster {spec.text!r}")
+        unit, given, found = self.generation(reference).speed, dict(spec.speeds), []
         for kind in spec.gpu_types:
-            known = self.generation(kind)
+            known = self.generation(reference if kind == DEFAULT_TYPE else kind)
             links = [gbps for row in spec.links.get(kind, ()) for gbps in row if gbps > 0]
             gbps = sum(links) / len(links) if links else known.node_gbps
-            found.append(Generation(known.name, known.speed, gbps))
+            speed = given[kind] * unit if kind in given else known.speed
+            found.append(Generation(known.name, speed, gbps))
         return found
+
+
+def check_types(
+    gpu_types: Iterable[str],
+    given: Mapping[str, float],
+    profiles: Profiles,
+    measured: Iterable[str] = (),
+    *,
+    where: str,
+) -> None:
+    """Refuses GPU types of which no speed is given, measured or known, with the way to give one."""
+    for name in gpu_types:
+        if name not in given and name not in measured and not profiles.knows(name):
+            known = sorted({*measured, *(kind for kind in profiles.generations if kind != _ANY)})
+            raise BloxError(
+                f"no speed is known for GPUs of type {name!r}",
+                where=where,
+                fix=f"known: {', '.join(known)}; or say how fast it is, a {REFERENCE} being 1: "
+                f"{name}=NODESxGPUS:speed=3.1 (in a cluster file, speed = 3.1 under [[nodes]])",
+            )
 
 
 @lru_cache(maxsize=16)

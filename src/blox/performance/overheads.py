@@ -3,14 +3,20 @@
 `none` (the default), `per-model` (figures below), or `launch=30,restart=60` for every job. A preempted
 job pays for saving its state when it resumes: `restart` is checkpoint, restore and launch together. An
 elastic job that goes on with another number of GPUs pays `resize` where that is given, otherwise `restart`.
+
+`checkpoint=1800,checkpoint_cost=20`: a running job saves its state after every 1800 s of work, which takes
+20 s. Saving is spread evenly over the interval: the job goes at 1800/1820 of its speed. What it did since its
+last checkpoint is lost if it loses its GPUs (`backends/checkpoints.py`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from blox.durations import NEVER, parse_duration
 from blox.errors import BloxError
 from blox.registry import parse_options
 from blox.state.jobs import JobState
@@ -28,7 +34,16 @@ PER_MODEL: dict[str, tuple[float, float]] = {
     "A3C": (15.0, 17.0),
 }
 DEFAULT = (20.0, 30.0)
+SHORTEST_S = 0.001  # between two checkpoints
 LONGEST_S = 86_400.0  # a start that takes longer than a day is a slip of the pen
+
+_KEYS = {
+    "launch": "launch_s",
+    "restart": "restart_s",
+    "resize": "resize_s",
+    "checkpoint": "checkpoint_s",
+    "checkpoint_cost": "checkpoint_cost_s",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,23 @@ class Overheads:
     restart_s: float = 0.0
     per_model: bool = False
     resize_s: float | None = None
+    checkpoint_s: float = math.inf
+    checkpoint_cost_s: float = 0.0
+
+    @property
+    def working_share(self) -> float:
+        """The part of its time on GPUs, once it has started, in which a job works and does not save."""
+        if self.checkpoint_s == math.inf:
+            return 1.0
+        return self.checkpoint_s / (self.checkpoint_s + self.checkpoint_cost_s)
+
+    def last_checkpoint(self, begin: Array, at: Array | float) -> Array:
+        """When jobs that work since `begin` last saved their state by the time `at` (s); `begin` if never."""
+        every_s = self.checkpoint_s + self.checkpoint_cost_s
+        if every_s == math.inf:
+            return begin
+        last: Array = begin + np.floor(np.maximum(at - begin, 0.0) / every_s) * every_s
+        return last
 
     def delay(self, rows: Array, job_state: JobState) -> Array | float:
         """Seconds without progress for jobs that start now."""
@@ -53,23 +85,39 @@ class Overheads:
 
 
 def overheads_from_spec(spec: str) -> Overheads:
-    """`none`, `per-model`, or `launch=SECONDS,restart=SECONDS,resize=SECONDS`, each 0 or as said."""
+    """`none`, or any of launch, restart, resize, checkpoint and checkpoint_cost, each a duration.
+
+    `per-model` stands for launch and restart.
+    """
     spec = spec.strip()
-    if spec in ("none", "per-model"):
-        return Overheads(per_model=spec == "per-model")
+    if spec == "none":
+        return Overheads()
     where = f"overheads {spec!r}"
-    values = {"launch": 0.0, "restart": 0.0}
-    for key, text in parse_options(spec, where=where).items():
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = -1.0
-        if key not in (*values, "resize") or not 0 <= seconds <= LONGEST_S:
+    name, _, rest = spec.partition(",")
+    per_model = name.strip() == "per-model"
+    values: dict[str, float] = {}
+    for key, text in parse_options(rest if per_model else spec, where=where).items():
+        if key not in _KEYS or (per_model and key in ("launch", "restart")):
             raise BloxError(
                 f"{key}={text} is not an overhead",
                 where=where,
-                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS], "
-                f"each at most {LONGEST_S:,.0f} (a day)",
+                fix="write none, per-model, or launch=SECONDS,restart=SECONDS[,resize=SECONDS]"
+                "[,checkpoint=SECONDS,checkpoint_cost=SECONDS]",
             )
-        values[key] = seconds
-    return Overheads(values["launch"], values["restart"], resize_s=values.get("resize"))
+        values[_KEYS[key]] = seconds = parse_duration(text, where=f"{where}, {key}")
+        if seconds == NEVER and key != "checkpoint":
+            raise BloxError(f"{key} is never over", where=where, fix=f"give a time: {key}=60")
+        if seconds > LONGEST_S and key != "checkpoint":
+            what, fix = f"{key}={text} is not an overhead", f"give at most {LONGEST_S:,.0f} (a day)"
+            raise BloxError(what, where=where, fix=fix)
+    if values.get("checkpoint_s", math.inf) < SHORTEST_S:
+        raise BloxError(
+            f"checkpoint is {values['checkpoint_s']:g}",
+            where=where,
+            fix="give the time between two checkpoints: checkpoint=30m",
+        )
+    if "checkpoint_cost_s" in values and "checkpoint_s" not in values:
+        raise BloxError(
+            "checkpoint_cost without checkpoint", where=where, fix="say how often: checkpoint=30m"
+        )
+    return Overheads(per_model=per_model, **values)

@@ -34,6 +34,8 @@ class Sensitivity:
     profiles: str = ""
 
     simulation: ClassVar[type[GradedSimulation]] = GradedSimulation
+    by_nodes: ClassVar[bool] = False
+    by_gpu_type: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.by not in ("surface", "demand"):

@@ -13,6 +13,7 @@ from blox.placement.walk.node_room import NodeRule
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
@@ -47,6 +48,11 @@ class Profile:
         if self.gbps is not None and not 0 < self.gbps < float("inf"):
             raise BloxError(f"gbps is {self.gbps:g}", fix="gbps must be above 0")
         profiles_from(self.models, self.gpus)
+
+    def check_cluster(self, spec: ClusterSpec) -> None:
+        """Refuses GPU types of which no speed is known."""
+        if not self.gpu:
+            profiles_from(self.models, self.gpus).of_cluster(spec)
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         profiles, columns = profiles_from(self.models, self.gpus), job_state.columns

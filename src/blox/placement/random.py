@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from blox.workloads.table import Array
 @dataclass(frozen=True)
 class Random:
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
+
+    uses_seed: ClassVar[bool] = True
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is not None or job_state.typed:

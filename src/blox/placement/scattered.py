@@ -20,9 +20,8 @@ class Scattered:
     """The original Blox's search, for reproducing its results: nodes in ascending order.
 
     As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
-    it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, who was
-    preempted for a job that finds no place stays preempted.
-    """
+    it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, a job that
+    was preempted for a job that finds no place stays preempted."""
 
     fixed: bool = False
 

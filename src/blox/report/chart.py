@@ -77,4 +77,4 @@ def save_chart(chart: Chart, stem: Path, formats: Sequence[str] = ("png", "svg")
         axes.set_xlabel(chart.x_title)
         axes.set_ylabel(chart.y_title)
         static._legend(axes, names)
-        return [static.save_figure(figure, stem.with_suffix(f".{kind}"), kind) for kind in formats]
+        return [static.save(figure, stem.with_suffix(f".{kind}")) for kind in formats]

@@ -7,6 +7,7 @@ lost on white; jobs take Paul Tol's "light" scheme, on which dark text can be re
 from __future__ import annotations
 
 _RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+RUNS = len(_RUNS)  # so many have colours of their own
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _JOBS = (
     "#77aadd",
@@ -27,7 +28,9 @@ CAUSES = {
     "capacity": "#e69f00",
     "fragmentation": "#009e73",
     "arrival": "#999999",
+    "eviction": "#d55e00",
 }
+DOWN = "#b0b0b0"  # GPUs of a node that is down
 
 
 def of_run(position: int) -> str:

@@ -14,10 +14,46 @@ import numpy as np
 
 from blox.report import colours, series, units
 from blox.report.labels import labels, legend_shape
+from blox.report.measures import Measure
 from blox.report.run import Array, Run
+from blox.results.comparison import Comparison
 
 _GRID = "rgba(128,128,128,0.22)"
 _GANTT_ROW_PX = 9
+
+
+def averages(runs: Sequence[Run], measure: Measure) -> Any:
+    """A measure of each run as a point, its 95 % interval as a bar; least on top."""
+    compared = Comparison.of(runs)
+    names, values = _names(runs), [measure.of(run) for run in runs]
+    unit = units.column_unit(values)
+    figure = empty(height=110 + 34 * len(runs))
+    order = sorted(range(len(runs)), key=lambda position: (-values[position], position))
+    for position in order:  # plotly draws from below
+        value, interval = values[position], compared.interval(position, measure.key)
+        low, high = (interval.low, interval.high) if interval is not None else (value, value)
+        between = f"<br>95 %: {units.duration(low)} to {units.duration(high)}" if interval is not None else ""
+        figure.add_scatter(
+            x=[value / unit.seconds],
+            y=[names[position]],
+            error_x={
+                "type": "data",
+                "array": [(high - value) / unit.seconds],
+                "arrayminus": [(value - low) / unit.seconds],
+                "visible": interval is not None,
+                "thickness": 2,
+                "width": 6,
+            },
+            mode="markers",
+            marker={"size": 10, "color": colours.of_run(position)},
+            hovertext=f"{names[position]}: {units.duration(value)}{between}",
+            hoverinfo="text",
+            showlegend=False,
+        )
+    title = f"{measure.name} {measure.group} ({unit.name})"
+    figure.update_xaxes(title_text=title, rangemode="tozero")
+    figure.update_yaxes(automargin=True, type="category")
+    return figure
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:
@@ -79,8 +115,8 @@ def waiting(runs: Sequence[Run]) -> Any:
     unit = units.column_unit([max(sums, default=0.0)])
     names = _names(runs)
     figure = empty(height=130 + 44 * len(runs))
-    for cause in series.CAUSES:
-        seconds = [total[cause] for total in totals]
+    for cause in series.causes(runs):
+        seconds = [total.get(cause, 0.0) for total in totals]
         hover = [
             f"{name}: {cause} {units.duration(part)}, {100 * part / (whole or 1.0):.1f} % of its waiting"
             for name, part, whole in zip(names, seconds, sums)
@@ -120,6 +156,9 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
     )
     for position, run in enumerate(runs):
         found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
+        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
+        if len(down):
+            figure.add_trace(_down_bars(down, window, unit), row=position + 1, col=1)
         figure.add_trace(_gantt_bars(run, found, window, unit), row=position + 1, col=1)
     figure.update_layout(_layout(height))
     figure.update_layout(
@@ -136,6 +175,26 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
     )
     figure.update_xaxes(title_text=f"time ({unit.name})", row=panels, col=1)
     return figure
+
+
+def _down_bars(down: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:
+    """GPUs of nodes that are down, in grey behind the jobs."""
+    start = np.maximum(down.start_s, window.start_s) / unit.seconds
+    end = np.minimum(down.end_s, window.end_s) / unit.seconds
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": _small(start),
+        "x": _small(end - start),
+        "y": _small(down.gpu + (down.gpus - 1) / 2),
+        "width": _small(down.gpus),
+        "marker": {"color": colours.DOWN, "line": {"width": 0}, "pattern": {"shape": "/", "solidity": 0.2}},
+        "hovertext": [
+            f"down for {units.duration(till - begin)}"
+            for begin, till in zip(down.start_s.tolist(), down.end_s.tolist())
+        ],
+        "hoverinfo": "text",
+    }
 
 
 def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:

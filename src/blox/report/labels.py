@@ -7,29 +7,62 @@ from collections.abc import Sequence
 
 from blox.report.run import Run
 from blox.report.settings import differences
+from blox.results.names import default_label, short_name, short_names
 
 _MOST_SETTINGS = 2
+_ORACLE = " (oracle)"
+
+
+def is_oracle(run: Run) -> bool:
+    """Whether a policy of the run decides by the true durations of jobs, which no real scheduler knows."""
+    return bool(run.experiment.get("provenance", {}).get("oracle"))
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """One name per run, each different.
+    """One name per run, each different. An oracle is marked as one.
 
-    Runs that share a label are told apart by the settings in which they differ, if those are few and do
-    it; by numbers otherwise.
+    A run without a label of its own goes by the short name of its scheduler. Runs of one name are told apart
+    by the settings in which they differ, if those are few and do it; by numbers otherwise.
     """
-    names = [run.label or "run" for run in runs]
+    return [marked(name, run) for name, run in zip(_unique(runs), runs)]
+
+
+def marked(name: str, run: Run) -> str:
+    """The name of a run, and that it is an oracle where it does not say so itself."""
+    return f"{name}{_ORACLE}" if is_oracle(run) and "oracle" not in name else name
+
+
+def unmarked(name: str) -> str:
+    """The name without that mark."""
+    return name.removesuffix(_ORACLE)
+
+
+def _unique(runs: Sequence[Run]) -> list[str]:
+    names = _names(runs)
     unique = list(names)
     for name in dict.fromkeys(names):
         alike = [position for position, other in enumerate(names) if other == name]
         if len(alike) == 1:
             continue
         differing = differences([runs[position] for position in alike])
-        columns = [[_setting(key, text) for text in column] for key, column in differing.items()]
+        columns = [[_setting(key, text) for text in short_names(column)] for key, column in differing.items()]
         texts = [", ".join(column[at] for column in columns) for at in range(len(alike))]
         telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)
         for at, position in enumerate(alike):
             unique[position] = f"{name} [{texts[at] if telling else at + 1}]"
     return unique
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """The label of each run, or the short name of the spec that it goes by."""
+    specs = {at: default_label(run.experiment) for at, run in enumerate(runs) if _goes_by_its_spec(run)}
+    short = dict(zip(specs, short_names(list(specs.values()))))
+    return [short.get(at) or run.label or "run" for at, run in enumerate(runs)]
+
+
+def _goes_by_its_spec(run: Run) -> bool:
+    spec = default_label(run.experiment)
+    return not run.experiment.get("label") and run.label in (spec, short_name(spec))
 
 
 def _setting(key: str, text: str) -> str:

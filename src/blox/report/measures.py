@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from blox.report import units
 from blox.report.run import Run
+from blox.results.comparison import Comparison
 
-Kind = Literal["seconds", "share", "count", "rate", "ratio"]
+Kind = Literal["seconds", "share", "count", "rate", "ratio", "number"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Measure:
 JOBS = Measure("jobs", "", "jobs", "count", "")
 AVG_JCT = Measure("avg_jct_s", "JCT", "average", "seconds")
 AVG_RESPONSIVENESS = Measure("avg_responsiveness_s", "responsiveness", "average", "seconds")
-PREEMPTIONS = Measure("preemptions", "", "preemptions", "count")
+INTERRUPTIONS = Measure("interruptions", "", "interruptions", "count")
 UTILISATION = Measure("utilisation", "", "utilisation", "share", "high")
+UTILISATION_WHOLE_RUN = Measure("utilisation_whole_run", "whole run", "utilisation", "share", "high")
 MAKESPAN = Measure("makespan_s", "", "makespan", "seconds")
 JOBS_PER_S = Measure("jobs_per_s", "simulated", "jobs/s", "rate", "")
 
@@ -46,7 +48,7 @@ _COMMON = (
     Measure("p95_responsiveness_s", "responsiveness", "p95", "seconds"),
     MAKESPAN,
     UTILISATION,
-    PREEMPTIONS,
+    INTERRUPTIONS,
 )
 TERMINAL = (*_COMMON, JOBS_PER_S)
 FAIRNESS = (
@@ -62,10 +64,38 @@ PAGE = (
     *_COMMON,
     *FAIRNESS,
     *APPS,
+    Measure("preemptions", "", "preemptions", "count"),
     Measure("moves", "", "moves", "count"),
     Measure("fragmentation", "", "fragmentation", "share"),
+    Measure("queue_length", "", "jobs waiting", "ratio"),
+    UTILISATION_WHOLE_RUN,
+    Measure("fragmentation_whole_run", "whole run", "fragmentation", "share"),
+    Measure("queue_length_whole_run", "whole run", "jobs waiting", "ratio"),
     JOBS,
 )
+
+
+FAILURES = (
+    Measure("node_failures", "nodes", "failed", "count", ""),
+    Measure("node_drains", "nodes", "drained", "count", ""),
+    Measure("job_failures", "jobs", "failed", "count", ""),
+    Measure("evicted_jobs", "jobs", "evicted", "count"),
+    Measure("evictions", "", "evictions", "count"),
+    Measure("lost_gpu_seconds", "GPU time", "lost", "seconds"),
+)
+EFFECTIVE_RATIO = Measure("effective_training_ratio", "", "all", "share", "high")
+
+
+def effective_ratios(runs: Sequence[Run]) -> tuple[Measure, ...]:
+    """The effective training time ratio, of all jobs and by the GPUs that they ask for."""
+    keys = {key for run in runs for key in run.summary}
+    sizes = [2**power for power in range(32) if f"{EFFECTIVE_RATIO.key}_{2**power}_gpus" in keys]
+    names = [f"{most // 2 + 1}-{most}" if most > 2 else f"{most}" for most in sizes]
+    by_size = (
+        Measure(f"{EFFECTIVE_RATIO.key}_{most}_gpus", "", name, "share", "high")
+        for most, name in zip(sizes, names)
+    )
+    return (EFFECTIVE_RATIO, *by_size)
 
 
 def by_app(runs: Sequence[Run]) -> bool:
@@ -76,6 +106,12 @@ def by_app(runs: Sequence[Run]) -> bool:
         for run in runs
         for job, app in pairs
     )
+
+
+def apps_of(run: Run) -> str:
+    """The column that made jobs one app in a run: as named, or what `auto` came to."""
+    named = str(run.experiment.get("apps", ""))
+    return str(run.experiment.get("provenance", {}).get("apps", "")) if named in ("", "auto") else named
 
 
 def as_number(value: Any) -> float:
@@ -92,23 +128,44 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
     With `short`, large counts are abbreviated (`157k`).
     """
     values = [measure.of(run) for run in runs]
+    unit, write = _written_in(measure, values, short)
+    return unit, [write(value) for value in values]
+
+
+def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> list[str]:
+    """How far each 95 % interval reaches (`±0.31`), like the values; "" where there is none or it is 0."""
+    _, write = _written_in(measure, [measure.of(run) for run in runs], short)
+    compared = Comparison.of(runs)
+    found = [compared.interval(position, measure.key) for position in range(len(runs))]
+    return [f"±{write(each.half_width)}" if each is not None and each.half_width else "" for each in found]
+
+
+def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
+    """The position of the best run by a measure, then those of runs not distinguishable from it.
+
+    None where all are so: where they do not differ, and where it cannot be told whether they do. Nor where
+    they mean different things: rho of users in one, of tenants in another.
+    """
+    if measure in APPS and len({apps_of(run) for run in runs}) > 1:
+        return []
+    compared = Comparison.of(runs)
+    leaders = compared.leaders(measure.key, measure.better) if measure.better else []
+    known = sum(math.isfinite(measure.of(run)) for run in runs)
+    return leaders if len(leaders) < known else []
+
+
+def _written_in(measure: Measure, values: Sequence[float], short: bool) -> tuple[str, Callable[[float], str]]:
+    """The unit of a measure over these values, and how a value is written in it."""
     if measure.kind == "seconds":
         unit = units.column_unit(values)
         scaled = [value / unit.seconds for value in values]
         places = 0 if unit is units.SECOND and max(scaled, default=0) >= 100 else units.decimals_for(scaled)
-        return unit.name, [units.number(value, places) for value in scaled]
+        return unit.name, lambda value: units.number(value / unit.seconds, places)
     if measure.kind == "ratio":
-        return "", [units.number(value, 3) for value in values]
+        return "", lambda value: units.number(value, 3)
+    if measure.kind == "number":
+        places = units.decimals_for(values)
+        return "", lambda value: units.number(value, places)
     if measure.kind == "share":
-        return "%", [units.number(100 * value, 1) for value in values]
-    return "", [units.compact(value) if short else units.number(value) for value in values]
-
-
-def best(measure: Measure, runs: Sequence[Run]) -> set[int]:
-    """The positions of the best runs by a measure; none where the runs do not differ."""
-    values = [measure.of(run) for run in runs]
-    finite = [value for value in values if math.isfinite(value)]
-    if not measure.better or len(finite) < 2 or min(finite) == max(finite):
-        return set()
-    target = min(finite) if measure.better == "low" else max(finite)
-    return {position for position, value in enumerate(values) if value == target}
+        return "%", lambda value: units.number(100 * value, 1)
+    return "", units.compact if short else units.number

@@ -9,9 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.report import colours, figures, measures, series, settings, style, words
+from blox.report import colours, figures, measures, series, settings, sheets, style, words
+from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
+from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.run import Run
+from blox.report.sheet_html import breakable, figure_cell, sheet_html
+from blox.results.comparison import Comparison
 from blox.results.files import write_text
 from blox.toml_text import to_toml
 from blox.version import VERSION
@@ -19,23 +23,28 @@ from blox.version import VERSION
 # The Gantt view needs a panel per run; the others overlay any number.
 MOST_PANELS = 6
 
+_MARKED = "The best value of a column and those not distinguishable from it are marked."
+
 # Forbids the page to load anything: what is not inside the file cannot be shown.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def write_report(path: Path, results: Sequence[Run], title: str = "blox report") -> None:
-    """Writes the report of one run or several to `path`: whole, or not at all.
+def write_report(
+    path: Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+) -> None:
+    """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
-    write_text(Path(path), page(results, title))
+    write_text(Path(path), page(results, title, by))
 
 
-def page(results: Sequence[Run], title: str) -> str:
+def page(results: Sequence[Run], title: str, by: Sequence[str] = ()) -> str:
     """The report as HTML text."""
-    claim, price = words.headline(results)
-    return document(title, claim, price, _sections(results) if results else [])
+    runs = Comparison.of(results)
+    claim, price = words.headline(runs)
+    return document(title, claim, price, _sections(runs, by) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str:
@@ -68,29 +77,34 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
     )
 
 
-def _sections(runs: Sequence[Run]) -> list[str]:
-    several = len(runs) > 1
+def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
     window = series.gantt_window(runs[:MOST_PANELS])
     shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    first_seed, all_seeds = seeds_told(runs)
+    shown += first_seed
     return [
         section(
             "metrics",
             "Figures",
-            "Over the tracked jobs; utilisation, preemptions, moves and fragmentation over the whole run."
-            + (" The best value of each column is marked." if several else ""),
-            _metrics_table(runs) + _remarks(runs),
+            f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
+            "Utilisation, fragmentation and jobs waiting: averages over the time in which these arrived, and "
+            "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
+            _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
+        *_failures(runs),
+        *_sheets(runs, by),
+        *_averages(runs),
         '<div class="pair">',
         section(
             "jct-cdf",
             "Job completion time",
-            f"Share of jobs that finish within a time; left is better. {words.unfinished(runs)}",
+            f"Share of jobs that finish within a time; left is better.{all_seeds} {words.unfinished(runs)}",
             embedded("jct", figures.jct_cdf(runs)),
         ),
         section(
             "responsiveness-cdf",
             "Responsiveness",
-            "Share of jobs that have started within a time; left is better.",
+            f"Share of jobs that have started within a time; left is better.{all_seeds}",
             embedded("responsiveness", figures.responsiveness_cdf(runs)),
         ),
         "</div>",
@@ -105,19 +119,21 @@ def _sections(runs: Sequence[Run]) -> list[str]:
         section(
             "utilisation",
             "GPUs in use",
-            f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",
+            f"Share of the cluster's GPUs.{first_seed} {words.smoothing(runs, series.utilisation)}",
             embedded("used", figures.utilisation(runs)),
         ),
         section(
             "queue",
             "Jobs waiting",
-            f"Held by admission, or admitted and not running. {words.smoothing(runs, series.queue)}",
+            f"Held by admission, or admitted and not running.{first_seed} "
+            f"{words.smoothing(runs, series.queue)}",
             embedded("waiting-jobs", figures.queue(runs)),
         ),
         section(
             "fragmentation",
             "Fragmentation",
-            f"Free GPUs that stand on partly used nodes. {words.smoothing(runs, series.fragmentation)}",
+            f"Free GPUs that stand on partly used nodes.{first_seed} "
+            f"{words.smoothing(runs, series.fragmentation)}",
             embedded("fragments", figures.fragmentation(runs)),
         ),
         section(
@@ -125,14 +141,15 @@ def _sections(runs: Sequence[Run]) -> list[str]:
             "Why jobs waited",
             "All jobs of the run, in the window or not. Admission: held outside. Priority: the GPUs went to "
             "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
-            "where the job could use them. Arrival: the next round had not begun.",
+            "where the job could use them. Arrival: the next round had not begun."
+            + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
             embedded("causes", figures.waiting(runs)),
         ),
         section(
             "gantt",
             "GPUs by job",
             f"{words.gantt_caption(window)}{shown} A bar is a job on neighbouring GPUs; "
-            "hover for its id, GPUs and times; drag to zoom.",
+            f"hover for its id, GPUs and times; drag to zoom.{' Grey: down.' if series.evicts(runs) else ''}",
             embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
             long=True,
         ),
@@ -140,17 +157,78 @@ def _sections(runs: Sequence[Run]) -> list[str]:
     ]
 
 
+def _sheets(runs: Sequence[Run], by: Sequence[str]) -> list[str]:
+    """The longest waits, figures that not every run has, and figures by group."""
+    waits, further = sheets.waiting_sheet(runs), sheets.further_sheet(runs)
+    found = []
+    if waits.columns:
+        caption = (
+            "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
+            "has waited by the end of the run."
+        )
+        found.append(section("starvation", "Longest waits", caption, sheet_html(waits)))
+    if further.columns:
+        caption = "Slowdown: job completion time over the time that the job takes alone."
+        found.append(section("further", "Other figures", caption, sheet_html(further)))
+    for column in by:
+        sheet = sheets.breakdown_sheet(runs, column)
+        caption = "Over the jobs of each group. Differences between groups of few jobs say little."
+        title = sheet.title[0].upper() + sheet.title[1:]
+        found.append(section(f"by-{column}", title, caption, sheet_html(sheet), long=True))
+    return found
+
+
+def _averages(runs: Sequence[Run]) -> list[str]:
+    """Means with their intervals as pictures, and how runs differ from the best, where that can be told."""
+    if len(runs) < 2 or not Comparison.of(runs).basis.enough:
+        return []
+    drawn = [
+        section(
+            f"average-{name}", title, caption, embedded(f"{name}-averages", figures.averages(runs, measure))
+        )
+        for name, title, caption, measure in (
+            ("jct", "Average JCT", "Bars: 95 % intervals.", measures.AVG_JCT),
+            ("resp", "Average responsiveness", "Bars: 95 % intervals.", measures.AVG_RESPONSIVENESS),
+        )
+    ]
+    return ['<div class="pair">', *drawn, "</div>", *_differences(runs)]
+
+
+def _differences(runs: Sequence[Run]) -> list[str]:
+    """The table of differences from the lowest average JCT, where they can be told."""
+    unit, rows = differences(runs)
+    if not rows:
+        return []
+    heads = ("run", f"difference <small>({unit})</small>", "", f"95 % interval <small>({unit})</small>", "")
+    body = "".join(
+        f"<tr><th>{_swatch(row.position)}{breakable(row.name)}</th>"
+        + "".join(
+            f"<td>{escape(text)}</td>" for text in (row.difference, row.share, row.interval, row.verdict)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    head = "".join(f"<th>{text}</th>" for text in heads)
+    table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    caption = "Paired: each run against the lowest on the same jobs. " + CAPTION
+    return [
+        section("differences", "Differences in average JCT", caption, f'<div class="scroll">{table}</div>')
+    ]
+
+
 def _remarks(runs: Sequence[Run]) -> str:
-    told = [f"{run.label}: {remark}." for run in runs for remark in words.remarks(run)]
-    told += [f"{remark[0].upper()}{remark[1:]}." for remark in words.mixed_speeds(runs)]
-    return "".join(f'<p class="caption">{escape(each)}</p>' for each in told)
+    told = [*idle_queues(runs), *words.notes(runs)]
+    return "".join(f'<p class="caption">{escape(note[0].upper() + note[1:])}.</p>' for note in told)
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:
     """The same for apps, where jobs are grouped into such."""
     if not measures.by_app(runs):
         return []
-    caption = "Share of apps whose rho is at most so much. An app is there from its first job to its last."
+    caption = (
+        "Share of apps whose rho is at most so much: the time that an app had jobs in the system, over what "
+        "an equal part of the cluster would have given."
+    )
     return [
         section(
             "app-rho-cdf",
@@ -179,26 +257,42 @@ def embedded(name: str, figure: Any) -> str:
     )
 
 
-def _metrics_table(runs: Sequence[Run]) -> str:
-    groups = [(group, len(list(members))) for group, members in groupby(measures.PAGE, key=lambda m: m.group)]
+def _failures(runs: Sequence[Run]) -> list[str]:
+    """What failures and checkpoints cost, where runs have such."""
+    if not series.evicts(runs):
+        return []
+    caption = (
+        "An eviction: a job lost its GPUs because its node failed or was drained, or it failed itself. GPU "
+        "time lost: since the last checkpoint before a failure. Effective training time: the share of the "
+        "GPU time that jobs held in which they did work that was kept, by the GPUs that a job asks for."
+    )
+    tables = _metrics_table(runs, measures.FAILURES) + _metrics_table(runs, measures.effective_ratios(runs))
+    return [section("failures", "Failures", caption, tables)]
+
+
+def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> str:
+    groups = [(group, len(list(members))) for group, members in groupby(shown, key=lambda m: m.group)]
     top = "".join(
         f'<th class="span" colspan="{count}">{escape(group)}</th>'
         if group
         else f'<th colspan="{count}"></th>'
         for group, count in groups
     )
-    columns = [(measures.column(measure, runs), measures.best(measure, runs)) for measure in measures.PAGE]
+    columns = [
+        (measures.column(measure, runs), measures.half_widths(measure, runs), measures.best(measure, runs))
+        for measure in shown
+    ]
     heads = "".join(
         f"<th>{escape(measure.name)}{f' <small>({unit})</small>' if unit else ''}</th>"
-        for measure, ((unit, _), _) in zip(measures.PAGE, columns)
+        for measure, ((unit, _), _, _) in zip(shown, columns)
     )
     rows = []
     for position, name in enumerate(labels(runs)):
         cells = "".join(
-            f'<td class="best">{texts[position]}</td>' if position in best else f"<td>{texts[position]}</td>"
-            for (_, texts), best in columns
+            figure_cell(texts[position], reach[position], position, best)
+            for (_, texts), reach, best in columns
         )
-        rows.append(f"<tr><th>{_swatch(position)}{_breakable(name)}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{_swatch(position)}{breakable(name)}</th>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
         f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
@@ -212,7 +306,7 @@ def _settings(runs: Sequence[Run]) -> str:
     if differing:
         heads = "".join(f"<th>{escape(setting)}</th>" for setting in differing)
         rows = "".join(
-            f"<tr><th>{_swatch(position)}{_breakable(name)}</th>"
+            f"<tr><th>{_swatch(position)}{breakable(name)}</th>"
             + "".join(f"<td>{escape(texts[position])}</td>" for texts in differing.values())
             + "</tr>"
             for position, name in enumerate(names)
@@ -238,11 +332,6 @@ def _settings(runs: Sequence[Run]) -> str:
 def _unbroken(sentence: str) -> str:
     """Escaped text in which a figure and its unit stay on one line."""
     return escape(re.sub(r"(?<=\d) (?=(%|s|min|h|d)\b|%)", "\u00a0", sentence))
-
-
-def _breakable(name: str) -> str:
-    """An escaped label that may be broken after the marks that join its parts."""
-    return re.sub(r"(?<=[:,+/@])", "<wbr>", escape(name))
 
 
 def _swatch(position: int) -> str:

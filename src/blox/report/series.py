@@ -18,7 +18,7 @@ from blox.report.units import DAY, HOUR, MINUTE
 # More bands than this, one over the other, hide what they should show.
 MOST_BANDS = 3
 
-CAUSES = ("admission", "priority", "capacity", "fragmentation", "arrival")
+_CAUSES = ("admission", "priority", "capacity", "fragmentation", "arrival")
 
 _WINDOW_LENGTHS_S = tuple(
     count * unit.seconds
@@ -151,9 +151,19 @@ def fragmentation(run: Run, points: int = 100) -> Level:
     return level(run.rounds["time_s"], share, end_of(run), points)
 
 
+def evicts(runs: Sequence[Run]) -> bool:
+    """Whether jobs may lose their GPUs in some run."""
+    return any("wait_eviction_s" in run.summary for run in runs)
+
+
+def causes(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Why jobs may wait in these runs."""
+    return (*_CAUSES, "eviction") if evicts(runs) else _CAUSES
+
+
 def waiting(run: Run) -> dict[str, float]:
     """Seconds that jobs waited in all, by cause; 0 where the run does not say."""
-    found = {cause: as_number(run.summary.get(f"wait_{cause}_s")) for cause in CAUSES}
+    found = {cause: as_number(run.summary.get(f"wait_{cause}_s")) for cause in causes([run])}
     return {cause: value if np.isfinite(value) else 0.0 for cause, value in found.items()}
 
 
@@ -201,6 +211,23 @@ def bars(run: Run, gpus: int) -> Bars:
     fresh[1:] = (np.diff(job) != 0) | (np.diff(start) != 0) | (np.diff(end) != 0) | (np.diff(gpu) != 1)
     heads = np.flatnonzero(fresh)
     return Bars(job[heads], gpu[heads], np.diff(np.append(heads, len(job))), start[heads], end[heads])
+
+
+def outages(run: Run, gpus: int) -> Bars:
+    """When the first GPUs were down, as rectangles; none where nothing fails. `job` means nothing."""
+    table = run.tables.get("outages")
+    if table is None:
+        nothing = np.empty(0)
+        return Bars(nothing, nothing, nothing, nothing, nothing)
+    first, last = table["gpu"], np.minimum(table["gpu"] + table["gpus"], gpus)
+    seen = first < gpus
+    return Bars(
+        first[seen],
+        first[seen],
+        (last - first)[seen],
+        np.asarray(table["down_s"], dtype=np.float64)[seen],
+        np.asarray(table["up_s"], dtype=np.float64)[seen],
+    )
 
 
 def gantt_window(runs: Sequence[Run], gpus: int = 32, most_bars: int = 400) -> GanttWindow:

@@ -72,15 +72,16 @@ def save_pictures(
         for name, draw in pictures.items():
             figure = draw(results)
             for kind in formats:
-                written.append(save_figure(figure, out_dir / f"{name}.{kind}", kind))
+                written.append(save(figure, out_dir / f"{name}.{kind}"))
     return written
 
 
-def save_figure(figure: Any, path: Path, kind: str) -> Path:
-    """Writes a figure of matplotlib, without the time of day: the same runs give the same bytes."""
-    dateless = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+def save(figure: Any, path: Path) -> Path:
+    """Writes a figure in the form that its name ends in; the same figure gives the same bytes."""
+    kind = path.suffix.removeprefix(".")
+    metadata = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
     content = io.BytesIO()
-    figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=dateless.get(kind, {}))
+    figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
     write_whole(path, content.getvalue())
     return path
 
@@ -128,12 +129,13 @@ def queue(runs: Sequence[Run]) -> Any:
 
 def waiting(runs: Sequence[Run]) -> Any:
     """Time that jobs waited in all, a bar per run, stacked by cause."""
-    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), series.CAUSES)
+    causes = series.causes(runs)
+    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), causes)
     totals = [series.waiting(run) for run in runs]
     unit = units.column_unit([max((sum(total.values()) for total in totals), default=0.0)])
     left = np.zeros(len(runs))
-    for cause in series.CAUSES:
-        width = np.array([total[cause] for total in totals]) / unit.seconds
+    for cause in causes:
+        width = np.array([total.get(cause, 0.0) for total in totals]) / unit.seconds
         axes.barh(
             np.arange(len(runs)), width, left=left, height=0.62, color=colours.CAUSES[cause], label=cause
         )
@@ -142,7 +144,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"waiting, all jobs together ({unit.name})")
-    _legend(axes, series.CAUSES)
+    _legend(axes, causes)
     return figure
 
 
@@ -164,6 +166,13 @@ def gantt(runs: Sequence[Run]) -> Any:
             [np.column_stack(pair) for pair in ((left, top), (right, top), (right, bottom), (left, bottom))],
             axis=1,
         )
+        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
+        for low, count, begin, end in zip(down.gpu, down.gpus, down.start_s, down.end_s):
+            width = (min(end, window.end_s) - max(begin, window.start_s)) / unit.seconds
+            axes.barh(
+                low + (count - 1) / 2, width, left=max(begin, window.start_s) / unit.seconds, height=count,
+                color=colours.DOWN, hatch="//", edgecolor="white", linewidth=0, zorder=0,
+            )  # fmt: skip
         fill = [colours.of_job(row) for row in found.job.tolist()]
         axes.add_collection(
             PolyCollection(list(corners), facecolors=fill, edgecolors="#555555", linewidths=0.3)

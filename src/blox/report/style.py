@@ -40,13 +40,16 @@ th, td {
 thead th { font-weight: 600; color: var(--soft); border-bottom-color: var(--soft); vertical-align: top; }
 thead tr.groups th { border-bottom: none; padding-bottom: 0; text-align: center; }
 thead tr.groups th.span { border-bottom: 1px solid var(--rule); padding-bottom: .15rem; }
-th small { display: block; font-weight: 400; }
+th small, td small { display: block; font-weight: 400; }
+td small { color: var(--soft); font-size: .8em; }
 th:first-child, td:first-child, table.texts th, table.texts td { text-align: left; }
 table.texts th, table.texts td { padding-right: 1.5rem; }
 tbody th { font-weight: 600; white-space: normal; overflow-wrap: break-word; max-width: 18rem; }
-td.best { background: var(--mark); color: var(--mark-ink); font-weight: 700; }
+th.name { text-align: left; }
+td.best, td.tied { background: var(--mark); color: var(--mark-ink); }
+td.best { font-weight: 700; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .5em; }
-.swatch, td.best { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.swatch, td.best, td.tied { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 details { border-top: 1px solid var(--rule); padding: .5rem 0; }
 summary { cursor: pointer; font-weight: 600; }
 pre {

@@ -1,70 +1,68 @@
-"""The comparison as a table for the terminal: a row per run, the best value of each column in bold."""
+"""The comparison as tables for the terminal: figures with their intervals, differences from the best run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blox.report import measures
-from blox.report.labels import folded, labels
+from blox.report.differences import differences
+from blox.report.labels import labels
 from blox.report.run import Run
+from blox.report.wide_table import Column, WideTable, right
+from blox.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.measure import Measurement
-    from rich.table import Table
     from rich.text import Text
 
 
-class Label:
-    """A cell with the name of a run, which folds where a reader would: not within a word."""
+def comparison_table(results: Sequence[Run]) -> WideTable:
+    """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, interruptions, speed.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        from rich.text import Text
-
-        yield Text("\n".join(folded(self._name, options.max_width)))
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.measure import Measurement
-
-        lines = folded(self._name, max(options.max_width, 1))
-        return Measurement(max(map(len, folded(self._name, 1)), default=0), max(map(len, lines), default=0))
-
-
-def comparison_table(results: Sequence[Run]) -> Table:
-    """Average, median, p95 and p99 JCT, responsiveness, makespan, utilisation, preemptions, speed.
-
-    Each column has one unit, named in its head. At 80 columns long labels fold; figures are never cut.
+    Each column has one unit, named in its head. Below a figure stands how far its 95 % interval reaches. In
+    bold green: the best value of a column; in green: those not distinguishable from it.
     """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    compared = Comparison.of(results)
+    columns = [figures_column(measure, compared) for measure in measures.TERMINAL]
+    return WideTable(["scheduler"], [[name] for name in labels(compared)], columns)
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    table.add_column("scheduler", overflow="fold", min_width=len("scheduler"))
-    columns = []
-    for measure in measures.TERMINAL:
-        unit, texts = measures.column(measure, results, short=True)
-        table.add_column(Text(_head(measure, unit), justify="right"), justify="right", no_wrap=True)
-        columns.append((texts, measures.best(measure, results)))
-    for position, name in enumerate(labels(results)):
-        cells = [
-            Text(texts[position], style="bold green" if position in best else "") for texts, best in columns
-        ]
-        table.add_row(Label(name), *cells)
-    return table
+
+def figures_column(measure: measures.Measure, runs: Sequence[Run], *, marked: bool = True) -> Column:
+    """A measure of the runs, with intervals, and the best ones marked."""
+    unit, texts = measures.column(measure, runs, short=True)
+    reach = measures.half_widths(measure, runs, short=True)
+    best = measures.best(measure, runs) if marked else []
+    return Column(measure.group, right(_head(measure, unit)), figure_cells(texts, reach, best))
+
+
+def figure_cells(texts: Sequence[str], reach: Sequence[str], best: Sequence[int]) -> list[Text]:
+    """Figures, how far their intervals reach below them, and marks: the best first, then its equals."""
+    cells = []
+    for position, (text, around) in enumerate(zip(texts, reach)):
+        cell = right(text, "bold green" if position in best[:1] else "green" if position in best else "")
+        cells.append(cell.append(f"\n{around}", style="not bold dim") if around else cell)
+    return cells
+
+
+def difference_table(results: Sequence[Run]) -> WideTable | None:
+    """How the average JCT of each run differs from the lowest, by pairs; None where that cannot be told."""
+    unit, rows = differences(results)
+    if not rows:
+        return None
+    columns = [
+        Column("", right(f"difference\n{unit}"), [right(row.difference) for row in rows]),
+        Column("", right("\n"), [right(row.share) for row in rows]),
+        Column("", right(f"95 % interval\n{unit}"), [right(row.interval) for row in rows]),
+        Column("", right("\n"), [right(row.verdict) for row in rows]),
+    ]
+    return WideTable(["average JCT"], [[row.name] for row in rows], columns)
 
 
 _SHORT = {
     "average": "avg",
     "responsiveness": "resp.",
     "utilisation": "util.",
-    "preemptions": "pre-\nempt.",
+    "interruptions": "in-\nter-\nrupt.",
     "makespan": "make-\nspan",
     "simulated": "sim.",
 }

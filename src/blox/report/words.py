@@ -6,26 +6,45 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from blox.report import series, units
+from blox.report import measures, series, units
+from blox.report.certainty import certainty
 from blox.report.labels import labels
-from blox.report.measures import AVG_JCT, AVG_RESPONSIVENESS, JOBS, MAKESPAN, PREEMPTIONS, UTILISATION
+from blox.report.measures import (
+    AVG_JCT,
+    AVG_RESPONSIVENESS,
+    INTERRUPTIONS,
+    JOBS,
+    MAKESPAN,
+    UTILISATION,
+    UTILISATION_WHOLE_RUN,
+)
 from blox.report.run import Run
+from blox.report.starvation import starving
+from blox.results.comparison import Comparison
+from blox.results.interruptions import kinds_of
 
 
 def headline(runs: Sequence[Run]) -> tuple[str, str]:
-    """A claim and what goes with it: the winner by average JCT, then its price; for one run, its figures."""
+    """A claim and what goes with it: the winner by average JCT, then its price; for one run, its figures.
+
+    Only those differences are claimed that are distinguishable from none.
+    """
     if not runs:
         return "There is nothing to report.", "No run was given."
     names = labels(runs)
     if len(runs) == 1:
-        return _single(names[0], runs[0])
+        claim, price = _single(names[0], runs[0])
+        return claim, f"{price} {certainty(runs)}"
     ranked = sorted(
         (position for position in range(len(runs)) if math.isfinite(AVG_JCT.of(runs[position]))),
         key=lambda position: (AVG_JCT.of(runs[position]), position),
     )
     if not ranked:
         return "No job finished in any of the runs.", "There is no completion time to compare."
-    return _claim(names, runs, ranked), _price(names, runs, ranked[0])
+    return (
+        _claim(names, Comparison.of(runs), ranked),
+        f"{_price(names, runs, ranked[0])} {certainty(runs)}",
+    )
 
 
 def _single(name: str, run: Run) -> tuple[str, str]:
@@ -37,34 +56,43 @@ def _single(name: str, run: Run) -> tuple[str, str]:
     claim = f"{name}: {jobs} {units.duration(jct)}{'' if count == 1 else ' on average'}."
     return claim, (
         f"A job first starts {units.duration(AVG_RESPONSIVENESS.of(run))} after its submission on average; "
-        f"{_count(PREEMPTIONS.of(run), 'preemption')}; "
-        f"{units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use; "
+        f"{_interruptions(run)}; "
+        f"{units.number(100 * UTILISATION.of(run), 1)} % of the GPUs in use while jobs arrived, "
+        f"{units.number(100 * UTILISATION_WHOLE_RUN.of(run), 1)} % over the whole run; "
         f"makespan {units.duration(MAKESPAN.of(run))}."
     )
 
 
-def _claim(names: Sequence[str], runs: Sequence[Run], ranked: Sequence[int]) -> str:
+def _claim(names: Sequence[str], runs: Comparison[Run], ranked: Sequence[int]) -> str:
     first, others = ranked[0], ranked[1:]
+    times = {position: units.duration(AVG_JCT.of(runs[position])) for position in ranked}
     value = AVG_JCT.of(runs[first])
     if not others:
-        return f"{names[first]} is the only run in which jobs finished: {units.duration(value)} on average."
-    tied = [position for position in others if AVG_JCT.of(runs[position]) == value]
-    if len(tied) == len(others):
-        return f"No difference: the average JCT is {units.duration(value)} in every run."
-    behind = [position for position in others if position not in tied]
+        return f"{names[first]} is the only run in which jobs finished: {times[first]} on average."
+    if all(math.isclose(AVG_JCT.of(runs[position]), value, rel_tol=1e-9) for position in others):
+        return f"No difference: the average JCT is {times[first]} in every run."
+    leaders = runs.leaders(AVG_JCT.key, AVG_JCT.better)
+    behind = [position for position in others if position not in leaders]
+    if not behind:
+        between = f"from {times[first]} ({names[first]}) to {times[others[-1]]} ({names[others[-1]]})"
+        if runs.basis.enough:
+            return f"Not distinguishable: the average JCT is {between}, and no difference exceeds chance."
+        return f"Not tested: in this one run the average JCT is {between}."
     shown = [behind[0], behind[-1]] if len(behind) > 1 else behind
     against = " and ".join(
-        f"{_percent_less(value, AVG_JCT.of(runs[position]))} less than {names[position]}"
-        f" ({units.duration(AVG_JCT.of(runs[position]))})"
+        f"{_percent_less(value, AVG_JCT.of(runs[position]))} less than {names[position]} ({times[position]})"
         for position in shown
     )
-    winners = " and ".join(names[position] for position in (first, *tied))
-    verb = "have" if tied else "has"
-    return f"{winners} {verb} the lowest average JCT: {units.duration(value)}, {against}."
+    tied = [position for position in others if position in leaders]
+    if not tied:
+        return f"{names[first]} has the lowest average JCT: {times[first]}, {against}."
+    same = " and ".join(f"{names[position]} ({times[position]})" for position in tied)
+    lowest = f"{names[first]} has the lowest average JCT: {times[first]}"
+    return f"{lowest}, not distinguishable from {same}; {against}."
 
 
 def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
-    """What the winner gives up in responsiveness and in preemptions."""
+    """What the winner gives up in responsiveness and in interruptions."""
     responsiveness = [AVG_RESPONSIVENESS.of(run) for run in runs]
     mine = responsiveness[winner]
     finite = [value for value in responsiveness if math.isfinite(value)]
@@ -78,14 +106,14 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
             f"The price: jobs first start after {units.duration(mine)} on average, "
             f"against {units.duration(min(finite))} with {names[quickest]}"
         )
-    counts = [PREEMPTIONS.of(run) for run in runs]
+    counts = [INTERRUPTIONS.of(run) for run in runs]
     least = min((count for count in counts if math.isfinite(count)), default=math.nan)
     if not math.isfinite(counts[winner]):
         return waits + "."
     if counts[winner] == least:
-        return f"{waits}; {_count(least, 'preemption')}, no run has fewer."
+        return f"{waits}; {_interruptions(runs[winner])}, no run has fewer."
     fewest = f"{units.number(least)} with {names[counts.index(least)]}"
-    return f"{waits}; {_count(counts[winner], 'preemption')}, against {fewest}."
+    return f"{waits}; {_interruptions(runs[winner])}, against {fewest}."
 
 
 def gantt_caption(window: series.GanttWindow) -> str:
@@ -135,15 +163,38 @@ def _percent_less(value: float, other: float) -> str:
     )
 
 
+def _interruptions(run: Run) -> str:
+    """How often jobs were preempted, moved or lost their node, each kind by itself."""
+    counts = {kind: run.summary[kind] for kind in kinds_of(run.summary)}
+    told = [_count(count, kind.removesuffix("s")) for kind, count in counts.items() if count]
+    return " and ".join(told) or "no interruptions"
+
+
 def _count(value: float, noun: str) -> str:
     if value == 0:
         return f"no {noun}s"
     return f"{units.number(value)} {noun}{'' if value == 1 else 's'}"
 
 
+def notes(runs: Sequence[Run]) -> list[str]:
+    """What a reader of these runs should know beside their figures; what holds for all is said once."""
+    each = [remarks(run) for run in runs]
+    common = [remark for remark in each[0] if all(remark in told for told in each)] if len(runs) > 1 else []
+    own = [
+        f"{name}: {remark}"
+        for name, told in zip(labels(runs), each)
+        for remark in told
+        if remark not in common
+    ]
+    return [*mixed_speeds(runs), *different_apps(runs), *common, *own]
+
+
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
-    told, summary = [], run.summary
+    told, summary = starving(run), run.summary
+    known = run.experiment.get("provenance", {})
+    told += known.get("assumed", ())
+    told += [f"a metric could not be worked out: {fault}" for fault in known.get("metric_faults", ())]
     if "opt_gap" in summary:
         gap = 100 * float(summary["opt_gap"])
         told.append(
@@ -159,13 +210,10 @@ def remarks(run: Run) -> list[str]:
         told.append(f"SLOs could not all be held; those of {relaxed:,} jobs were relaxed")
     if slos := summary.get("slos"):
         told.append(f"{summary['slos_missed']:,} of {slos:,} SLOs were missed")
-    if (cost := summary.get("cost_dollars")) is not None:
+    elif deadlines := summary.get("deadlines"):
+        told.append(f"{summary['deadlines_missed']:,} of {deadlines:,} deadlines were missed")
+    if (cost := summary.get("cost_dollars")) is not None and not run.experiment.get("prices"):
         told.append(f"the GPUs in use cost ${cost:,.0f}")
-    if guessed := summary.get("guessed_gpu_types"):
-        told.append(
-            f"{guessed:,} of the GPU types are in no table of speeds and count as the default generation "
-            "(scheduler gavel:throughputs=FILE names speeds of your own)"
-        )
     resizable = summary.get("resizable_jobs")
     if resizable == 0:
         told.append(
@@ -194,6 +242,17 @@ def performance(run: Run) -> str:
     named = str(run.experiment.get("performance", ""))
     found = run.experiment.get("provenance", {}).get("performance") if named == "auto" else None
     return str(found or named)
+
+
+def different_apps(runs: Sequence[Run]) -> list[str]:
+    """A sentence where runs group their jobs into apps in different ways, so that app rho is not alike."""
+    by_column: dict[str, list[str]] = {}
+    for name, run in zip(labels(runs), runs):
+        by_column.setdefault(measures.apps_of(run), []).append(name)
+    if len(by_column) < 2 or not measures.by_app(runs):
+        return []
+    told = "; ".join(f"by {column or 'group'} in {', '.join(names)}" for column, names in by_column.items())
+    return [f"app rho is of different apps: {told} (--apps COLUMN sets one for all)"]
 
 
 def mixed_speeds(runs: Sequence[Run]) -> list[str]:

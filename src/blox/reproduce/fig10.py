@@ -10,6 +10,7 @@ from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
 
 SCHEDULER = "tiresias"  # two queues
 V100, P100 = "v100=32x4:network_gbps=10", "p100=32x4:network_gbps=100"
+SPEEDS = "spread:durations=here"  # a job takes its duration, packed, on either cluster
 ALL, SKEW, RELAXED = "consolidated", "tiresias", "tiresias:rest=spread"
 HIGH = 4.0  # jobs/hour: the paper's "higher loads" lie above
 PLAIN = 0.01  # differences of less are no difference
@@ -40,7 +41,7 @@ class Figure10:
         return (
             f"Jobs as in the Philly trace with the models of the paper's Table 2, {loads[0]:g} to "
             f"{loads[-1]:g} an hour, on 32 nodes of 4 GPUs; scheduler {SCHEDULER}, speeds by --performance "
-            f"spread; window {self._window(setting)}, {seeds} seeds."
+            f"{SPEEDS}; window {self._window(setting)}, {seeds} seeds."
         )
 
     def cases(self, setting: Setting) -> list[Case]:
@@ -50,7 +51,7 @@ class Figure10:
                 if placement == RELAXED and not setting.full:
                     continue
                 base = Experiment(
-                    cluster=cluster, scheduler=SCHEDULER, placement=placement, performance="spread",
+                    cluster=cluster, scheduler=SCHEDULER, placement=placement, performance=SPEEDS,
                     window=self._window(setting),
                 )  # fmt: skip
                 for load in self._loads(setting):

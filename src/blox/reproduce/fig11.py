@@ -7,7 +7,7 @@ from itertools import pairwise
 from blox.experiment.settings import Experiment
 from blox.report.chart import Chart, Line
 from blox.reproduce.curves import curves, excess
-from blox.reproduce.fig10 import SCHEDULER, V100
+from blox.reproduce.fig10 import SCHEDULER, SPEEDS, V100
 from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
 
 # All of these lose when spread on V100 at 10 Gb/s, and their skew tells so.
@@ -45,8 +45,9 @@ class Figure11:
     def setup(self, setting: Setting) -> str:
         return (
             f"8 jobs/hour as in the Philly trace on 32 nodes of 4 V100 at 10 Gb/s; scheduler {SCHEDULER}, "
-            f"speeds by --performance spread; window {self._window(setting)}, {len(self._seeds(setting))} "
-            f"seeds. Eight models, equally likely: {', '.join(SKEWED)} are skewed and sensitive; "
+            f"speeds by --performance {SPEEDS}; window {self._window(setting)}, "
+            f"{len(self._seeds(setting))} seeds. "
+            f"Eight models, equally likely: {', '.join(SKEWED)} are skewed and sensitive; "
             f"{', '.join(TOLERANT)} are neither, and give way one by one to {', '.join(NEWER)}, which are "
             "sensitive without skew. (The paper does not name its eight.)"
         )
@@ -55,7 +56,7 @@ class Figure11:
         found = []
         for placement, line in LINES.items():
             base = Experiment(
-                cluster=V100, scheduler=SCHEDULER, placement=placement, performance="spread",
+                cluster=V100, scheduler=SCHEDULER, placement=placement, performance=SPEEDS,
                 window=self._window(setting),
             )  # fmt: skip
             for newer in range(len(NEWER) + 1):

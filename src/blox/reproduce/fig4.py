@@ -15,8 +15,8 @@ from blox.workloads.table import Array
 ORIGINAL = Experiment(compat="tiresias:schedule=dlas-gpu,scheme=count", label="the original")
 MENDED = replace(ORIGINAL, compat=f"{ORIGINAL.compat},running_first=false", label="without its reorder")
 SAME = "tiresias:queues=3,threshold=3250+7200"
-OURS = Experiment(scheduler=SAME, placement="count", clock="events", label="ours")
-IN_ROUNDS = Experiment(scheduler=SAME, placement="count", label="ours in rounds")
+OURS = Experiment(scheduler=SAME, placement="count", performance="duration", clock="events", label="ours")
+IN_ROUNDS = replace(OURS, clock="rounds", label="ours in rounds")
 LINES = (ORIGINAL, OURS, MENDED, IN_ROUNDS)
 
 # Where no trace is given: as many jobs and GPUs as Tiresias's testbed had.

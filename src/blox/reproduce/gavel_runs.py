@@ -75,7 +75,9 @@ def cases(setting: Setting) -> list[Case]:
 def _experiments(name: str, setting: Setting) -> list[tuple[float, Experiment]]:
     """(jobs/hour, or 0 where all come at once; the experiment without its scheduler)."""
     full = setting.full
-    base = Experiment(cluster=LARGE if full else SMALL, round_s=ROUND_S, seed=setting.seed)
+    base = Experiment(
+        cluster=LARGE if full else SMALL, performance="throughputs", round_s=ROUND_S, seed=setting.seed
+    )
     if name == LAS:
         loads = (4.0, 5.2, 5.6) if full else (1.3, 1.9)
         window = "4000-4999" if full else "1200-1299"

@@ -21,15 +21,20 @@ from blox.errors import BloxError, shortened
 from blox.recorder import ROUND_COLUMNS
 from blox.toml_text import to_toml
 from blox.whole_file import naming, write_whole
+from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
 T = TypeVar("T")
 
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
-OWN = (*FILES, "report.html")  # what a results directory may hold and still be replaced
+TABLES = {  # of runs in which something may fail: which columns are texts; the others are numbers
+    "outages": ("node", "cause"),
+    "evictions": ("job_id", "cause", "node"),
+}
+OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-_TEXT = ("job_id", "user", "tenant", "model", "state")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app")
+_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
+_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
@@ -50,7 +55,11 @@ def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json_text(values), encoding="utf-8")
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
@@ -132,6 +141,28 @@ def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     return stints
 
 
+def read_tables(folder: Path) -> dict[str, dict[str, Array]]:
+    """The tables that only some runs have."""
+    return {
+        name: _read_csv(folder / f"{name}.csv", texts)
+        for name, texts in TABLES.items()
+        if (folder / f"{name}.csv").is_file()
+    }
+
+
+def _read_csv(path: Path, texts: Iterable[str]) -> dict[str, Array]:
+    def read() -> dict[str, Array]:
+        with path.open(newline="", encoding="utf-8") as file:
+            head, *rows = csv.reader(file)
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
+        return {
+            name: np.array(cells, dtype=object if name in texts else np.float64)
+            for name, cells in columns.items()
+        }
+
+    return _read(path, read)
+
+
 def _cells(column: Array) -> list[Any]:
     """Numbers in their shortest exact form; nothing where there is no value."""
     if column.dtype.kind != "f":
@@ -142,6 +173,8 @@ def _cells(column: Array) -> list[Any]:
 def _column(name: str, cells: list[str]) -> Array:
     if name in _TEXT:
         return np.array(cells, dtype=object)
+    if name not in TAKEN:  # of the workload's own, or what a policy has counted
+        return numbers_or_text(cells)
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)

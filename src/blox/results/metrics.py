@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from blox.recorder import Recorder
 from blox.results import fairness
+from blox.results.arrivals import WHOLE_RUN, Span, arrivals, occupancy
+from blox.results.groups import groups_of
+from blox.results.interruptions import interruptions
+from blox.results.outcomes import ENDED_EARLY
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
+
+MOST_GPU_COUNTS = 6  # above, waiting is told by ranges of GPU counts
 
 
 def job_columns(
@@ -87,20 +94,64 @@ def _states(status: Array, held_gpus: Array) -> Array:
 
 
 def summarise(
-    jobs: dict[str, Array], rounds: dict[str, Array], recorder: Recorder, *, end_s: float, total_gpus: int
+    jobs: dict[str, Array],
+    rounds: dict[str, Array],
+    recorder: Recorder,
+    *,
+    end_s: float,
+    total_gpus: int,
+    round_s: float,
+    moves_are_preemptions: bool = False,
 ) -> dict[str, Any]:
-    """JCT and responsiveness over the finished jobs of the window; the rest over the whole run."""
+    """JCT and responsiveness over the finished jobs of the window; what is not of jobs over their arrivals.
+
+    Preemptions, moves and causes of waiting are over all jobs and the whole run.
+    """
     measured = jobs["in_window"] == 1
     finished = measured & ~np.isnan(jobs["finish_s"])
-    jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][measured]
-    responsiveness = responsiveness[~np.isnan(responsiveness)]
     begin_s = float(jobs["submit_s"][0]) if len(measured) else 0.0
     last = float(jobs["finish_s"][finished].max()) if finished.any() else end_s
-    elapsed = end_s - begin_s
-    used = recorder.busy_gpu_s(end_s) if recorder.shared else float(jobs["gpu_seconds"].sum())
+    arriving = arrivals(jobs["submit_s"], measured, end_s, round_s)
+    whole = occupancy(Span(begin_s, end_s), rounds, recorder, total_gpus)
     summary: dict[str, Any] = {
-        "jobs": int(measured.sum()),
-        "finished": int(finished.sum()),
+        **job_figures(jobs, np.flatnonzero(measured), end_s=end_s),
+        "makespan_s": last - begin_s,
+        **occupancy(arriving, rounds, recorder, total_gpus),
+        **{f"{name}{WHOLE_RUN}": value for name, value in whole.items()},
+        "arrivals_begin_s": arriving.begin_s,
+        "arrivals_end_s": arriving.end_s,
+        "preemptions": int(jobs["preemptions"].sum()),
+        "moves": int(jobs["moves"].sum()),
+        "interruptions": interruptions(jobs, moves_are_preemptions),
+        "gpu_hours": float(jobs["gpu_seconds"].sum()) / 3600,
+    }
+    summary.update(_fairness(jobs, finished))
+    summary["waited_by_gpus"] = _waiting_by_gpus(jobs, np.flatnonzero(measured))
+    summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
+    arrival = seen_s(jobs["submit_s"], rounds["time_s"], end_s) - jobs["submit_s"]
+    summary["wait_arrival_s"] = float(arrival.sum())
+    summary["submitted"] = len(measured)
+    summary["end_s"] = end_s
+    return summary
+
+
+def job_figures(jobs: Mapping[str, Array], rows: Array, *, end_s: float) -> dict[str, Any]:
+    """Figures of some of the jobs: of a whole run, of its window, or of a group in a breakdown.
+
+    JCT, queueing and slowdown are over those that have finished, responsiveness over those that have started,
+    waiting over all of them: a job that has not finished counts with what it has waited when the run ends.
+    """
+    finish_s = jobs["finish_s"][rows]
+    finished = rows[~np.isnan(finish_s)]
+    jct, responsiveness = jobs["jct_s"][finished], jobs["responsiveness_s"][rows]
+    responsiveness = responsiveness[~np.isnan(responsiveness)]
+    waited, slowdown = jobs["waited_s"][rows], jobs["slowdown"][finished]
+    slowdown = slowdown[~np.isnan(slowdown)]
+    deadline_s = jobs["deadline_s"][rows]
+    late = np.where(np.isnan(finish_s), end_s, finish_s) > deadline_s
+    return {
+        "jobs": len(rows),
+        "finished": len(finished),
         "avg_jct_s": _mean(jct),
         "median_jct_s": _percentile(jct, 50),
         "p95_jct_s": _percentile(jct, 95),
@@ -108,19 +159,30 @@ def summarise(
         "avg_responsiveness_s": _mean(responsiveness),
         "p95_responsiveness_s": _percentile(responsiveness, 95),
         "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
-        "makespan_s": last - begin_s,
-        "utilisation": used / (total_gpus * elapsed) if elapsed > 0 else 0.0,
-        "fragmentation": _over_time(rounds["time_s"], rounds["fragmentation"], end_s),
-        "preemptions": int(jobs["preemptions"].sum()),
-        "moves": int(jobs["moves"].sum()),
+        "p95_waited_s": _percentile(waited, 95),
+        "p99_waited_s": _percentile(waited, 99),
+        "max_waited_s": float(waited.max()) if len(waited) else None,
+        "avg_slowdown": _mean(slowdown),
+        "p95_slowdown": _percentile(slowdown, 95),
+        "ended_early": int((jobs["state"][rows] == ENDED_EARLY).sum()),
+        "deadlines": int((~np.isnan(deadline_s)).sum()),
+        "deadlines_missed": int(late.sum()),
     }
-    summary.update(_fairness(jobs, finished))
-    summary.update({f"wait_{cause}_s": seconds for cause, seconds in recorder.waits().items()})
-    arrival = seen_s(jobs["submit_s"], rounds["time_s"], end_s) - jobs["submit_s"]
-    summary["wait_arrival_s"] = float(arrival.sum())
-    summary["submitted"] = len(measured)
-    summary["end_s"] = end_s
-    return summary
+
+
+def _waiting_by_gpus(jobs: Mapping[str, Array], rows: Array) -> dict[str, dict[str, Any]]:
+    """How long the jobs of each GPU count waited, so that none starves unseen behind an average."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in groups_of(jobs["gpus"], rows, most=MOST_GPU_COUNTS):
+        waited = jobs["waited_s"][group.rows]
+        found[str(group.value)] = {
+            "jobs": len(waited),
+            "avg_s": _mean(waited),
+            "p95_s": _percentile(waited, 95),
+            "p99_s": _percentile(waited, 99),
+            "max_s": float(waited.max()),
+        }
+    return found
 
 
 def seen_s(submit_s: Array, time_s: Array, end_s: float) -> Array:
@@ -149,10 +211,3 @@ def _mean(values: Array) -> float | None:
 
 def _percentile(values: Array, percent: float) -> float | None:
     return float(np.percentile(values, percent)) if len(values) else None
-
-
-def _over_time(time_s: Array, values: Array, end_s: float) -> float:
-    """The average of a step function from its first step to `end_s`."""
-    if not len(time_s) or end_s <= time_s[0]:
-        return 0.0
-    return float((values * np.diff(np.append(time_s, end_s))).sum() / (end_s - time_s[0]))

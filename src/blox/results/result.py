@@ -2,19 +2,23 @@
 
 `experiment.toml` (everything needed to run it again), `jobs.csv`, `summary.json`: the same bytes for the
 same experiment, on any machine. `rounds.parquet`, `stints.parquet`: what changed when. `timing.json`:
-wall and CPU time, kept apart because they differ every time.
+wall and CPU time, kept apart because they differ every time. Where nodes or jobs may fail, `outages.csv` and
+`evictions.csv` say when they did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from blox.errors import BloxError
 from blox.results import files
+from blox.results.names import default_label, short_name
 from blox.results.place import Claim, claimed, repair
 from blox.workloads.table import Array
 
@@ -49,13 +53,14 @@ class Result:
     label: str
     experiment: dict[str, Any]
     summary: dict[str, Any]
-    jobs: dict[str, Array]
-    rounds: dict[str, Array]
+    jobs: Mapping[str, Array]
+    rounds: Mapping[str, Array]
     stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)  # those that only some runs have
 
     def __repr__(self) -> str:
-        figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "preemptions")
+        figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")
         told = ", ".join(f"{name}={self.summary.get(name)!r}" for name in figures)
         return f"Result({self.label!r}, {told})"
 
@@ -75,7 +80,49 @@ class Result:
             files.write_json(draft / "timing.json", self.timing)
             files.write_parquet(draft / "rounds.parquet", self.rounds)
             files.write_parquet(draft / "stints.parquet", self.stints)
+            for name, table in self.tables.items():
+                files.write_jobs(draft / f"{name}.csv", table)
         return claim.directory
+
+    def only(self, rows: Array) -> Result:
+        """The same run with these jobs alone (ascending rows); rounds and summary stay those of the run."""
+        rows = np.asarray(rows, dtype=np.int64)
+
+        def stints() -> dict[str, Array]:
+            here = np.isin(self.stints["job"], rows)
+            found = {name: values[here] for name, values in self.stints.items()}
+            return {**found, "job": rows.searchsorted(found["job"])}
+
+        jobs = {name: values[rows] for name, values in self.jobs.items()}
+        return replace(self, jobs=jobs, stints=LazyTable(stints))
+
+    def counted(self) -> Result:
+        """The same run with the jobs of its window alone."""
+        return self.only(np.flatnonzero(self.jobs["in_window"] == 1))
+
+    def by(self, column: str, *, most: int | None = None) -> dict[str, Array]:
+        """The figures of the counted jobs, broken down by a column of theirs: columns, a row per group.
+
+        `result.by("tenant")["p95_waited_s"]`; every value of the column is a group, or at most about `most`
+        groups are made. Figures are those of the summary that belong to jobs; docs/semantics.md defines them.
+        """
+        from blox.results.breakdown import breakdown
+
+        return breakdown(self, column, most=most)
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Result:
+        """A results directory whose figures are read now, and whose tables when they are first asked for."""
+        folder = Path(directory)
+        experiment = files.read_settings(folder / "experiment.toml")
+        summary = files.read_figures(folder / "summary.json")
+        timing = files.read_figures(folder / "timing.json", needed=())
+        count = summary["submitted"]
+        jobs = LazyTable(partial(files.read_jobs, folder / "jobs.csv", count))
+        rounds = LazyTable(partial(files.read_rounds, folder / "rounds.parquet"))
+        stints = LazyTable(partial(files.read_stints, folder / "stints.parquet", count))
+        tables = files.read_tables(folder)
+        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing, tables)
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
@@ -85,21 +132,19 @@ class Result:
         missing = [name for name in files.FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"
-            raise BloxError(what, where=str(folder), fix="give a directory that blox run --out has written")
-        experiment = files.read_settings(folder / "experiment.toml")
-        summary = files.read_figures(folder / "summary.json")
-        timing = files.read_figures(folder / "timing.json", needed=())
-        jobs = files.read_jobs(folder / "jobs.csv", summary["submitted"])
-        rounds = files.read_rounds(folder / "rounds.parquet")
-        stints = files.read_stints(folder / "stints.parquet", len(jobs["job_id"]))
-        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing)
+            several = sorted(path.name for path in folder.glob("seed-*"))
+            fix = f"give one of its runs, such as {folder / several[0]}" if several else _WRITTEN
+            raise BloxError(what, where=str(folder), fix=fix)
+        found = cls.open(folder)
+        return replace(found, jobs=dict(found.jobs), rounds=dict(found.rounds), stints=dict(found.stints))
+
+
+_WRITTEN = "give a directory that blox run --out has written"
 
 
 def label_of(experiment: Mapping[str, Any]) -> str:
-    """What to call a run in tables and legends."""
-    if experiment.get("label"):
-        return str(experiment["label"])
-    return str(experiment.get("compat") or experiment.get("scheduler") or "run")
+    """What to call a run by itself: its label, or the short name of its preset or scheduler."""
+    return str(experiment.get("label") or short_name(default_label(experiment)))
 
 
 def _check_nameable(experiment: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class Ftf:
     strict: bool = False
     preempt: bool = True
 
+    reads_durations: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self.form not in ("themis", "gavel", "synergy"):
             raise BloxError(f"form is {self.form!r}", fix="form must be themis, gavel or synergy")
@@ -89,9 +91,10 @@ class Ftf:
         progress = done[known] - told.done_s[place]
         so_far[known] = told.isolated_s[place] + progress / told.isolated_speed[place]
         left = np.maximum(job_state.remaining_s(), 1e-9)
+        gpus = max(cluster_state.total_gpus, 1)  # with all nodes down nothing runs, whatever the order
         found = smallest_max_rho(
-            cluster_state.total_gpus,
-            np.minimum(job_state.gpus, cluster_state.total_gpus),
+            gpus,
+            np.minimum(job_state.gpus, gpus),
             left,
             np.ones(len(active)),
             job_state.now - job_state.submit_s,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from blox.errors import BloxError
 from blox.protocols import for_ever
@@ -24,6 +24,8 @@ class Srtf:
     by: Literal["time", "gpu-time", "wall"] = "time"
     strict: bool = False
     preempt: bool = True
+
+    reads_durations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.by not in ("time", "gpu-time", "wall"):

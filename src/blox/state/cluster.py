@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.holdings import Holdings
+from blox.state.node_events import NodeState
 from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array
 
@@ -37,7 +38,9 @@ class ClusterState:
         self.node_rack: Array = np.array([node.rack for node in spec.nodes], dtype=np.int64)
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
-        self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)
+        self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)  # which nodes take jobs
+        self.node_draining: Array = np.zeros(len(spec.nodes), dtype=bool)  # which keep the jobs they have
+        self.draining = False  # whether any does
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
@@ -72,7 +75,15 @@ class ClusterState:
     @property
     def free_gpus(self) -> int:
         """How many GPUs are wholly free."""
-        return self.total_gpus - self.holdings.used
+        free = self.total_gpus - self.holdings.used
+        return free + self.draining_gpus if self.draining else free
+
+    @property
+    def draining_gpus(self) -> int:
+        """GPUs of draining nodes that jobs still hold."""
+        if not self.draining:
+            return 0
+        return int((self.owner[self.node_draining[self.gpu_node]] >= 0).sum())
 
     @property
     def free_milli(self) -> Array:
@@ -102,15 +113,27 @@ class ClusterState:
         return self.holdings.free.mask
 
     def set_node_up(self, node: int, up: bool) -> Array:
-        """A node comes or goes. Returns the jobs that stand on it: the caller must take them off."""
-        if bool(self.node_up[node]) == up:
+        """A node comes or goes. Returns the jobs on a node that goes: the caller must take them off."""
+        return self.set_node(node, "up" if up else "down")
+
+    def set_node(self, node: int, state: NodeState) -> Array:
+        """A node changes its state. Returns the jobs on it if it goes down: the caller must take them off."""
+        if self.node_state(node) == state:
             return NO_ROWS
-        self.node_up[node] = up
+        self.node_up[node], self.node_draining[node] = state == "up", state == "draining"
+        self.draining = bool(self.node_draining.any())
         self.holdings.free.close(self.node_up)
         self.promised_until = -math.inf
-        first, count = int(self.node_first[node]), int(self.node_gpus[node])
-        self.total_gpus += count if up else -count
-        owners = np.unique(self.owner[first : first + count])
+        self.total_gpus = int(self.node_gpus[self.node_up].sum())
+        return self.jobs_on(np.array([node])) if state == "down" else NO_ROWS
+
+    def node_state(self, node: int) -> NodeState:
+        """Whether a node takes jobs, keeps those it has, or is down."""
+        return "up" if self.node_up[node] else "draining" if self.node_draining[node] else "down"
+
+    def jobs_on(self, nodes: Array) -> Array:
+        """The jobs that hold GPUs of these nodes, ascending."""
+        owners = np.unique(self.owner[np.isin(self.gpu_node, nodes)])
         return self.allocation.sharing_with(owners[owners >= 0])
 
     def is_consolidated(self, allocation: Allocation) -> Array:
@@ -134,6 +157,6 @@ class ClusterState:
     def fork(self) -> ClusterState:
         """An independent copy: whatever happens to it, this one stays as it is."""
         twin = copy.copy(self)
-        twin.node_up = self.node_up.copy()
+        twin.node_up, twin.node_draining = self.node_up.copy(), self.node_draining.copy()
         twin.holdings = self.holdings.copy()
         return twin

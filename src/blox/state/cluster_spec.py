@@ -1,17 +1,21 @@
 """What a cluster looks like, from a spec string or a TOML file.
 
 Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:cpu=24,memory_gb=500`
-(options for every node: cpu, memory_gb, storage_gbps, racks, network_gbps). TOML adds racks, links and a
+(options for every node: cpu, memory_gb, storage_gbps, racks, network_gbps),
+`v100=9x4,h100=9x4:speed=3.1` (how fast GPUs of a type are, behind that type). TOML adds racks, links and a
 table per node type; `docs/semantics.md` shows one. `tiresias:path` reads a cluster file of the Tiresias
 simulator.
 """
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
+import itertools
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +23,18 @@ from blox.errors import BloxError, suggestion
 from blox.workloads.columns import MOST_GPUS
 from blox.workloads.text_files import read_text, read_toml, user_path
 
-DEFAULT_TYPE = "gpu"
+DEFAULT_TYPE = "gpu"  # of GPUs that are given none: those for which durations hold
 MOST_NODES = 100_000
 LARGEST_FIGURE = 1e12  # of cores, GB or Gb/s: beyond it a figure is a slip of the pen
 _GROUP = re.compile(r"(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>[0-9]{1,12})x(?P<gpus>[0-9]{1,12})")
-_OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": 100.0}
+NETWORK_GBPS = 100.0  # between nodes, where nothing else is said
+_OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": NETWORK_GBPS}
+_SPEED = "speed"
 
 
 @dataclass(frozen=True)
 class Node:
-    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where nobody said."""
+    """One machine. `cpu` cores, `memory_gb` and `storage_gbps` (Gb/s) are 0 where not given."""
 
     name: str
     gpus: int
@@ -39,19 +45,38 @@ class Node:
     storage_gbps: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterSpec:
-    """Nodes in order of id; bandwidth between nodes; between GPUs of a node, a matrix per GPU type (Gb/s)."""
+    """Nodes in order of id; bandwidth between nodes; between GPUs of a node, a matrix per GPU type (Gb/s).
+
+    `speeds`: (GPU type, training speed relative to the reference type), of the types that are given one. A
+    spec is equal to itself only, so that what is worked out of it can be remembered.
+    """
 
     nodes: tuple[Node, ...]
-    network_gbps: float = 100.0
+    network_gbps: float = NETWORK_GBPS
     rack_gbps: float = 0.0  # between racks; 0: as within
+    speeds: tuple[tuple[str, float], ...] = ()
     links: dict[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
     text: str = ""
 
-    @property
+    @cached_property
     def gpu_types(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(node.gpu_type for node in self.nodes))
+
+    @cached_property
+    def _gpus_on_largest(self) -> list[int]:
+        """The GPUs of the largest node, of the two largest, ..."""
+        return list(itertools.accumulate(sorted((node.gpus for node in self.nodes), reverse=True)))
+
+    @property
+    def largest_node(self) -> int:
+        """The most GPUs that a node has."""
+        return self._gpus_on_largest[0]
+
+    def fewest_nodes(self, gpus: int) -> int:
+        """How many nodes a job of so many GPUs takes at least."""
+        return bisect.bisect_left(self._gpus_on_largest, gpus) + 1
 
     @property
     def total_gpus(self) -> int:
@@ -66,15 +91,14 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     if spec.startswith("tiresias:"):
         return _from_tiresias(user_path(spec.removeprefix("tiresias:")), spec)
     where = f"cluster spec {spec!r}"
-    groups, _, options_text = spec.partition(":")
-    options = _options(options_text, where)
+    groups, options, speeds = _pieces(spec, where)
     nodes: list[Node] = []
     racks = int(options["racks"])
-    for group in groups.split(","):
-        match = _GROUP.fullmatch(group.strip())
+    for group in groups:
+        match = _GROUP.fullmatch(group)
         if match is None:
             raise BloxError(
-                f"{group.strip()!r} does not describe nodes",
+                f"{group!r} does not describe nodes",
                 where=where,
                 fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind "
                 "a colon (16x8:cpu=24,memory_gb=500), or the path of a .toml file",
@@ -90,25 +114,62 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     per_rack = -(-len(nodes) // racks)
     placed = tuple(replace(node, rack=i // per_rack) for i, node in enumerate(nodes))
     _unique_names(placed, where)
-    return ClusterSpec(placed, network_gbps=options["network_gbps"], text=spec)
+    return ClusterSpec(
+        placed, network_gbps=options["network_gbps"], speeds=tuple(sorted(speeds.items())), text=spec
+    )
 
 
-def _options(text: str, where: str) -> dict[str, float]:
+def _pieces(spec: str, where: str) -> tuple[list[str], dict[str, float], dict[str, float]]:
+    """The groups of nodes of a spec, the options of every node, and the speeds of the GPU types."""
+    groups: list[str] = []
     values: dict[str, float] = dict(_OPTIONS)
-    for piece in filter(None, text.split(",")):
-        key, equals, value = (p.strip() for p in piece.partition("="))
-        if not equals:
-            raise BloxError(
-                f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(_OPTIONS)}"
-            )
-        if key not in _OPTIONS:
-            raise BloxError(f"no option is called {key!r}", where=where, fix=suggestion(key, _OPTIONS))
-        values[key] = _number(value, key, where)
+    speeds: dict[str, float] = {}
+    behind_colon = False
+    for text in spec.split(","):
+        group, colon, piece = (part.strip() for part in text.partition(":"))
+        behind_colon |= bool(colon)
+        if colon or not behind_colon or _GROUP.fullmatch(group):
+            groups.append(group)
+        else:
+            piece = group
+        if piece:
+            key, value = _option(piece, where)
+            if key == _SPEED:
+                speeds[_type_of(groups[-1])] = value
+            else:
+                values[key] = value
     if values["racks"] < 1 or values["racks"] != int(values["racks"]):
         raise BloxError(
             f"racks is {values['racks']:g}", where=where, fix="racks must be a whole number, 1 or more"
         )
-    return values
+    return groups, values, speeds
+
+
+def _option(piece: str, where: str) -> tuple[str, float]:
+    """`key=value` as a pair."""
+    key, equals, value = (part.strip() for part in piece.partition("="))
+    valid = (*_OPTIONS, _SPEED)
+    if not equals:
+        raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(valid)}")
+    if key not in valid:
+        raise BloxError(f"no option is called {key!r}", where=where, fix=suggestion(key, valid))
+    return key, _speed(value, where) if key == _SPEED else _number(value, key, where)
+
+
+def _type_of(group: str) -> str:
+    return group.partition("=")[0] if "=" in group else DEFAULT_TYPE
+
+
+def _speed(value: Any, where: str) -> float:
+    try:
+        speed = float(value)
+    except (TypeError, ValueError):
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise BloxError(
+            f"speed is {value!r}", where=where, fix="say how fast these GPUs are, such as 3.1: above 0"
+        )
+    return speed
 
 
 def _number(value: Any, key: str, where: str) -> float:
@@ -146,7 +207,7 @@ def _unique_names(nodes: tuple[Node, ...], where: str) -> None:
         )
 
 
-_NODE_KEYS = {"name", "count", "gpus", "gpu_type", "cpu", "memory_gb", "storage_gbps", "rack"}
+_NODE_KEYS = {"name", "count", "gpus", "gpu_type", "speed", "cpu", "memory_gb", "storage_gbps", "rack"}
 _TOP_KEYS = {"nodes", "network_gbps", "rack_gbps", "links"}
 
 
@@ -171,8 +232,9 @@ def _from_toml(path: Path) -> ClusterSpec:
     links = {kind: _matrix(kind, rows, nodes, where) for kind, rows in matrices.items()}
     return ClusterSpec(
         tuple(nodes),
-        network_gbps=_number(table.get("network_gbps", 100.0), "network_gbps", where),
+        network_gbps=_number(table.get("network_gbps", NETWORK_GBPS), "network_gbps", where),
         rack_gbps=_number(table.get("rack_gbps", 0.0), "rack_gbps", where),
+        speeds=_toml_speeds(groups, where),
         links=links,
         text=str(path),
     )
@@ -224,6 +286,22 @@ def _toml_group(group: Any, where: str, already: int) -> list[Node]:
     storage_gbps = _number(group.get("storage_gbps", 0.0), "storage_gbps", where)
     names = [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
     return [Node(each, gpus, kind, cpu, memory_gb, rack, storage_gbps) for each in names]
+
+
+def _toml_speeds(groups: list[Any], where: str) -> tuple[tuple[str, float], ...]:
+    """The speeds that groups of nodes give their GPU types; one type has one."""
+    found: dict[str, float] = {}
+    for number, group in enumerate(groups, 1):
+        if _SPEED in group:
+            kind = str(group.get("gpu_type", DEFAULT_TYPE))
+            speed = _speed(group[_SPEED], f"{where}, [[nodes]] number {number}")
+            if found.setdefault(kind, speed) != speed:
+                raise BloxError(
+                    f"GPUs of type {kind!r} have the speeds {found[kind]:g} and {speed:g}",
+                    where=where,
+                    fix="give a type one speed, or the second group another gpu_type",
+                )
+    return tuple(sorted(found.items()))
 
 
 def _whole(group: dict[str, Any], key: str, where: str) -> int:

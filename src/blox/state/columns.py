@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from blox.errors import BloxError, suggestion
+from blox.workloads.extra import without_values
 from blox.workloads.table import COLUMNS, Array
 
 # Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
@@ -36,10 +38,15 @@ SUBMISSION: dict[str, tuple[Any, Any]] = {
     name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"
 }
 _ALL = {**SUBMISSION, **_OWN}
+# Of its own columns, those that say something to a policy; the others are how progress is kept.
+_READ = ("expected_s", "admit_s", "first_start_s", "preemptions", "moves", "held_gpus")
 
 
 class Columns:
-    """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices."""
+    """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices.
+
+    `extra`: the workload's own columns by name (`workloads/extra.py`); empty where it has none.
+    """
 
     job_id: Array
     submit_s: Array
@@ -78,20 +85,51 @@ class Columns:
     held0: Array
     run0: Array
 
+    extra: dict[str, Array]
+
     def __init__(self, size: int = 0) -> None:
         for name, (dtype, default) in _ALL.items():
             setattr(self, name, np.full(size, default if default is not None else 0, dtype=dtype))
+        self.extra = {}
 
     def copy(self, rows: int, size: int) -> Columns:
         """The first rows of every column, in columns of another size."""
         twin = Columns(size)
         for name in _ALL:
             getattr(twin, name)[:rows] = getattr(self, name)[:rows]
+        for name, values in self.extra.items():
+            twin.put_extra(name, 0, values[:rows])
         return twin
+
+    def named(self, name: str) -> Array:
+        """Any column by its name; an unknown name is answered with the known ones."""
+        found = self.extra.get(name)
+        if found is None:
+            found = self.__dict__.get(name)
+        if isinstance(found, np.ndarray):
+            return found
+        raise BloxError(
+            f"no column is called {name!r}",
+            where="job_state.column()",
+            fix=f"{suggestion(name, (*SUBMISSION, *self.extra, *_READ))}; "
+            "?extra=keep behind a CSV workload keeps the columns of its file",
+        )
+
+    def put_extra(self, name: str, start: int, values: Array) -> None:
+        """Writes a column of the workload's own from row `start` on; it is made where there is none yet."""
+        if name not in self.extra:
+            self.extra[name] = without_values(values, len(self.job_id))
+        if self.extra[name].dtype != values.dtype:
+            raise BloxError(
+                f"the column {name!r} holds numbers in some jobs and text in others",
+                where="workload",
+                fix="give all of them numbers, or all of them text",
+            )
+        self.extra[name][start : start + len(values)] = values
 
 
 class ScalarColumns:
-    """The columns of numbers for those who handle one job: plain numbers, much quicker than from arrays."""
+    """The columns of numbers, one plain number at a time: faster to read and write than arrays."""
 
     __slots__ = (*_OWN, "gpus", "submit_s")
 

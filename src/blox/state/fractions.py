@@ -1,9 +1,8 @@
 """The round mechanism: time fractions on GPU types become rounds of whole GPUs (Gavel, OSDI'20).
 
 A policy that thinks in fractions ("job 3 is to be on a V100 for half of its time") keeps a `TimeShares` in
-its memory and asks for `Schedule.from_fractions(...)` every round. Who has had the least of what it is to
-have goes first. Which fractions are right is the policy's business, not ours.
-"""
+its memory and asks for `Schedule.from_fractions(...)` every round. The job that has had the least of what
+it is to have goes first. Which fractions are right is the policy's business, not ours."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from blox.state.plan import Allocation
 
 MEMORY_ROUNDS = 10.0  # what a job was owed in the last so many rounds counts when fractions are set anew
-STAY_ROUNDS = 1.0  # moving costs a restart: who runs goes on until it is so far ahead of the others
+STAY_ROUNDS = 1.0  # moving costs a restart: a running job goes on until it is so far ahead of the others
 
 Chosen = tuple[int, int]  # (row of the table of shares, GPU type)
 
@@ -61,7 +60,7 @@ class TimeShares:
         self.round_s = 0.0  # between the last two calls
         self.leases: Array = np.zeros((0, 2), dtype=np.int64)  # by job: rounds it ran, on the GPUs of before
         self._last_s = self._counted_s = math.nan
-        self._active: Array | None = None  # the jobs when somebody last left
+        self._active: Array | None = None  # the jobs when one last left
         self._alone: Array = np.full(1, -1)  # job -> its own row; the last one is for all that have none
         self._paired: dict[tuple[int, int], int] = {}
         self._claims: Claims | None = None
@@ -78,7 +77,7 @@ class TimeShares:
         return strangers
 
     def account(self, job_state: JobState, cluster_state: ClusterState) -> None:
-        """Books the time since the last call on those who ran; jobs that have left are dropped."""
+        """Books the time since the last call on the jobs that ran; jobs that have left are dropped."""
         passed = 0.0 if math.isnan(self._last_s) else job_state.now - self._last_s
         self._last_s = job_state.now
         if passed > 0:
@@ -88,7 +87,7 @@ class TimeShares:
         if job_state.active is not self._active:
             self._active = job_state.active
             there = np.zeros(job_state.submitted + 1, dtype=bool)
-            there[self._active] = there[-1] = True  # the last one is for nobody
+            there[self._active] = there[-1] = True  # the last one stands for no job
             stays: Array = np.all(there[self.members], axis=1)
             if not stays.all():
                 self._set(self.members[stays], self.wanted[stays], self.received_s[stays], self.speed[stays])
@@ -103,18 +102,19 @@ class TimeShares:
         )
 
     def want(self, members: Array, fractions: Array, speed: Array) -> None:
-        """Sets new fractions for all. Who is owed time of the last rounds, or has had too much, stays so."""
+        """Sets new fractions for all. What jobs are owed of the last rounds, or had too much, is kept."""
         owed = np.zeros(fractions.shape)
         most = MEMORY_ROUNDS * self.round_s
         before = self._rows_of(members[:, 0], members[:, 1])
         known, rows = before >= 0, before[before >= 0]
-        # time on GPUs that nobody else wanted is not held against a job for longer than a round
+        # time on GPUs that no other job wanted is not held against a job for longer than a round
         owed[known] = np.clip(self.wanted[rows] * self.elapsed_s - self.received_s[rows], -self.round_s, most)
         self.elapsed_s = most
         self._set(members, fractions, np.maximum(fractions * most - owed, 0.0), speed)
 
     def in_line(self, running: Array) -> tuple[Claims, Array]:
-        """The claims, and their order: by wanted over received fraction, 1 for who has had just its part.
+        """The claims, and their order: by wanted over received fraction, 1 for a job that has had just its
+        part.
 
         On equal terms those come first that stay where they are, then older jobs.
         """
@@ -145,7 +145,7 @@ class TimeShares:
         counted[cell + 1] += extended
 
     def running(self, cluster_state: ClusterState) -> Array:
-        """Who has run since the last round, and where: cells of the tables, if they were one long row."""
+        """Which jobs have run since the last round, and where: flat indices into the tables."""
         allocation = cluster_state.allocation
         if self._running is None or self._running[0] is not allocation:
             self._running = allocation, self._find_running(cluster_state)
@@ -204,7 +204,7 @@ def gpus_by_type(cluster_state: ClusterState) -> Array:
 
 
 def held_types(cluster_state: ClusterState, last: int) -> Array:
-    """The type of the first GPU that each row up to `last` holds; a further entry is for nobody."""
+    """The type of the first GPU that each row up to `last` holds; a further entry stands for no job."""
     owner = cluster_state.owner
     assert owner is not None
     found = np.full(last + 2, -1)
@@ -213,12 +213,12 @@ def held_types(cluster_state: ClusterState, last: int) -> Array:
 
 
 def choose(shares: TimeShares, width: Array, gpus: Array, running: Array, fill: bool) -> tuple[Array, Array]:
-    """(rows of the shares, types): who runs in the coming round; no job twice, no type beyond its GPUs.
+    """(rows of the shares, types): which jobs run in the coming round; no job twice, no type beyond its GPUs.
 
     `width` is by row of the shares, `gpus` by type, `running` as in `TimeShares.running`. Claims come in
-    order of priority; who does not fit is passed over. With `fill` GPUs that are left go to jobs that are
-    left, the most deserving first, each on the type where it is fastest, on equal terms where most are free.
-    """
+    order of priority; a job that does not fit is passed over. With `fill` GPUs that are left go to jobs
+    that are left, the most deserving first, each on the type where it is fastest, on equal terms where most
+    are free."""
     claims, order = shares.in_line(running)
     free, taken = gpus.tolist(), bytearray(shares.last_job + 2)
     left = sum(free)
@@ -229,7 +229,7 @@ def choose(shares: TimeShares, width: Array, gpus: Array, running: Array, fill: 
         if taken[job] or free[kind] < need or taken[other]:
             continue
         taken[job] = taken[other] = 1
-        taken[-1] = 0  # nobody: the other of who is alone
+        taken[-1] = 0  # no job: the partner of a job that runs alone
         chosen.append(claim)
         free[kind] -= need
         left -= need

@@ -1,7 +1,7 @@
 """JobState: the table of jobs, their lifecycle and their progress.
 
 A job is a row number, in order of submission. Policies read columns through accessors that are aligned
-with `active`; they change nothing but their own `memory()`. Who may run, and where, is decided elsewhere.
+with `active`; they change nothing but their own `memory()`. Which jobs run, and where, is decided elsewhere.
 
 What progress is, and how it is kept, stands in `progress.py`.
 """
@@ -70,6 +70,8 @@ class JobState:
         for name in SUBMISSION:
             if name in jobs.columns:
                 getattr(self.columns, name)[start:stop] = jobs.columns[name]
+        for name, values in jobs.extra.items():
+            self.columns.put_extra(name, start, values)
         gpus = self.columns.gpus[start:stop]
         self.single_gpu = self.single_gpu and bool((gpus == 1).all())
         for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
@@ -167,9 +169,8 @@ class JobState:
         return self._active.rows
 
     def column(self, name: str) -> Array:
-        """Any column by name, aligned with `active`."""
-        values: Array = getattr(self.columns, name).take(self.active)
-        return values
+        """Any column by name, aligned with `active`: also one of the workload's own."""
+        return self.columns.named(name).take(self.active)
 
     @property
     def gpus(self) -> Array:
@@ -250,9 +251,8 @@ class JobState:
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
 
-        Another policy, or other parameters, draw others; a name in its place draws the same for all who give
-        it, so that runs differ by what a parameter does and not by luck.
-        """
+        Another policy, or other parameters, draw others; a name in its place draws the same for all callers
+        that give it, so that runs differ by what a parameter does and not by luck."""
         moment = int(np.float64(self.now).view(np.uint64))
         key = (zlib.crc32(_policy_key(policy).encode()), moment & 0xFFFFFFFF, moment >> 32)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))

@@ -19,6 +19,7 @@ import numpy as np
 
 from blox import registry
 from blox.errors import BloxError, suggestion
+from blox.workloads import extra
 from blox.workloads.limits import whole
 from blox.workloads.table import JobTable, Workload
 from blox.workloads.trace import Trace
@@ -86,7 +87,8 @@ def _joined(tables: list[JobTable]) -> JobTable:
     names = dict.fromkeys(name for table in tables for name in table.columns)
     columns: dict[str, Any] = {name: np.concatenate([t.column(name) for t in tables]) for name in names}
     notes = dict.fromkeys(note for table in tables for note in table.notes)
-    return JobTable(columns, tables[0].source, None, tuple(notes))
+    own = extra.joined([table.extra for table in tables], [len(table) for table in tables])
+    return JobTable(columns, tables[0].source, None, tuple(notes), own)
 
 
 def _trace(name: str, path: str, options: str, where: str) -> Trace:

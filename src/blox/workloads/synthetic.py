@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,8 @@ class Synthetic(ABC):
     burst_factor: float = 0.0
     jobs: int | None = None
     models: tuple[str, ...] = ()
+
+    endless: ClassVar[bool] = True  # unless `jobs` is given
 
     def __post_init__(self) -> None:
         above_zero("load", self.load, "jobs per hour")

@@ -5,7 +5,7 @@ What columns there are is stated in `columns.py`, what makes a job valid in `val
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.workloads.columns import COLUMNS, Array, Column, not_whole
+from blox.workloads.extra import check_extra, extra_columns
 from blox.workloads.validity import broken_rules, repeated_ids
 
 __all__ = ["COLUMNS", "Array", "Column", "JobTable", "Workload"]
@@ -23,13 +24,14 @@ class JobTable:
     """Jobs in order of submission. Columns that a source does not have are absent and read as defaults.
 
     `source` names the file or generator for error messages; `lines` are line numbers in it; `notes`
-    say what a reader had to assume or left out.
+    say what a reader had to assume or left out; `extra` are columns of one's own (`extra.py`).
     """
 
     columns: dict[str, Array]
     source: str = "workload"
     lines: Array | None = None
     notes: tuple[str, ...] = field(default=())
+    extra: dict[str, Array] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -39,6 +41,7 @@ class JobTable:
         source: str,
         lines: Sequence[int] | Array | None = None,
         notes: Sequence[str] = (),
+        extra: Mapping[str, Any] | None = None,
     ) -> JobTable:
         """A checked table, sorted by submission (ties keep the order of the source).
 
@@ -47,7 +50,7 @@ class JobTable:
         _check_names(columns, source)
         arrays = {name: _as_column(COLUMNS[name], values, source, lines) for name, values in columns.items()}
         numbers = None if lines is None else np.asarray(lines)
-        table = cls(arrays, source, numbers, tuple(notes))
+        table = cls(arrays, source, numbers, tuple(notes), extra_columns(extra or {}))
         table.validate()
         submit = arrays["submit_s"]
         if len(submit) and np.any(np.diff(submit) < 0):
@@ -61,6 +64,8 @@ class JobTable:
         """The named column, or its default for every job where the source does not have it."""
         if name in self.columns:
             return self.columns[name]
+        if name in self.extra:
+            return self.extra[name]
         column = COLUMNS[name]
         return np.full(len(self), column.default, dtype=column.dtype)
 
@@ -78,7 +83,8 @@ class JobTable:
     def take(self, which: Array | slice) -> JobTable:
         """The chosen jobs (an index array, a mask or a slice)."""
         lines = None if self.lines is None else self.lines[which]
-        return JobTable({n: a[which] for n, a in self.columns.items()}, self.source, lines, self.notes)
+        columns, extra = ({n: a[which] for n, a in each.items()} for each in (self.columns, self.extra))
+        return JobTable(columns, self.source, lines, self.notes, extra)
 
     def place(self, index: int) -> str:
         """Where a job stands in its source, for messages."""
@@ -95,6 +101,7 @@ class JobTable:
                 where=self.source,
                 fix="give one value per job in each column",
             )
+        check_extra(self.extra, len(self), source=self.source)
         ids = self.columns["job_id"]
         for rule, broken in broken_rules(self.columns):
             row = int(np.argmax(broken))
@@ -127,7 +134,9 @@ def _check_names(columns: dict[str, Any], source: str) -> None:
     unknown = set(columns) - set(COLUMNS)
     if unknown:
         raise BloxError(
-            f"no column is called {min(unknown)!r}", where=source, fix=f"valid: {', '.join(COLUMNS)}"
+            f"no column is called {min(unknown)!r}",
+            where=source,
+            fix=f"valid: {', '.join(COLUMNS)}; columns of your own: extra={{{min(unknown)!r}: ...}}",
         )
     missing = [column.name for column in COLUMNS.values() if column.required and column.name not in columns]
     if missing:

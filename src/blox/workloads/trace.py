@@ -73,4 +73,6 @@ class Trace:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return "+".join(map(str, value))
     return repr(value) if isinstance(value, float) else str(value)

@@ -46,8 +46,8 @@ def cell(value: Any) -> str:
 
 
 def _csv(table: JobTable) -> Written:
-    names = [name for name in COLUMNS if name in table.columns]
-    return Written(_text(names, [table.columns[name] for name in names]), ())
+    names = [*(name for name in COLUMNS if name in table.columns), *table.extra]
+    return Written(_text(names, [table.column(name) for name in names]), ())
 
 
 def _blox(table: JobTable) -> Written:
@@ -164,5 +164,5 @@ def _jobs(which: Array) -> str:
 
 def _lost(table: JobTable, *held: str) -> list[str]:
     kept = {c.name for c in COLUMNS.values() if c.required} | set(held)
-    lost = [name for name in table.columns if name not in kept]
+    lost = [name for name in (*table.columns, *table.extra) if name not in kept]
     return [f"not written, the format has no place for them: {', '.join(lost)}"] if lost else []

@@ -55,9 +55,36 @@ def test_a_job_ends_within_a_round_and_rounds_end_with_whole_steps(run_gavel):
     result = run_gavel(("slow", 301, 1, 0), ("fast", 1000, 1, 0), cluster="v100=2x1")
     # slow: 180 steps in 360 s, then 121 of them in 242 s; fast: 1,000 s in three rounds
     assert result.jobs["finish_s"].tolist() == [602.0, 1000.0]
-    assert result.summary["rounds_run"] == 3
+    assert result.summary["rounds_run"] == 4  # and the last pass of the loop, which finds nobody
     assert result.summary["leases_extended"] == 1.0
     assert result.summary["utilisation"] == pytest.approx((602 + 1000) / 2000)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "passes"),
+    [
+        ([("fast", 100, 1, 0)], [0, 100]),
+        # the loop finds the cluster idle at 100, then jumps to the next arrival
+        ([("fast", 100, 1, 0), ("fast", 100, 1, 5000)], [0, 100, 5000, 5100]),
+        (
+            [("fast", 100, 1, 0), ("fast", 100, 1, 5000), ("fast", 100, 1, 9000)],
+            [0, 100, 5000, 5100, 9000, 9100],
+        ),
+        # its time begins with the first arrival
+        ([("fast", 100, 1, 500), ("fast", 100, 1, 5000)], [500, 600, 5000, 5100]),
+        # the second is allocated at 100; the third, at 200, is not until the loop finds nobody to run and
+        # nobody to come, and looks again at once
+        ([("fast", 100, 1, 0), ("fast", 100, 1, 50), ("fast", 100, 1, 120)], [0, 100, 200, 200, 300]),
+        # at 5000 the second is allocated; at 6000 it is too early for another allocation, and at 7000 not
+        (
+            [("fast", 100, 1, 0), ("fast", 100, 1, 5000), ("fast", 100, 1, 6000), ("fast", 100, 1, 7000)],
+            [0, 100, 5000, 5100, 6000, 7000, 7100],
+        ),
+    ],
+)
+def test_rounds_are_the_passes_of_the_originals_loop(run_gavel, jobs, passes):
+    result = run_gavel(*jobs, cluster="v100=2x1")
+    assert result.summary["rounds_run"] == len(passes)
 
 
 def test_newcomers_wait_for_an_allocation(run_gavel):
@@ -202,5 +229,5 @@ def test_a_fork_of_the_state_has_a_run_of_its_own(run_gavel, tmp_path):
         manager.exec_jobs(Plan.diff(cluster_state.allocation, wanted), cluster_state, job_state)
         manager.next_round(cluster_state, job_state)
         assert known(fork) == frozen, "what happens to the origin does not reach its fork"
-    assert known(job_state)[0]["rounds"] == 4
-    assert gavel_run(prepared.states()[1]).counts.rounds == 0, "another run begins anew"
+    assert known(job_state)[0]["passes"] == 4
+    assert gavel_run(prepared.states()[1]).counts.passes == 0, "another run begins anew"

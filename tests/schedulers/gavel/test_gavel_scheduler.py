@@ -194,9 +194,9 @@ def test_relaxed_slos_are_told(command, tmp_path, monkeypatch):
     assert answer.code == 0 and "those of 2 jobs were relaxed" in " ".join(answer.out.split())
 
 
-def test_gpu_types_of_which_nothing_is_known_are_told():
+def test_gpu_types_of_which_nothing_is_known_are_refused():
     settings = {"workload": "gavel:load=60,jobs=3", "scheduler": "gavel"}
-    known, guessed = (
-        Experiment(cluster=c, **settings).run() for c in ("v100=1x4,k80=1x4", "v100=1x4,tpu9=1x4")
-    )
-    assert guessed.summary["guessed_gpu_types"] == 1 and "guessed_gpu_types" not in known.summary
+    for performance in ("auto", "duration"):
+        with pytest.raises(BloxError, match="no speed is known for GPUs of type 'tpu9'"):
+            Experiment(cluster="v100=1x4,tpu9=1x4", performance=performance, **settings).prepare()
+    Experiment(cluster="v100=1x4,tpu9=1x4:speed=5", **settings).run()

@@ -47,6 +47,7 @@ class ChosenDuration:
     aware: bool
     otherwise: Policy
     packed = False
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         best = self.otherwise.allocate(problem, memory)
@@ -79,6 +80,7 @@ class ChosenFinishTime:
 
     aware: bool
     packed = False
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         memory = {} if memory is None else memory

@@ -41,6 +41,7 @@ class PackedDuration:
 
     otherwise: Policy
     packed = True
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         best = self.otherwise.allocate(problem, memory)
@@ -58,6 +59,7 @@ class PackedFinishTime:
 
     otherwise: Policy
     packed = True
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         memory = {} if memory is None else memory

@@ -68,7 +68,7 @@ class Leases:
         whole = job_state.memory(self, Held).total_gpus * job_state.now
         return {
             "utilisation": counts.busy_s / whole if whole else 0.0,
-            "rounds_run": counts.rounds,
+            "rounds_run": counts.passes,
             "allocations_made": counts.allocations,
             "leases_extended": counts.extended / counts.leases if counts.leases else 0.0,
             "slo_relaxed": len(counts.relaxed),

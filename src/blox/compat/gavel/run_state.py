@@ -47,7 +47,7 @@ class Round:
 class Counts:
     """What is counted during a run."""
 
-    rounds: int = 0
+    passes: int = 0  # of the original's loop: rounds that ran, and looks that found nothing to run
     allocations: int = 0
     leases: int = 0  # that could have been extended
     extended: int = 0

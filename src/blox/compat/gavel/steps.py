@@ -71,7 +71,6 @@ class StepSimulation(IntervalSimulation):
         if not len(held.jobs):
             return math.inf
         self._running = self._round(held, cluster_state, job_state)
-        gavel_run(job_state).counts.rounds += 1
         self._busy_until_s = self._running.last_s
         return self._busy_until_s
 

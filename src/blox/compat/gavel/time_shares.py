@@ -11,6 +11,7 @@ import numpy as np
 from blox.compat.gavel.combinations import Combinations
 from blox.compat.gavel.run_state import GavelRun, gavel_run
 from blox.errors import BloxError
+from blox.optional import declared
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import Policy
 from blox.schedulers.gavel.problem import Pairs, Problem
@@ -55,13 +56,19 @@ class TimeShares:
     round_s: float
     reset_s: float
 
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(declared(self.policy, "reads_durations"))
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(cluster_state))
         run = gavel_run(job_state)
         run.look_up(throughputs(self.throughputs), memory.types)
         self._credit(memory, run)
         self._update_jobs(memory, run, job_state)
-        chosen = self._choose(memory, run, job_state)
+        # the original's time begins with the first arrival
+        chosen = self._choose(memory, run, job_state) if job_state.submitted else []
         if not chosen and run.no_more_jobs and len(memory.combinations.members):
             memory.reset_s = 0.0  # nothing runs and no job will come: do not wait for the next reset
             chosen = self._choose(memory, run, job_state)
@@ -125,6 +132,8 @@ class TimeShares:
         combinations.add(members, np.full(len(members), width[row]), runs)
 
     def _choose(self, memory: Memory, run: GavelRun, job_state: JobState) -> list[tuple[int, int]]:
+        """What runs in the next round: one pass of the original's loop, even if it finds nothing to run."""
+        run.counts.passes += 1
         combinations = memory.combinations
         elapsed_s = job_state.now - memory.reset_s
         if memory.stale and (elapsed_s >= self.reset_s or memory.reset_s == 0):

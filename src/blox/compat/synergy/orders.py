@@ -44,6 +44,11 @@ class Order:
     least_delayed: bool = True
     starved_first: bool = True
 
+    @property
+    def reads_durations(self) -> bool:
+        """SRTF and FTF reckon with the iterations that jobs have left."""
+        return self.name in ("SRTF", "FTF")
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         if self.name == "FIFO":
             return Schedule(job_state.active)

@@ -7,7 +7,7 @@ row number. That order is what these policies remember.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class Shortest:
 
     by: Literal["time", "gpu-time"] = "time"
     counted: bool = False
+
+    reads_durations: ClassVar[bool] = True
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         line, newcomers = job_state.memory(self, Line), job_state.just_admitted

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
 from msgspec.structs import replace
 
 from blox.errors import BloxError
@@ -37,15 +38,15 @@ class _Memory:
 class Synergy:
     """Places jobs with an eye to CPU cores and memory, and shares those out too (Synergy, OSDI'22).
 
-    Who runs follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one node where
-    what its model wants is left, then for one with room, then for several. `mode=proportional` gives
-    everybody the same cores and memory per GPU; `tune` takes from those who want less what those who want
-    more can use, nobody being slower than with its proportional share; `greedy` starts a job only where its
-    best case fits; `opt` makes the sum of speeds as large as possible, by HiGHS for at most `time_limit_s` at
-    a time (the largest gap is reported as `opt_gap`). What models want comes from `profiles` (as in
-    `--performance sensitivity`), or with `belief=learnt` from how fast jobs were seen to be: each model is
-    given less until it shows. Nodes that name no cores and memory have nothing to share: write
-    `--cluster 16x8:cpu=24,memory_gb=500`.
+    Which jobs run follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one
+    node where what its model wants is left, then for one with room, then for several. `mode=proportional`
+    gives every job the same cores and memory per GPU; `tune` takes from jobs that want less what jobs that
+    want more can use, none being slower than with its proportional share; `greedy` starts a job only where
+    its best case fits; `opt` makes the sum of speeds as large as possible, by HiGHS for at most
+    `time_limit_s` at a time (the largest gap is reported as `opt_gap`). What models want comes from
+    `profiles` (as in `--performance sensitivity`), or with `belief=learnt` from how fast jobs were seen to
+    be: each model is given less until it shows. Nodes that name no cores and memory have nothing to share:
+    write `--cluster 16x8:cpu=24,memory_gb=500`.
 
     Departs from the paper: jobs do not move for a better fit, leftover cores and memory are handed out, and
     speeds between fair share and best case are used.
@@ -88,7 +89,7 @@ class Synergy:
         return self._granted(plan, memory, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Who stands beside whom decides, and that changes with events only; learning goes on every round."""
+        """Which jobs share a node changes with events only; learning goes on every round."""
         return math.inf if self.belief == "oracle" else job_state.now
 
     def figures(self, job_state: JobState) -> dict[str, float]:
@@ -108,7 +109,7 @@ class Synergy:
         requests = Requests(schedule, cluster_state, job_state)
         if requests.hopeless:
             return requests.unplaced()
-        staying = schedule.jobs[~requests.pending]
+        staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
         room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
         return Walk(requests, cluster_state, room).run()
 

@@ -31,8 +31,8 @@ def best_points(
 ) -> Points:
     """The choice with the largest sum of speeds that the pools of cores and memory allow.
 
-    `cpu` and `memory_gb` are the sizes of the pools. Where HiGHS finds no answer in time, everybody has its
-    sure point, and the gap is that to everybody's best one.
+    `cpu` and `memory_gb` are the sizes of the pools. Where HiGHS finds no answer in time, every job has its
+    sure point, and the gap is that to the best points of all.
     """
     highspy, solver = _solver(time_limit_s)
     model = model_of(highspy, jobs, cpu, memory_gb)

@@ -25,8 +25,8 @@ class SynergyRoom:
         self._cpu: list[float] = cluster_state.node_cpu.tolist()
         self._memory: list[float] = cluster_state.node_memory_gb.tolist()
         held = dict(shares_of(cluster_state.allocation, cluster_state))
-        for row in staying.tolist():
-            self.take(row, held[row])
+        for row in staying.tolist():  # a draining node has nothing to give, whatever its jobs hold
+            self.take(row, [share for share in held[row] if cluster_state.node_up[share[0]]])
 
     @property
     def total(self) -> int:

@@ -45,11 +45,11 @@ def _least(holding: Holding, cpu: list[float], memory: list[float]) -> tuple[flo
 
 
 def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants:
-    """Who wants no more than its fair share has what it wants; the others share what is left.
+    """A job that wants no more than its fair share has what it wants; the others share what is left.
 
-    Nobody who wants more than its fair share has less of anything. Those who want least beyond it come first,
-    so that many have all they want (ties: the earlier row); the others divide the rest by their GPUs.
-    """
+    No job that wants more than its fair share has less of anything. Jobs that want least beyond it come
+    first, so that many have all they want (ties: the earlier row); the others divide the rest by their
+    GPUs."""
     left = {
         node: [float(cluster_state.node_cpu[node]), float(cluster_state.node_memory_gb[node])]
         for holding in holdings
@@ -65,7 +65,7 @@ def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants
         _take(left, holding, have[holding.row])
         if not modest:
             hungry.append((holding.cpu - cpu, holding.memory_gb - memory, holding.row, holding))
-    waiting: dict[int, int] = {}  # node -> GPUs of those who do not have all they want
+    waiting: dict[int, int] = {}  # node -> GPUs of the jobs that do not have all they want
     short = []
     for *_, holding in sorted(hungry):
         more = [holding.cpu - have[holding.row][0], holding.memory_gb - have[holding.row][1]]

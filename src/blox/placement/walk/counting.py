@@ -159,7 +159,7 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
 
 def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
     """The rows, in order, among which it is decided which start, where the schedule's line knows them."""
-    if schedule.strict or not schedule.preempt or schedule.gpus is not None:
+    if schedule.strict or not schedule.preempt or schedule.gpus is not None or cluster_state.draining:
         return None
     if not schedule.line.lists_all(job_state) or job_state.active_count == cluster_state.running_count:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from blox.placement.walk.draining import set_aside
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS, Plan, PlanBuilder
@@ -17,13 +18,15 @@ class Requests:
     A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is placed
     anew. `unlisted` are the running rows that hold their GPUs no longer: left out by the schedule, or
     resized. `free` counts the GPUs left when they are gone, `capacity` all GPUs, `waiting` the jobs to be
-    placed. `single`: every job needs one GPU."""
+    placed. `single`: every job needs one GPU. `kept` are running rows that are out of the walk: they stay on
+    draining nodes until they end, since to displace one would free little or nothing."""
 
     __slots__ = (
         "capacity",
         "free",
         "held",
         "holdings",
+        "kept",
         "need",
         "pending",
         "schedule",
@@ -33,6 +36,7 @@ class Requests:
     )
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
+        schedule, self.kept = set_aside(schedule, cluster_state, job_state)
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
         self.held: Array = columns.held_gpus.take(jobs)
@@ -45,19 +49,25 @@ class Requests:
         self.capacity: int = cluster_state.total_gpus
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or jobs is not job_state.active:
-            self._leave_out(job_state)
+            self._leave_out(cluster_state, job_state)
+        if cluster_state.draining:
+            self.capacity = self.free + int(self.held.sum())
         self.pending: Array = self.held == 0
-        self.waiting: int = len(jobs) - holdings.size + len(self.unlisted)
+        self.waiting: int = len(jobs) - holdings.size + len(self.unlisted) + len(self.kept)
 
-    def _leave_out(self, job_state: JobState) -> None:
+    def _leave_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
         same = self.held == self.need
         stays = np.zeros(job_state.submitted, dtype=bool)
-        stays[self.schedule.jobs[same]] = True
+        stays[self.schedule.jobs[same]] = stays[self.kept] = True
         running = self.holdings.jobs
         self.unlisted = running[~stays[running]]
         self.held = np.where(same, self.held, 0)
-        self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
+        if cluster_state.draining:  # what is given back there is not free
+            given = cluster_state.gpu_node[self.holdings.held_by(self.unlisted)]
+            self.free += int(cluster_state.node_up[given].sum())
+        else:
+            self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
 
     @property
     def hopeless(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.performance.job_speeds import job_speeds
+from blox.performance.job_speeds import JobSpeeds, job_speeds
 from blox.schedulers.gavel.problem import Pairs
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -22,21 +22,25 @@ class Oracle:
 
     def alone(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
         kinds = self.kinds(rows, cluster_state, job_state)
-        speed, base = job_speeds(self.path, cluster_state.gpu_types).tables()
+        speed, base = self._known(cluster_state).tables()
         return speed[kinds], base[kinds]
 
     def pairs(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Pairs:
-        known = job_speeds(self.path, cluster_state.gpu_types)
+        known = self._known(cluster_state)
         kinds, kind = np.unique(self.kinds(rows, cluster_state, job_state), return_inverse=True)
         beside = [[known.beside(a, b) for b in kinds.tolist()] for a in kinds.tolist()]
-        return Pairs(kind, np.array(beside).reshape(len(kinds), len(kinds), -1))
+        shape = (len(kinds), len(kinds), len(cluster_state.gpu_types))
+        return Pairs(kind, np.array(beside).reshape(shape))
 
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The number of each job's kind."""
         columns = job_state.columns
-        return job_speeds(self.path, cluster_state.gpu_types).kinds(
+        return self._known(cluster_state).kinds(
             columns.model[rows].tolist(), columns.batch_size[rows].tolist(), columns.gpus[rows].tolist()
         )
+
+    def _known(self, cluster_state: ClusterState) -> JobSpeeds:
+        return job_speeds(self.path, cluster_state.gpu_types, cluster_state.spec.speeds)
 
 
 @dataclass(frozen=True)

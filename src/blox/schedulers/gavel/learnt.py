@@ -16,7 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from blox.performance.job_speeds import REFERENCE, job_speeds
+from blox.performance.job_speeds import job_speeds
+from blox.performance.model_profiles import REFERENCE
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.beliefs import Oracle
 from blox.schedulers.gavel.estimator import Estimator, complete
@@ -24,6 +25,8 @@ from blox.schedulers.gavel.problem import Pairs
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
+
+Given = tuple[tuple[str, float], ...]  # GPU types and their speeds, as a cluster spec gives them
 
 
 @dataclass
@@ -75,7 +78,7 @@ class Learnt:
         one = np.ones(len(rows))
         if self.packed:
             like = self._like(rows, cluster_state, job_state)
-            relative, _ = references(self.path, cluster_state.gpu_types)
+            relative, _ = references(self.path, *_types(cluster_state))
             return self._possible(relative[like], rows, cluster_state, job_state), one
         seen = job_state.memory(self, _Seen).alone
         types = cluster_state.gpu_types
@@ -84,17 +87,18 @@ class Learnt:
         if REFERENCE in types:
             measured[:, types.index(REFERENCE)] = 1.0
         rest = np.column_stack([one, measured])
-        table = np.column_stack([np.ones(len(_all(self.path, types))), _all(self.path, types)])
+        rows_of_table = _all(self.path, *_types(cluster_state))
+        table = np.column_stack([np.ones(len(rows_of_table)), rows_of_table])
         filled = complete(np.concatenate([table, rest]))[len(table) :, 1:]
         return self._possible(np.maximum(filled, 1e-3), rows, cluster_state, job_state), one
 
     def pairs(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Pairs:
-        relative, kept = references(self.path, cluster_state.gpu_types)
+        relative, kept = references(self.path, *_types(cluster_state))
         return Pairs(self._like(rows, cluster_state, job_state), kept * relative[:, None, :])
 
     def tried(self, pairs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """Where these pairs of jobs can share at all (pairs x types); what cannot is found out, and kept."""
-        seen, known = job_state.memory(self, _Seen), job_speeds(self.path, cluster_state.gpu_types)
+        seen, known = job_state.memory(self, _Seen), job_speeds(self.path, *_types(cluster_state))
         kinds = Oracle(self.path).kinds(pairs.ravel(), cluster_state, job_state).reshape(-1, 2).tolist()
         possible = np.array([np.minimum(known.beside(a, b), known.beside(b, a)) > 0 for a, b in kinds])
         for (job, other), can in zip(pairs.tolist(), possible):
@@ -111,7 +115,7 @@ class Learnt:
     def _like(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The reference that each job resembles most by what is known of it now."""
         seen = job_state.memory(self, _Seen)
-        relative, kept = references(self.path, cluster_state.gpu_types)
+        relative, kept = references(self.path, *_types(cluster_state))
         for row in rows.tolist():
             if row not in seen.beside:
                 seen.beside[row] = self._profile(row, kept.shape[1:], cluster_state, job_state)
@@ -127,7 +131,7 @@ class Learnt:
         self, row: int, shape: tuple[int, ...], cluster_state: ClusterState, job_state: JobState
     ) -> Array:
         """What a job keeps of its speed beside some references, drawn from the seed; nan for the others."""
-        known = job_speeds(self.path, cluster_state.gpu_types)
+        known = job_speeds(self.path, *_types(cluster_state))
         kind = int(Oracle(self.path).kinds(np.array([row]), cluster_state, job_state)[0])
         alone = np.array(known.alone(kind))
         names = _reference_names(self.path)
@@ -142,15 +146,20 @@ class Learnt:
         return found
 
 
+def _types(cluster_state: ClusterState) -> tuple[tuple[str, ...], Given]:
+    """The GPU types of a cluster, and the speeds that it gives some of them."""
+    return cluster_state.gpu_types, cluster_state.spec.speeds
+
+
 @lru_cache(maxsize=4)
 def _reference_names(path: str) -> tuple[str, ...]:
     return tuple(name for name, gpus in throughputs(path).alone if gpus == 1)
 
 
 @lru_cache(maxsize=16)
-def references(path: str, gpu_types: tuple[str, ...]) -> tuple[Array, Array]:
+def references(path: str, gpu_types: tuple[str, ...], given: Given = ()) -> tuple[Array, Array]:
     """(speeds of single-GPU references relative to the reference GPU, what each keeps beside each)."""
-    known, names = job_speeds(path, gpu_types), _reference_names(path)
+    known, names = job_speeds(path, gpu_types, given), _reference_names(path)
     kinds = [known.kind(name, 0, 1) for name in names]
     alone = np.array([known.alone(kind) for kind in kinds])
     beside = np.array([[known.beside(a, b) for b in kinds] for a in kinds])
@@ -159,8 +168,8 @@ def references(path: str, gpu_types: tuple[str, ...]) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=16)
-def _all(path: str, gpu_types: tuple[str, ...]) -> Array:
+def _all(path: str, gpu_types: tuple[str, ...], given: Given = ()) -> Array:
     """Relative speeds of every row of the table, of any number of GPUs."""
-    known = job_speeds(path, gpu_types)
+    known = job_speeds(path, gpu_types, given)
     kinds = [known.kind(name, 0, gpus) for name, gpus in throughputs(path).alone]
     return np.array([np.array(known.alone(kind)) / known.base(kind) for kind in kinds])

@@ -26,7 +26,6 @@ class Memory:
     changed: bool = True  # somebody came or went since the last solution
     solved_s: float = -np.inf
     relaxed: dict[int, int] = field(default_factory=dict)  # job -> solutions that did not hold its SLO
-    guessed: int = 0  # GPU types of which no speed is known, where there are several types
     usage: Usage = field(default_factory=Usage)
 
     @property
@@ -52,15 +51,13 @@ class Memory:
         return told
 
     def figures(self, job_state: JobState) -> dict[str, float]:
-        """The share of leases that were extended, the jobs whose SLO was relaxed, GPU types of unknown speed.
+        """The share of leases that were extended, the jobs whose SLO was relaxed.
 
         Where jobs have SLOs, how many have one and how many missed it; where prices matter, what it all cost.
         """
         leases, extended = self.shares.leases.sum(axis=0).tolist()
         found: dict[str, float] = {"extended_leases": extended / max(leases, 1)}
         found["slo_relaxed"] = len(self.relaxed)
-        if self.guessed:
-            found["guessed_gpu_types"] = self.guessed
         columns, submitted = job_state.columns, job_state.submitted
         slo_s, end_s = columns.deadline_s[:submitted], columns.finish_s[:submitted]
         if np.isfinite(slo_s).any():

@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from blox.errors import BloxError
-from blox.performance.job_speeds import job_speeds
+from blox.optional import declared
+from blox.performance.job_speeds import check_speeds, job_speeds
 from blox.registry import register
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
@@ -23,6 +24,7 @@ from blox.schedulers.gavel.policies.queue import FifoAware, ShortestJobFirst
 from blox.schedulers.gavel.policies.water_filling import WaterFilling
 from blox.schedulers.gavel.problem import COST_PER_HOUR, Problem
 from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import ClusterSpec
 from blox.state.fractions import TimeShares, gpus_by_type
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -90,13 +92,25 @@ class Gavel:
         """Speeds follow the table that the policy knows."""
         return f"throughputs:path={self.throughputs}" if self.throughputs else "throughputs"
 
+    @property
+    def reads_durations(self) -> bool:
+        """Whether its policy reckons with the steps that jobs have left."""
+        return bool(declared(self._policy, "reads_durations"))
+
+    @property
+    def uses_seed(self) -> bool:
+        """Whether its beliefs are drawn."""
+        return self.belief != "oracle"
+
+    def check_cluster(self, spec: ClusterSpec) -> None:
+        """Refuses GPU types of which no speed is known."""
+        check_speeds(self.throughputs, spec)
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         memory = job_state.memory(self, lambda: self._begin(job_state, cluster_state))
         memory.shares.account(job_state, cluster_state)
         if memory.keeps_usage:
             memory.usage.settle(job_state)
-        if len(cluster_state.gpu_types) > 1:
-            memory.guessed = len(job_speeds(self.throughputs, cluster_state.gpu_types).guessed)
         if self.belief == "learnt":
             self._learnt.observe(cluster_state, job_state)
         gpus = gpus_by_type(cluster_state)

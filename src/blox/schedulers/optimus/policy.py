@@ -51,6 +51,7 @@ class Optimus:
     server_cpu: float = 2.0
     profiles: str = ""
 
+    reads_durations: ClassVar[bool] = True
     resizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -75,7 +76,7 @@ class Optimus:
         if self.beliefs == "learnt":
             memory.learnt.look(job_state, memory.servers)
         held = _where_they_are(rows, memory, cluster_state, job_state)
-        if job_state.now < memory.next_s:
+        if job_state.now < memory.next_s or not cluster_state.node_up.any():
             return self._pinned(rows, held, cluster_state)
         memory.next_s = job_state.now + self.interval_s
         if self.form == "replica":
@@ -101,7 +102,8 @@ class Optimus:
 
     def divide(self, memory: Memory, cluster_state: ClusterState, job_state: JobState) -> Array:
         """GPUs for every active job."""
-        columns, rows, total = job_state.columns, job_state.active, cluster_state.total_gpus
+        columns, rows = job_state.columns, job_state.active
+        total = int(cluster_state.node_gpus[cluster_state.node_up].sum())
         learnt = memory.learnt if self.beliefs == "learnt" else None
         left = remaining_s(job_state, learnt)
         node_gpus = int(cluster_state.node_gpus.max())

@@ -51,6 +51,7 @@ class Pollux:
     profiles: str = ""
 
     resizes: ClassVar[bool] = True
+    uses_seed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -72,6 +73,11 @@ class Pollux:
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property
+    def reads_durations(self) -> bool:
+        """How far a job has come, which gradient noise depends on, is known to an oracle alone."""
+        return self.beliefs == "oracle"
+
+    @property
     def wakes_every_s(self) -> float:
         """How often it is asked under the events clock, beside events, unless that says otherwise."""
         return self.interval_s or 60.0
@@ -84,7 +90,7 @@ class Pollux:
         memory = job_state.memory(self, Memory)
         held = held_by_node(rows, cluster_state, job_state)
         jobs = self.look(rows, held, memory, cluster_state, job_state)
-        if job_state.now >= memory.next_s:
+        if job_state.now >= memory.next_s and cluster_state.node_up.any():
             memory.next_s = job_state.now + self.interval_s
             held = self.search(self.problem(rows, held, jobs, cluster_state, job_state), job_state)
         return self.answer(rows, held, jobs, cluster_state, job_state)

@@ -94,7 +94,7 @@ class Apps:
         longest = np.zeros(size)
         np.maximum.at(longest, of_job, left / most)
         usable = np.bincount(of_job, most, minlength=size)
-        alone = np.bincount(of_job, work, minlength=size) / np.minimum(usable, cluster_gpus)
+        alone = np.bincount(of_job, work, minlength=size) / np.minimum(usable, max(cluster_gpus, 1))
         return cls(
             of_job=of_job,
             elapsed_s=now - submitted,

@@ -53,6 +53,8 @@ class Themis:
     aligned: bool = False
     spread: float = 1.0
 
+    reads_durations: ClassVar[bool] = True
+    uses_seed: ClassVar[bool] = True
     resizes: ClassVar[bool] = True
     rigid_too: ClassVar[bool] = (
         True  # rigid jobs are its daily bread: that none is elastic is not worth telling

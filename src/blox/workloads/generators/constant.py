@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class Constant:
     job_gpus: int = 1
     duration_s: float = 3600.0
     jobs: int | None = None
+
+    endless: ClassVar[bool] = True  # unless `jobs` is given
 
     def __post_init__(self) -> None:
         zero_or_more("every_s", self.every_s, "seconds")

@@ -69,6 +69,11 @@ class Elastic:
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property
+    def endless(self) -> bool | None:
+        """Whether jobs have no end unless `jobs` is given; as the workload in `of` says, or does not."""
+        return bool(declared(self._source, "endless")) if self.of else True
+
+    @property
     def largest_gpus(self) -> int | None:
         """The most GPUs that one of its jobs can ask for; None where the workload in `of` does not say."""
         if self.of:

@@ -15,6 +15,7 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.registry import classes
+from blox.workloads.extra import check_names, numbers_or_text
 from blox.workloads.limits import whole
 from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
 from blox.workloads.table import COLUMNS, Array, JobTable
@@ -32,7 +33,8 @@ class TraceReader(ABC):
     `start` jobs are skipped in order of submission and `jobs` of the rest are kept (None: all); `scale`
     multiplies the time between submissions, so that 0.5 doubles the load. `group` names a column, of the
     file or of the job table, whose values make jobs one app (the column `group`). Jobs that ask for more
-    than `max_gpus` GPUs are left out before anything else.
+    than `max_gpus` GPUs are left out before anything else. `keep` names columns of the file that come along
+    as they are, under their own names, for policies and results.
     """
 
     path: str
@@ -41,6 +43,7 @@ class TraceReader(ABC):
     scale: float = 1.0
     group: str = ""
     max_gpus: int | None = None
+    keep: tuple[str, ...] = ()
 
     required: ClassVar[tuple[str, ...]] = ()  # columns of the file without which it cannot be read
     optional: ClassVar[tuple[str, ...]] = ()  # columns of the file that are used where present
@@ -63,6 +66,18 @@ class TraceReader(ABC):
     @abstractmethod
     def columns(self, rows: SourceRows) -> dict[str, Array]:
         """Columns of a JobTable for all rows, faulty ones and ones left out included."""
+
+    def kept_columns(self, rows: SourceRows) -> list[str]:
+        """The columns of the file that come along under their own names."""
+        for name in self.keep:
+            if not rows.has(name):
+                raise BloxError(
+                    f"there is no column {name!r} to keep",
+                    where=self.path,
+                    fix=suggestion(name, rows.columns),
+                )
+        check_names(self.keep, source=self.path, fix="rename it in the file, or do not keep it")
+        return list(self.keep)
 
     def files(self) -> list[Path]:
         """The files that the jobs are made from; their bytes are the workload's checksum."""
@@ -117,7 +132,11 @@ class TraceReader(ABC):
         if not self.relative and good.any():
             notes.append(_shift_to_zero(columns, good))
         ready = {name: _settled(name, values[good]) for name, values in columns.items()}
-        table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes)
+        extra = {name: numbers_or_text(rows.text(name)[good].tolist()) for name in self.kept_columns(rows)}
+        if extra:
+            kinds = (f"{n} ({'numbers' if v.dtype.kind == 'f' else 'text'})" for n, v in extra.items())
+            notes.append(f"kept the columns {', '.join(kinds)}")
+        table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes, extra=extra)
         return self._limited(table), sorted(rows.problems)
 
     def _told_of_other_formats(self, fault: MissingColumn) -> BloxError:
@@ -212,7 +231,7 @@ class TraceReader(ABC):
         if "deadline_s" in columns:  # a deadline keeps its distance from the submission
             columns["deadline_s"] = columns["deadline_s"] + (moved - submit)
         columns["submit_s"] = moved
-        return JobTable(columns, table.source, table.lines, tuple(notes))
+        return JobTable(columns, table.source, table.lines, tuple(notes), table.extra)
 
 
 def only_tenant(rows: SourceRows, column: str, tenant: str) -> None:

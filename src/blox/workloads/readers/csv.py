@@ -9,6 +9,7 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.registry import register
+from blox.workloads.extra import TAKEN, check_names
 from blox.workloads.readers.base import TraceReader
 from blox.workloads.source_rows import SourceRows
 from blox.workloads.table import COLUMNS, Array
@@ -20,23 +21,24 @@ class Csv(TraceReader):
     """Reads our own CSV; required are job_id, submit_s, gpus and duration_s.
 
     An empty cell of an optional column is that column's default. A column of another name is refused, for
-    it may be a misspelt one; `extra=ignore` passes over it.
+    it may be a misspelt one; `extra=ignore` passes over all such columns, and `extra=keep` keeps them.
     """
 
-    extra: Literal["refuse", "ignore"] = "refuse"
+    extra: Literal["refuse", "ignore", "keep"] = "refuse"
 
     required: ClassVar[tuple[str, ...]] = tuple(c.name for c in COLUMNS.values() if c.required)
     optional: ClassVar[tuple[str, ...]] = tuple(c.name for c in COLUMNS.values() if not c.required)
 
     def columns(self, rows: SourceRows) -> dict[str, Array]:
-        unknown = [name for name in rows.columns if name not in COLUMNS and name != self.group]
+        unknown = [n for n in rows.columns if n not in COLUMNS and n not in (self.group, *self.keep)]
         if unknown and self.extra == "refuse":
             raise BloxError(
                 f"no column is called {unknown[0]!r}",
                 where=f"{self.path}:1",
-                fix=f"{suggestion(unknown[0], COLUMNS)}; or pass over it: csv:{self.path}?extra=ignore",
+                fix=f"{suggestion(unknown[0], COLUMNS)}; or keep it as a column of your own: "
+                f"csv:{self.path}?extra=keep; or pass over it: ?extra=ignore",
             )
-        if unknown:
+        if unknown and self.extra == "ignore":
             rows.notes.append(f"passed over the columns {', '.join(unknown)}")
         found: dict[str, Array] = {}
         for name in (name for name in COLUMNS if rows.has(name)):
@@ -48,3 +50,12 @@ class Csv(TraceReader):
             else:
                 found[name] = rows.whole(name, default=column.default)
         return found
+
+    def kept_columns(self, rows: SourceRows) -> list[str]:
+        if self.extra != "keep":
+            return super().kept_columns(rows)
+        own = [name for name in rows.columns if name and name not in COLUMNS]
+        some = "+".join(name for name in own if name not in TAKEN) or "NAME+NAME"
+        fix = f"rename it in the file, or keep the others: ?keep={some}&extra=ignore"
+        check_names(own, source=f"{self.path}:1", fix=fix)
+        return own

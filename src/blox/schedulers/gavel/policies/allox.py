@@ -29,6 +29,7 @@ class AlloX:
 
     alpha: float = 1.0
     packed = False
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         if (problem.width > 1).any():

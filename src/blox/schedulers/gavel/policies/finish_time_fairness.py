@@ -35,6 +35,7 @@ class FinishTimeFairness:
     depth: int = DEPTH
     reference: str = "v100"
     divide_by_weight: bool = False
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         memory = {} if memory is None else memory

@@ -27,6 +27,7 @@ class MinTotalDuration:
     partners: Partners = "all"
     depth: int = DEPTH
     reference: str = "v100"
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         if not len(problem.jobs):

@@ -30,6 +30,11 @@ class MaxSumThroughput:
     partners: Partners = "all"
     depth: int = DEPTH
 
+    @property
+    def reads_durations(self) -> bool:
+        """What a job needs for its SLO follows from the steps that it has left."""
+        return self.slos
+
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         if not len(problem.jobs):
             return Allocation.of_jobs(problem.throughput)

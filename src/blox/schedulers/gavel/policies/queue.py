@@ -43,6 +43,7 @@ class ShortestJobFirst:
     aware: bool = True
     reference: str = "v100"
     packed = False
+    reads_durations = True
 
     def allocate(self, problem: Problem, memory: dict[str, Any] | None = None) -> Allocation:
         same = at_reference(problem, self.reference)

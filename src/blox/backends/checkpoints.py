@@ -1,0 +1,51 @@
+"""Checkpoints: how much of its work a job keeps when it loses its GPUs.
+
+A job's work is saved when it is suspended, moved, resized or drained, and while it runs at the end of every
+interval of `checkpoint_s` seconds of work and `checkpoint_cost_s` for saving, counted from when its stint
+began to work. What is saved by a time is a pure function of that beginning and of the job's anchored
+progress, so skipping rounds changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from blox.performance.overheads import Overheads
+from blox.state.jobs import JobState
+from blox.workloads.table import Array
+
+
+class Checkpoints:
+    """Knows what running jobs have saved, also those whose rate has changed since they started."""
+
+    def __init__(self, overheads: Overheads) -> None:
+        self._overheads = overheads
+        # Of each job whose rate has changed in a stint: the stint's start, when it began to work, and the
+        # work that was saved by the last change. An entry of an earlier stint is void.
+        self._changed: dict[int, tuple[float, float, float]] = {}
+
+    def note(self, rows: Array, at: float, job_state: JobState) -> None:
+        """The rates of these running jobs change at `at` (s): call it before their progress is rebased."""
+        for row in rows.tolist():
+            begin, _ = self._stint(row, job_state)
+            self._changed[row] = job_state.scalars.held_since[row], begin, self._saved_one(row, at, job_state)
+
+    def saved_s(self, rows: Array, at: float, job_state: JobState) -> Array:
+        """The work of each running job (s) that survives if it loses its GPUs at `at`."""
+        return np.array([self._saved_one(row, at, job_state) for row in rows.tolist()])
+
+    def _saved_one(self, row: int, at: float, job_state: JobState) -> float:
+        one = job_state.scalars
+        begin, saved = self._stint(row, job_state)
+        last = float(self._overheads.last_checkpoint(np.asarray(begin), at))
+        if last <= one.anchor[row]:  # before the rate last changed
+            return saved
+        return one.done0[row] + one.rate[row] * (last - one.anchor[row])
+
+    def _stint(self, row: int, job_state: JobState) -> tuple[float, float]:
+        """When the present stint of a job began to work, and the work saved by its last change of rate."""
+        one = job_state.scalars
+        start, begin, saved = self._changed.get(row, (math.nan, 0.0, 0.0))
+        return (begin, saved) if start == one.held_since[row] else (one.anchor[row], one.done0[row])

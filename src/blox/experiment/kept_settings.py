@@ -1,0 +1,35 @@
+"""The settings of a run as its results keep them: with checksums, and with what defaults came to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blox import registry
+from blox.experiment.assumptions import assumptions, reference_type
+from blox.optional import declared
+from blox.results.provenance import provenance
+from blox.state.jobs import JobState
+
+if TYPE_CHECKING:
+    from blox.experiment.prepared import Prepared
+
+
+def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[str, Any]:
+    """Settings that run the experiment again, and their provenance; `drawn`: fingerprint of the jobs."""
+    parts, table = prepared.composition, prepared.experiment.to_table()
+    if parts.cluster or parts.default_cluster:
+        table["cluster"] = prepared.cluster.text
+    found: dict[str, Any] = {**provenance(table, prepared.workload, drawn)}
+    if prepared.oracle:
+        found["oracle"] = True
+    if table.get("performance") == "auto":
+        found["performance"] = registry.spec_of(parts.performance)
+    if table["apps"] == "auto":
+        found["apps"] = prepared.apps
+    found["reference_gpu_type"] = reference_type(parts.performance) or None
+    found["assumed"] = assumptions(prepared, job_state) or None
+    unknown = declared(parts.performance, "unknown_models")
+    if unknown and not prepared.experiment.compat:
+        found["unknown_models"] = unknown(job_state) or None
+    table["provenance"] = {name: value for name, value in found.items() if value is not None}
+    return table

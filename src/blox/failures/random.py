@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from blox.durations import HOUR, NEVER, Seconds
+from blox.errors import BloxError
+from blox.failures.streams import stream
+from blox.registry import register
+from blox.state.cluster_spec import ClusterSpec
+from blox.state.node_events import NodeEvent
+
+
+@register.failures("random")
+@dataclass(frozen=True)
+class Random:
+    """Every node fails at random and is repaired; jobs may fail by themselves as well.
+
+    `mtbf` is the mean time that a node is up before it fails, `repair` the mean time until it is back. Times
+    to failure are exponential, or Weibull with this `shape` and the same mean (below 1: failures come in
+    bursts after a repair; above 1: nodes wear out). Repairs are exponential. Each node has a random stream of
+    its own. `job_mtbf`: the mean GPU time that a job receives before it fails by itself.
+    """
+
+    mtbf: Seconds = NEVER
+    repair: Seconds = HOUR
+    shape: float = 1.0
+    job_mtbf: Seconds = NEVER
+
+    def __post_init__(self) -> None:
+        for name in ("mtbf", "job_mtbf"):
+            if not getattr(self, name) > 0:
+                raise BloxError(f"{name} is {getattr(self, name)!r}", fix=f"{name} must be above 0: 30d")
+        if not 0 <= self.repair < math.inf:
+            raise BloxError(f"repair is {self.repair!r}", fix="repair must be a time, 0 or more: 4h")
+        if not 0.1 <= self.shape <= 100:
+            raise BloxError(f"shape is {self.shape!r}", fix="shape must be from 0.1 to 100; 1: exponential")
+        if self.mtbf == self.job_mtbf == math.inf:
+            raise BloxError("nothing fails", fix="give mtbf (of a node), job_mtbf (GPU time), or both")
+
+    def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
+        if self.mtbf == math.inf:
+            return iter(())
+        return heapq.merge(*(self._of_node(node, seed) for node in range(len(cluster.nodes))))
+
+    def _of_node(self, node: int, seed: int) -> Iterator[NodeEvent]:
+        rng, time_s = stream(seed, "node failures", node), 0.0
+        scale = self.mtbf / math.gamma(1 + 1 / self.shape)
+        while True:
+            time_s += scale * rng.weibull(self.shape)
+            yield NodeEvent(time_s, node, "down")
+            time_s += self.repair * rng.exponential()
+            yield NodeEvent(time_s, node, "up")

@@ -1,0 +1,80 @@
+"""Timeline: the node events of one or several sources as one stream, checked."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from blox.errors import BloxError
+from blox.state.cluster_spec import ClusterSpec
+from blox.state.node_events import STATES, NodeEvent, NodeState
+
+
+class FailureSource(Protocol):
+    """Says which nodes fail when. A class attribute or field `job_mtbf` (GPU-seconds): jobs fail as well."""
+
+    def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
+        """Changes of state in order of time, endless or not. Same cluster and seed, same events."""
+        ...
+
+
+def worst_states(events: Iterable[tuple[int, NodeEvent]]) -> Iterator[NodeEvent]:
+    """Events of several sources, given with the number of each, as those of one.
+
+    Where several speak of a node, the worst state counts: it is down as long as one says so. An event may
+    repeat the state that its node is in: another source has kept it there.
+    """
+    said: dict[int, dict[int, NodeState]] = {}  # by node, what each source said last, unless that it is up
+    for source, event in events:
+        of_node = said.setdefault(event.node, {})
+        of_node[source] = event.state
+        if event.state == "up":
+            del of_node[source]
+        yield event._replace(state=max(of_node.values(), key=STATES.index, default="up"))
+
+
+class Timeline:
+    """The node events of all sources. `next_s` and `due` are what a backend asks for."""
+
+    def __init__(self, sources: Sequence[FailureSource], cluster: ClusterSpec, seed: int) -> None:
+        streams = (_checked(source, number, cluster, seed) for number, source in enumerate(sources))
+        together = heapq.merge(*streams, key=lambda each: (each[1].time_s, each[1].node))
+        self._events = worst_states(together)
+        self._next = next(self._events, None)
+
+    @property
+    def next_s(self) -> float:
+        """When the next event is due; inf: there is none."""
+        return math.inf if self._next is None else self._next.time_s
+
+    def due(self, now: float) -> list[NodeEvent]:
+        """The events up to `now` that have not been given out, in order of time."""
+        found = []
+        while self._next is not None and self._next.time_s <= now:
+            found.append(self._next)
+            self._next = next(self._events, None)
+        return found
+
+
+def _checked(
+    source: FailureSource, number: int, cluster: ClusterSpec, seed: int
+) -> Iterator[tuple[int, NodeEvent]]:
+    """The events of a source with its number; refuses what cannot happen."""
+    last = 0.0
+    for event in source.node_events(cluster, seed):
+        if not last <= event.time_s < math.inf:
+            raise _fault(
+                source, f"an event at {event.time_s!r} after one at {last!r}", "give them in order of time"
+            )
+        if not 0 <= event.node < len(cluster.nodes):
+            raise _fault(source, f"node {event.node}", f"the cluster has nodes 0 to {len(cluster.nodes) - 1}")
+        if event.state not in STATES:
+            raise _fault(source, f"the state {event.state!r}", f"states are {', '.join(STATES)}")
+        last = event.time_s
+        yield number, event
+
+
+def _fault(source: FailureSource, what: str, fix: str) -> BloxError:
+    return BloxError(f"{type(source).__name__} gives {what}", where="node_events()", fix=fix)

@@ -1,0 +1,75 @@
+"""How sure the figures are and what they are over, in sentences: intervals, jobs, whether any job waits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from blox.recorder import CAUSES
+from blox.report import units
+from blox.report.labels import labels
+from blox.report.measures import AVG_JCT, as_number
+from blox.report.run import Run
+from blox.results.comparison import Comparison
+
+MARKED = " Bold: the best value of a column, and those not distinguishable from it."
+
+
+def certainty(runs: Sequence[Run]) -> str:
+    """What the intervals are made from, or why there are none."""
+    basis = Comparison.of(runs).basis
+    if basis.seeds > 1:
+        return f"Means of {basis.seeds} seeds; ± is the 95 % interval."
+    if basis.enough:
+        return f"± is the 95 % interval, by resampling the {basis.days} days on which jobs were submitted."
+    days = f" over {basis.days} day{'' if basis.days == 1 else 's'}" if basis.days else ""
+    return f"One run{days} does not show how far its figures vary: --seeds 5 gives intervals."
+
+
+def jobs_told(runs: Sequence[Run]) -> str:
+    """How many jobs the figures are over, and of how many that were submitted."""
+    measured, submitted = (
+        {round(value) for run in runs if math.isfinite(value := as_number(run.summary.get(key)))}
+        for key in ("jobs", "submitted")
+    )
+    if not measured:
+        return ""
+    each = " in each run" if len(runs) > 1 or len(getattr(runs[0], "runs", ())) > 1 else ""
+    of = f", measured of {_range(submitted)} submitted" if submitted - measured else ""
+    return f"Over {_range(measured)} job{'' if measured == {1} else 's'}{each}{of}."
+
+
+def seeds_told(runs: Sequence[Run]) -> tuple[str, str]:
+    """For pictures of one run over time, which seed they show; for those over jobs, that they show all."""
+    seeds = {len(getattr(run, "runs", (run,))) for run in runs}
+    if seeds == {1}:
+        return "", ""
+    return " Of several seeds the first.", " Of several seeds all jobs together."
+
+
+def idle_queues(runs: Sequence[Run]) -> list[str]:
+    """A sentence where jobs do not wait, or hardly: schedulers cannot differ much there."""
+    shares, names = [_waiting_share(run) for run in runs], labels(runs)
+    never = [name for name, share in zip(names, shares) if share == 0]
+    hardly = [name for name, share in zip(names, shares) if 0 < share < 0.01]
+    told = []
+    for named, words in (
+        (never, "no job waits longer than until the next round: any scheduler would give these figures"),
+        (hardly, "jobs wait for less than 1 % of their time: schedulers hardly differ here"),
+    ):
+        if named:
+            which = "" if len(named) == len(runs) else f"{', '.join(named)}: "
+            told.append(f"{which}{words} (a higher load or fewer GPUs show more)")
+    return told
+
+
+def _range(counts: set[int]) -> str:
+    low, high = min(counts), max(counts)
+    return units.number(low) if low == high else f"{units.number(low)} to {units.number(high)}"
+
+
+def _waiting_share(run: Run) -> float:
+    """The part of an average job's time that it waits for admission or GPUs; nan where not known."""
+    waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in CAUSES)
+    total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
+    return waited / total if total > 0 else math.nan

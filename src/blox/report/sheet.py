@@ -1,0 +1,93 @@
+"""Sheet: a table of figures before it is the terminal's, a page's or a file's.
+
+Rows have names and figures. Every column has one unit for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from blox.report import measures
+from blox.report.measures import Measure
+from blox.report.run import Array, Run
+
+
+@dataclass(frozen=True)
+class Row:
+    """The figures of one row, in the shape of a run, so that measures can be read of it."""
+
+    names: tuple[str, ...]
+    summary: Mapping[str, Any]
+    label: str = ""
+    experiment: Mapping[str, Any] = field(default_factory=dict)
+    timing: Mapping[str, Any] = field(default_factory=dict)
+    jobs: Mapping[str, Array] = field(default_factory=dict)
+    rounds: Mapping[str, Array] = field(default_factory=dict)
+    stints: Mapping[str, Array] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measure over all rows, as texts in one unit; how far intervals reach (`±0.3`); the best rows.
+
+    `best` has the row with the best value first, then those that are not distinguishable from it.
+    """
+
+    measure: Measure
+    unit: str
+    texts: tuple[str, ...]
+    reach: tuple[str, ...]
+    best: tuple[int, ...]
+
+    @property
+    def head(self) -> str:
+        """`JCT average (h)`."""
+        name = f"{self.measure.group} {self.measure.name}".strip()
+        return f"{name} ({self.unit})" if self.unit else name
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: `heads` of the names, then the columns of figures."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        heads: Sequence[str],
+        rows: Sequence[Row],
+        shown: Sequence[Measure],
+        runs: Sequence[Run] = (),
+    ) -> Sheet:
+        """The sheet of these measures; those that no row has are left out.
+
+        The best values are marked where the rows are those of `runs`, a row each. Figures of groups are not
+        marked: of few jobs, a difference says little.
+        """
+        columns = []
+        for measure in shown:
+            if any(measure.key in row.summary for row in rows):
+                unit, texts = measures.column(measure, rows, short=True)
+                best = measures.best(measure, runs) if runs else []
+                reach = measures.half_widths(measure, runs, short=True) if runs else [""] * len(rows)
+                columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(best)))
+        return cls(title, tuple(heads), tuple(rows), tuple(columns))
+
+    def groups(self) -> list[tuple[str, int]]:
+        """The groups of measures above the heads, and over how many columns each goes."""
+        found: list[tuple[str, int]] = []
+        for column in self.columns:
+            group = column.measure.group
+            if found and found[-1][0] == group:
+                found[-1] = (group, found[-1][1] + 1)
+            else:
+                found.append((group, 1))
+        return found

@@ -1,0 +1,98 @@
+"""Comparison: runs side by side, with the intervals of their figures and of the differences between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TypeVar, overload
+
+from blox.results.samples import Basis, Figures, number, sample_of
+from blox.results.statistics import LEVEL, Interval
+
+R = TypeVar("R", bound=Figures, covariant=True)
+
+
+class Comparison(Sequence[R]):
+    """A sequence of runs that knows how sure their figures are, and which differences are distinguishable."""
+
+    def __init__(self, runs: Sequence[R], tables: Sequence[Figures] | None = None) -> None:
+        """`tables`: the same runs with their jobs, where `runs` are without; these are not kept."""
+        self._runs = tuple(runs)
+        self._samples = [sample_of(run) for run in (self._runs if tables is None else tables)]
+
+    @classmethod
+    def of(cls, runs: Sequence[R]) -> Comparison[R]:
+        """The runs as a comparison; one that is a comparison keeps what it has worked out."""
+        return runs if isinstance(runs, Comparison) else cls(runs)
+
+    def subset(self, positions: Sequence[int]) -> Comparison[R]:
+        """Some of the runs, compared among themselves; what is worked out stays shared."""
+        found = Comparison([self._runs[position] for position in positions], ())
+        found._samples = [self._samples[position] for position in positions]
+        return found
+
+    @overload
+    def __getitem__(self, at: int) -> R: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[R]: ...
+    def __getitem__(self, at: int | slice) -> R | Sequence[R]:
+        return self._runs[at]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._runs)
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What the intervals are made from: the least that one of the runs has; nothing where they differ."""
+        found = [sample.basis for sample in self._samples]
+        if len({basis.seeds > 0 for basis in found}) != 1:
+            return Basis()
+        return Basis(min(basis.seeds for basis in found), min(basis.days for basis in found))
+
+    def interval(self, position: int, figure: str) -> Interval | None:
+        """A figure of one run with its 95 % interval; None where there is none."""
+        return self._samples[position].interval(figure)
+
+    def difference(self, position: int, other: int, figure: str, level: float = LEVEL) -> Interval | None:
+        """How much larger a figure is in one run than in another; None where that cannot be told."""
+        return self._samples[position].difference(self._samples[other], figure, level)
+
+    def against_best(self, figure: str, better: str) -> dict[int, Interval | None]:
+        """The best run by a figure (None), and then how each other differs from it, in order of position.
+
+        The intervals hold together with 95 %: each of k has the level 1 - 0.05 / k (Bonferroni). Runs that do
+        not have the figure are left out.
+        """
+        values = [number(run.summary.get(figure)) for run in self._runs]
+        known = [position for position, value in enumerate(values) if math.isfinite(value)]
+        if not known:
+            return {}
+        sign = -1 if better == "high" else 1
+        best = min(known, key=lambda position: (sign * values[position], position))
+        others = [position for position in known if position != best]
+        level = 1 - (1 - LEVEL) / max(len(others), 1)
+        return {best: None, **{each: self.difference(each, best, figure, level) for each in others}}
+
+    def leaders(self, figure: str, better: str) -> list[int]:
+        """The best run, and the others of which it cannot be told that they are worse."""
+        against = self.against_best(figure, better)
+        best = next(iter(against), None)
+        return [
+            position
+            for position, found in against.items()
+            if position == best or found is None or not found.excludes_zero
+        ]
+
+
+def interval(run: Figures, figure: str) -> Interval | None:
+    """A figure of a run, or of one over several seeds, with its 95 % interval; None where there is none."""
+    return sample_of(run).interval(figure)
+
+
+def difference(run: Figures, other: Figures, figure: str) -> Interval | None:
+    """How much larger a figure is in one run than in the other, by pairs, with its 95 % interval."""
+    return sample_of(run).difference(sample_of(other), figure)
