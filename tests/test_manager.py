@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from blox import BloxError, Experiment
+from blox.state.node_events import NodeEvent
 from support.by_hand import ByHand
 from support.traces import trace
 
@@ -139,7 +140,7 @@ def test_a_job_that_is_ended_early_has_finished_and_frees_its_gpus(by_hand):
     assert run.job_state.columns.finish_s[0] == 200
     jobs = run.result().jobs
     assert jobs["run_s"].tolist() == [200, 200]
-    assert jobs["state"].tolist() == ["finished", "running"]
+    assert jobs["state"].tolist() == ["ended early", "running"]
     assert jobs["preemptions"].tolist() == [0, 0]
 
 
@@ -165,8 +166,8 @@ def test_jobs_that_run_and_jobs_that_wait_can_be_ended_together(by_hand):
 
 
 def lose(run, monkeypatch, events):
-    """Makes the backend tell of these (node, up) at the next round."""
-    pending = [list(events)]
+    """Makes the backend tell of these (node, state) at the next round."""
+    pending = [[NodeEvent(run.manager.now, *event) for event in events]]
     monkeypatch.setattr(run.backend, "node_events", lambda now: pending.pop() if pending else [])
 
 
@@ -174,7 +175,7 @@ def test_jobs_of_a_lost_node_wait_again_and_hold_nothing(by_hand, monkeypatch):
     """Two nodes of 2 GPUs: `a` stands on both, `b` on the second. The first is lost at 100 s."""
     run = by_hand("a,0,3,1000 b,0,1,1000", cluster="2x2")
     run.round({0: (0, 1, 2), 1: (3,)})
-    lose(run, monkeypatch, [(0, False)])
+    lose(run, monkeypatch, [(0, "down")])
     run.begin()
     assert run.held == {1: (3,)}, "a gives up its GPU on the other node, too"
     assert run.job_state.active.tolist() == [0, 1] and run.job_state.running.tolist() == [False, True]
@@ -186,9 +187,9 @@ def test_jobs_of_a_lost_node_wait_again_and_hold_nothing(by_hand, monkeypatch):
 def test_a_node_that_comes_back_has_free_gpus(by_hand, monkeypatch):
     run = by_hand("a,0,1,1000", cluster="2x2")
     run.round({0: (3,)})
-    lose(run, monkeypatch, [(0, False)])
+    lose(run, monkeypatch, [(0, "down")])
     run.round({0: (3,)})
-    lose(run, monkeypatch, [(0, True)])
+    lose(run, monkeypatch, [(0, "up")])
     run.begin()
     assert run.cluster_state.total_gpus == 4 and run.cluster_state.free_ids().tolist() == [0, 1, 2]
     assert run.held == {0: (3,)}

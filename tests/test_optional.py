@@ -25,7 +25,7 @@ from blox.schedulers.fifo import Fifo
 
 SOURCE = Path(blox.__file__).parent
 DOC = (SOURCE.parents[1] / "docs" / "writing-a-policy.md").read_text()
-KINDS = {*PACKAGES, "backend"}
+KINDS = {*PACKAGES}
 
 # (module, name) -> why this is looked up by name: none of these is an attribute of a part
 BY_NAME = {
@@ -34,17 +34,21 @@ BY_NAME = {
     ("cli/commands.py", "option_name"): "an exception of the command-line library",
     ("experiment/parallel.py", "sched_getaffinity"): "a function that `os` has on some systems",
     ("registry.py", "blox_kind"): "the mark that the registry itself puts on classes",
+    ("report/certainty.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
     ("reproduce/figure.py", "FIGURE"): "a module: the figure that it defines",
+    ("results/samples.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
     ("workloads/spec.py", "batches"): "the verb of a workload: one without it is refused",
 }
 # module -> why a name that is not known before is looked up, with the possibility that it is absent
 BY_VARIABLE = {
+    "backends/setup.py": "the verbs of a backend: one without them is refused",
     "checks/broken.py": "the verb of a policy, to find its line",
     "checks/find.py": "the verbs of policies, to tell their kind",
     "checks/probe.py": "the columns of a Schedule or an Allocation, to compare them",
     "checks/seal.py": "the attributes of the states, to compare them",
     "checks/suite.py": "the verb of a policy: one without it is refused",
     "experiment/parts.py": "the verb of a policy: one without it is refused",
+    "experiment/traits.py": "the function behind a method, a property or a class method",
     "registry.py": "a module: the class that a spec names",
     "schedulers/gavel/solver/one_thread.py": "a library of C functions",
     "state/jobs.py": "the verbs of policies, to name their memory",

@@ -61,6 +61,8 @@ _NUMBER = Form("a number", _is_number)
 _SECONDS = Form(
     "a number of seconds above 0", lambda value: _is_number(value) and 0 < float(value) < math.inf
 )
+_MEAN_TIME = Form("a number above 0", lambda value: _is_number(value) and float(value) > 0)
+_ABOVE_0 = Form("a number above 0", lambda value: _is_number(value) and 0 < float(value) < math.inf)
 _COUNT = Form("a whole number above 0", _is_count)
 _TABLE = Form("a JobTable", lambda value: any(cls.__name__ == "JobTable" for cls in type(value).__mro__))
 _WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
@@ -277,11 +279,19 @@ _ATTRIBUTES = (
         "name -> words: what the preset does as the other system does, for `blox compat`",
     ),
     Attribute(
-        "adjust",
+        "speedup",
         ("backend",),
-        _method("grants", "cluster_state", "job_state"),
+        _ABOVE_0,
         None,
-        "gives running jobs another configuration on their GPUs; without it, they stay as they are",
+        "simulated seconds per real second, of one that runs in real time: performance models, overheads and "
+        "presets do not apply to it, and `blox run` says how long a run takes at least",
+    ),
+    Attribute(
+        "job_mtbf",
+        ("failures",),
+        _MEAN_TIME,
+        math.inf,
+        "the mean GPU time (GPU-seconds) until a job fails by itself; without it, none does",
     ),
 )
 

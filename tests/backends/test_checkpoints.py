@@ -7,17 +7,16 @@ from blox.backends.checkpoints import Checkpoints
 from blox.errors import BloxError
 from blox.performance.overheads import Overheads, overheads_from_spec
 from blox.state import progress
+from support.states import admitted
 
 ROW = np.array([0])
 
 
 @pytest.fixture
-def job(staged):
+def job():
     """A job that holds a GPU since 100 s, works since 110 s at rate 2, and had done 50 s before."""
-    state = staged(1)
+    state = admitted([1])
     state.now = 100.0
-    state.submit(1)
-    state.add_new_jobs(state.waiting)
     progress.report(state, ROW, np.array([50.0]), 100.0)
     state.start(ROW, np.array([1]), 2.0, 110.0)
     return state

@@ -12,6 +12,7 @@ from blox.backends.process import Processes
 from blox.backends.simulation import Simulation
 from blox.compat.gavel.steps import StepSimulation
 from blox.compat.pollux.ticks import TickSimulation
+from blox.optional import declared
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.duration import Duration
 from blox.performance.elastic import Goodput
@@ -25,7 +26,7 @@ from blox.workloads.table import JobTable
 
 DOWN = NodeEvent(300.0, 1, "down")
 KINDS = [
-    (getattr(model, "simulation", Simulation), model)
+    (declared(model, "simulation") or Simulation, model)
     for model in (Duration(), ByThroughput(), Sensitivity(), Goodput())
 ]
 
@@ -56,9 +57,7 @@ def simulated(kind, model, events):
         },
         source="test",
     )
-    backend = kind(
-        JobFeed(iter((jobs,)), 2, lambda jobs: jobs.columns["duration_s"]), model, node_events=events
-    )
+    backend = kind(JobFeed(iter((jobs,)), 2, lambda batch: batch), model, node_events=events)
     cluster_state, job_state = ClusterState(cluster_from_spec("v100=2x1")), JobState()
     backend.submit(job_state)
     job_state.add_new_jobs(job_state.waiting)

@@ -125,8 +125,7 @@ def test_a_newcomer_writes_a_policy(tmp_path):
     assert jobs["moves"].sum() > 40, "the elastic policy of the page resizes jobs"
     assert (jobs["gpu_seconds"] != jobs["gpus"] * jobs["run_s"]).any()
     rigid, even = (
-        read_jobs(tmp_path / "results" / "elastic" / name / "jobs.csv", 40)
-        for name in ("fifo", "even.py-Even")
+        read_jobs(tmp_path / "results" / "elastic" / name / "jobs.csv", 40) for name in ("fifo", "Even")
     )
     assert even["jct_s"].mean() < rigid["jct_s"].mean(), "it is better than running jobs as they ask"
     slower = even["run_s"] / rigid["run_s"]  # on fewer GPUs than a job asks for, not by its batch

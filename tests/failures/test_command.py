@@ -67,7 +67,7 @@ def test_explain_tells_of_an_eviction_in_the_life_of_a_job(command, folder):
         ]
     )
     answer = command("explain", "x", "--job", "a")
-    assert "lost its GPUs once" in answer.out
+    assert "evicted once" in answer.out
     assert "waited: eviction" in answer.out
     assert "node-0 failed" in answer.out
     assert "preempted at" not in answer.out

@@ -3,18 +3,15 @@
 import dataclasses
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from test_runs import gangs_are_whole, no_gpu_has_two_jobs_at_a_time
-from test_skipping import same
-from worlds import PLACEMENTS, SCHEDULERS, _file, gpus_by_job, worlds
 
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=150,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+from support.examples import examples
+from support.invariants import gangs_are_whole, no_gpu_has_two_jobs_at_a_time
+from support.same_results import same
+from support.worlds import PLACEMENTS, SCHEDULERS, gpus_by_job, worlds
+
+EXAMPLES = examples(150)
 TIMES = st.one_of(
     st.sampled_from([0.0, 1.0, 300.0, 450.0, 600.0, 900.0, 1200.0]),
     st.floats(0, 6000).map(lambda t: round(t, 2)),
@@ -48,43 +45,40 @@ def failing_worlds(draw, **options):
     world = draw(worlds(**options))
     if world.placement == "yarn":  # a rack must hold every job: it has one here
         world = dataclasses.replace(world, performance="duration")
-    planned = draw(outages(len(world.nodes)))
-    lines = [f"{n},{down},{up},{'' if ahead is None else ahead}" for n, down, up, ahead in planned]
-    path = _file("outages.csv", "\n".join(("node,down,up,notice", *lines)) + "\n")
-    failures = f"trace:{path}"
-    if draw(st.booleans()):
-        failures += "+job_mtbf=3h"
-    overheads = draw(
-        st.sampled_from([world.overheads, "restart=20,checkpoint=250", "checkpoint=100,checkpoint_cost=9"])
+    savings = (world.overheads, "restart=20,checkpoint=250", "checkpoint=100,checkpoint_cost=9")
+    planned = tuple(draw(outages(len(world.nodes))))
+    return dataclasses.replace(
+        world,
+        outages=planned,
+        failures=draw(st.sampled_from(["none", "job_mtbf=3h"])) if planned else "job_mtbf=3h",
+        overheads=draw(st.sampled_from(savings)),
+        round_s=300.0,
     )
-    return dataclasses.replace(world, failures=failures, overheads=overheads, round_s=300.0), planned
 
 
-@SETTINGS
+@EXAMPLES
 @given(failing_worlds())
-def test_no_job_is_on_a_node_that_is_down_and_all_finish_once_failures_cease(drawn):
-    world, planned = drawn
+def test_no_job_is_on_a_node_that_is_down_and_all_finish_once_failures_cease(world):
     result = world.run()
     assert (result.jobs["state"] == "finished").all()
     assert sorted(result.jobs["job_id"].tolist()) == sorted(job[0] for job in world.jobs)
     no_gpu_has_two_jobs_at_a_time(world, result)
     gangs_are_whole(world, result)
-    nothing_runs_on_nodes_that_are_down(world, planned, result)
+    nothing_runs_on_nodes_that_are_down(world, result)
     evictions_add_up(world, result)
     gpu_time_is_conserved(world, result)
 
 
-@SETTINGS
+@EXAMPLES
 @given(failing_worlds(clocks=("rounds",)))
-def test_skip_equals_no_skip_bit_for_bit(drawn):
-    world, _ = drawn
+def test_skip_equals_no_skip_bit_for_bit(world):
     same(world.run(skip=True), world.run(skip=False))
 
 
-def nothing_runs_on_nodes_that_are_down(world, planned, result):
+def nothing_runs_on_nodes_that_are_down(world, result):
     node_of = np.repeat(np.arange(len(world.nodes)), world.nodes)
     stints = result.stints
-    for node, down, up, ahead in planned:
+    for node, down, up, ahead in world.outages:
         here = node_of[stints["gpu"]] == node
         start, end = stints["start_s"][here], stints["end_s"][here]
         assert not ((start < up) & (end > down)).any(), "a job was on a node that is down"

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 
 from support.examples import examples
+from support.invariants import gangs_are_whole, no_gpu_has_two_jobs_at_a_time
 from support.worlds import gpus_by_job, worlds
 
 EXAMPLES = examples(400)
@@ -29,22 +30,6 @@ def every_job_is_there_once_and_finishes(world, result):
     assert sorted(result.jobs["job_id"].tolist()) == sorted(job[0] for job in world.jobs)
     assert (result.jobs["state"] == "finished").all()
     assert result.summary["jobs"] == result.summary["finished"] == len(world.jobs)
-
-
-def no_gpu_has_two_jobs_at_a_time(world, result):
-    stints = result.stints
-    assert ((stints["gpu"] >= 0) & (stints["gpu"] < world.total_gpus)).all()
-    assert (stints["end_s"] >= stints["start_s"]).all()
-    order = np.lexsort((stints["end_s"], stints["start_s"], stints["gpu"]))
-    gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
-    follows = gpu[1:] == gpu[:-1]
-    assert (start[1:][follows] >= end[:-1][follows]).all()
-
-
-def gangs_are_whole(world, result):
-    asked = result.jobs["gpus"]
-    for (job, _, _), gpus in gpus_by_job(result).items():
-        assert len(gpus) == len(set(gpus)) == asked[job]
 
 
 def nobody_starts_early(world, result):

@@ -12,7 +12,7 @@ from blox.state.plan import Allocation
 def cluster():
     """Three nodes of 4 GPUs: job 0 has two of the first, job 1 one of the first and all of the second."""
     state = ClusterState(cluster_from_spec("3x4"))
-    state.carry_out(Allocation.from_dict({0: (0, 1), 1: (2, 4, 5, 6, 7)}))
+    state.holdings.replace(Allocation.from_dict({0: (0, 1), 1: (2, 4, 5, 6, 7)}))
     return state
 
 
@@ -34,16 +34,16 @@ def test_a_draining_node_keeps_its_jobs_and_gives_nothing(cluster):
     assert cluster.free_ids().tolist() == [8, 9, 10, 11]
     assert cluster.lowest_free(2).tolist() == [8, 9]
     assert cluster.node_free.tolist() == [0, 0, 4]
-    assert (cluster.total_gpus, cluster.free_gpus) == (11, 4)
+    assert (cluster.total_gpus, cluster.draining_gpus, cluster.free_gpus) == (8, 3, 4)
     assert cluster.fragmentation() == 0.0
 
 
 def test_what_is_given_back_on_a_draining_node_is_gone(cluster):
     cluster.set_node(0, "draining")
-    cluster.release(np.array([0]), 2)
-    assert (cluster.total_gpus, cluster.free_gpus) == (9, 4)
-    cluster.carry_out(Allocation())
-    assert (cluster.total_gpus, cluster.free_gpus) == (8, 8)
+    cluster.holdings.release(np.array([0]))
+    assert (cluster.draining_gpus, cluster.free_gpus) == (1, 4)
+    cluster.holdings.replace(Allocation())
+    assert (cluster.draining_gpus, cluster.free_gpus) == (0, 8)
     assert cluster.set_node(0, "down").tolist() == []
     assert cluster.set_node(0, "up").tolist() == []
     assert (cluster.total_gpus, cluster.draining) == (12, False)

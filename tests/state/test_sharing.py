@@ -222,7 +222,7 @@ def test_a_job_whose_partner_fails_goes_on_alone_from_then_on():
     lost = np.array([0])
     assert backend.lose(lost, jobs).tolist() == [0.0], "it has not saved anything"
     jobs.stop(lost, 50.0)
-    cluster.release(lost, 2)
+    cluster.holdings.release(lost)
     known = rates()
     ends = 50.0 + (6000.0 - 50.0 * known["r beside a"]) / known["r alone"]
     assert backend.next_event(cluster, jobs) == pytest.approx(ends, rel=1e-12)
@@ -237,5 +237,5 @@ def test_two_jobs_that_share_are_lost_together():
     assert lost.tolist() == [0, 1]
     assert backend.lose(lost, jobs).tolist() == [0.0, 0.0]
     jobs.stop(lost, 50.0)
-    cluster.release(lost, 2)
+    cluster.holdings.release(lost)
     assert backend.next_event(cluster, jobs) == float("inf")

@@ -70,6 +70,7 @@ class World:
     performance: str = "duration"
     overheads: str = "none"
     failures: str = "none"
+    outages: tuple[tuple, ...] = ()  # (node, down_s, up_s, notice_s; None: unannounced), beside `failures`
     belief: str = "oracle"
     clock: str = "rounds"
     round_s: float = 300.0
@@ -87,9 +88,17 @@ class World:
             **{
                 field.name: getattr(self, field.name)
                 for field in dataclasses.fields(self)
-                if field.name not in ("jobs", "nodes")
+                if field.name not in ("jobs", "nodes", "outages", "failures")
             },
+            failures=self._failures(),
         )
+
+    def _failures(self):
+        if not self.outages:
+            return self.failures
+        lines = [",".join("" if cell is None else str(cell) for cell in outage) for outage in self.outages]
+        trace = f"trace:{_file('csv', chr(10).join(('node,down,up,notice', *lines)) + chr(10))}"
+        return trace if self.failures == "none" else f"{trace}+{self.failures}"
 
     def run(self, *, skip=True):
         return self.experiment().run(skip=skip)

@@ -38,11 +38,7 @@ class BackendSetup:
 
 
 class BackendPart(Protocol):
-    """A registered backend. One that runs in real time says so by an attribute or field `speedup`.
-
-    `speedup`: simulated seconds per real second. With it, performance models, overheads and presets do not
-    apply, and `blox run` says how long the run takes at least.
-    """
+    """A registered backend. One that runs in real time says so by `speedup` (`blox.optional`)."""
 
     def open(self, setup: BackendSetup) -> Backend:
         """The backend of one run; the caller closes it."""

@@ -19,6 +19,7 @@ from blox.backends.node_events import NodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.failures.job_failures import JobFailures
+from blox.optional import declared
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.registry import register
@@ -76,6 +77,7 @@ class Simulation(BackendBase):
             setup.options,
             setup.round_s,
             setup.node_events,
+            setup.job_failures,
         )
 
     def _begin(self) -> None:
@@ -163,5 +165,5 @@ class SimulationBackend:
 
     def open(self, setup: BackendSetup) -> Simulation:
         # A performance model whose rates change while a job runs brings the simulation that does so.
-        kind: type[Simulation] = getattr(setup.performance, "simulation", Simulation)
+        kind: type[Simulation] = declared(setup.performance, "simulation") or Simulation
         return kind.from_setup(setup)

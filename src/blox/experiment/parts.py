@@ -129,7 +129,7 @@ def backend_of(experiment: Experiment) -> BackendPart:
 
 def real_speedup(backend: BackendPart) -> float | None:
     """Simulated seconds per real second on a backend that runs in real time; None on one that computes."""
-    found: float | None = getattr(backend, "speedup", None)
+    found: float | None = declared(backend, "speedup")
     return found
 
 

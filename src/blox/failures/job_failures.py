@@ -14,6 +14,7 @@ import numpy as np
 
 from blox.failures.streams import stream
 from blox.failures.timeline import FailureSource
+from blox.optional import declared
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -21,7 +22,7 @@ from blox.workloads.table import Array
 
 def job_failures(sources: Sequence[FailureSource], seed: int) -> JobFailures | None:
     """The failures of jobs that sources name (`job_mtbf`); None: jobs do not fail by themselves."""
-    per_gpu_s = sum(1.0 / float(getattr(source, "job_mtbf", math.inf)) for source in sources)
+    per_gpu_s = sum(1.0 / declared(source, "job_mtbf") for source in sources)
     return JobFailures(1.0 / per_gpu_s, seed) if per_gpu_s else None
 
 

@@ -35,10 +35,10 @@ def _source(spec: str) -> FailureSource:
     if name.strip() == "trace" and colon and not _OPTIONS.match(rest):
         return registry.instantiate(registry.find("failures", "trace"), {"path": rest.strip()}, where=spec)  # type: ignore[no-any-return]
     source = registry.build("failures", spec)
-    if not callable(getattr(source, "node_events", None)):
+    if not isinstance(source, FailureSource):
         raise BloxError(
             f"{type(source).__name__} has no method node_events()",
             where=f"failures {spec!r}",
             fix="give it node_events(cluster, seed); see docs/failures.md",
         )
-    return source  # type: ignore[no-any-return]
+    return source

@@ -5,15 +5,16 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from blox.errors import BloxError
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import STATES, NodeEvent, NodeState
 
 
+@runtime_checkable
 class FailureSource(Protocol):
-    """Says which nodes fail when. A class attribute or field `job_mtbf` (GPU-seconds): jobs fail as well."""
+    """Says which nodes fail when; with `job_mtbf` (`optional.py`), how often jobs fail by themselves."""
 
     def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
         """Changes of state in order of time, endless or not. Same cluster and seed, same events."""
