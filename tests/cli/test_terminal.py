@@ -80,11 +80,12 @@ def test_a_terminal_without_unicode_shows_what_it_can(encoding, tmp_path):
 
 def test_no_file_is_opened_in_the_encoding_of_the_locale(project):
     """Text is UTF-8 everywhere; a call that names no encoding takes the locale's."""
-    named = ("encoding=", '"rb"', '"wb"', "os.open(")
+    named = ("encoding=", '"rb"', '"wb"', "os.open(", "files.write_text(")
     found = [
         f"{path.relative_to(project)}:{number}"
         for path in sorted((project / "src").rglob("*.py"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if re.search(r"\.(read_text|write_text|open)\(", line) and not any(each in line for each in named)
+        if re.search(r"\.(read_text\(|write_text\(|open\([\"'n)])", line)
+        and not any(each in line for each in named)
     ]
     assert found == []

@@ -132,6 +132,10 @@ def test_a_page_never_takes_the_place_of_results(command, runs, tmp_path):
     assert answer.code == 2
     assert "jobs.csv: there is something of that name already, and it is no report" in answer.err
     assert (tmp_path / "x" / "jobs.csv").read_bytes() == before
+    answer = command(
+        "report", tmp_path / "x", "--out", tmp_path / "p.html", "--table", tmp_path / "x" / "jobs.csv"
+    )
+    assert answer.code == 2 and "the table would take the place of the jobs.csv of results" in answer.err
     for _ in range(2):  # a page takes the place of a page
         assert command("report", tmp_path / "x", "--out", tmp_path / "x" / "report.html").code == 0
 

@@ -34,11 +34,16 @@ class Tables:
         """As they were given; files that cannot be written are refused now."""
         from blox.cli.places import check_writable
         from blox.report.sheet_files import check_tables
+        from blox.results.files import OWN
+        from blox.results.place import written_by_a_run
 
         found = cls(tuple(listed(by)), tuple(files or ()))
         check_tables(found.files)
         for path in found.files:
             check_writable(path.absolute().parent)
+            if path.name in OWN and written_by_a_run(path.parent):
+                what = f"the table would take the place of the {path.name} of results"
+                raise BloxError(what, where=str(path), fix="give it another name, such as table.csv")
         return found
 
     def check(self, experiments: Iterable[Experiment]) -> None:
