@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint types unit test-slow pollux bench clean
+.PHONY: help setup demo test lint types unit test-slow fuzz pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -42,6 +42,9 @@ unit: $(STAMP)
 # pytest answers 5 when no test is marked slow: that is not a failure.
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
+
+fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
+	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py

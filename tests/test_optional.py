@@ -29,9 +29,9 @@ KINDS = {*PACKAGES}
 
 # (module, name) -> why this is looked up by name: none of these is an attribute of a part
 BY_NAME = {
-    ("cli/main.py", "app"): "a module: the typer app of a command with subcommands",
-    ("cli/main.py", "ctx"): "an exception of the command-line library",
-    ("cli/main.py", "option_name"): "an exception of the command-line library",
+    ("cli/commands.py", "app"): "a module: the typer app of a command with subcommands",
+    ("cli/commands.py", "ctx"): "an exception of the command-line library",
+    ("cli/commands.py", "option_name"): "an exception of the command-line library",
     ("experiment/parallel.py", "sched_getaffinity"): "a function that `os` has on some systems",
     ("registry.py", "blox_kind"): "the mark that the registry itself puts on classes",
     ("report/certainty.py", "runs"): "a comparison's row: a run, or the runs of several seeds",

@@ -11,11 +11,13 @@ policies on a cluster.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from blox.version import VERSION as __version__
 
+TYPE_CHECKING = False  # as in `typing`, whose import would take most of the time that this one takes
 if TYPE_CHECKING:
+    from typing import Any
+
     from blox.errors import BloxError
     from blox.experiment.settings import Experiment
     from blox.manager import BloxManager

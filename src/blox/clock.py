@@ -12,6 +12,10 @@ from typing import Protocol
 
 from blox.errors import BloxError
 
+# A round shorter than a millisecond ends no run within a day; one longer than any job ends with nothing done.
+SHORTEST_S, LONGEST_S = 0.001, 1e9
+SHORTEST_QUANTUM_S = 1e-9  # most wake-ups of the events clock are due to events: it can be shorter
+
 # A promise is the result of arithmetic: of a boundary it may miss by a rounding error, it says nothing.
 _GRAIN = 1e-9
 
@@ -45,8 +49,9 @@ class Rounds:
     round_s: float = 300.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.round_s < math.inf:
-            raise BloxError(f"the round is {self.round_s!r} s", fix="give a number of seconds above 0")
+        if not SHORTEST_S <= self.round_s <= LONGEST_S:
+            fix = f"give a number of seconds above 0: {SHORTEST_S:g} to {LONGEST_S:,.0f}"
+            raise BloxError(f"the round is {self.round_s!r} s", where="round", fix=fix)
 
     def end_of_round(self, now: float) -> float:
         """The first wake-up after `now` if nothing is passed over."""
@@ -83,8 +88,9 @@ class Events:
     quantum_s: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.quantum_s < math.inf:
-            raise BloxError(f"quantum_s is {self.quantum_s!r}", fix="give a number of seconds above 0")
+        if not SHORTEST_QUANTUM_S <= self.quantum_s <= LONGEST_S:
+            fix = f"give a number of seconds above 0: {SHORTEST_QUANTUM_S:g} to {LONGEST_S:,.0f}"
+            raise BloxError(f"quantum_s is {self.quantum_s!r}", fix=fix)
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
         if event <= now:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 from pathlib import Path
+
+LONGEST = 2000  # characters of a part of a message
+MOST_NAMES = 200  # that are listed or compared as valid ones
 
 
 class BloxError(Exception):
@@ -18,12 +22,31 @@ class BloxError(Exception):
         super().__init__(self.text())
 
     def text(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        advice = f"\n  fix: {self.fix}" if self.fix else ""
-        return f"{place}{self.what}{advice}"
+        """All three in one piece; a part that repeats a whole file of input is cut in its middle."""
+        place = f"{shortened(self.where)}: " if self.where else ""
+        advice = f"\n  fix: {shortened(self.fix)}" if self.fix else ""
+        return f"{place}{shortened(self.what)}{advice}"
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.what, self.where, self.fix))
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """The text, or its beginning and its end where it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    half = (most - 40) // 2
+    return f"{text[:half]} ... ({len(text) - 2 * half:,} characters more) ... {text[-half:]}"
+
+
+def refusal(error: OSError) -> BloxError | None:
+    """What the system refused, in words; None where a library raised it with words of its own."""
+    if error.errno is None:
+        return None
+    place = str(error.filename) if error.filename is not None else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    fix = "make room on the disk" if full else "check the path, its permissions and the disk"
+    return BloxError(error.strerror or str(error), where=place, fix=fix)
 
 
 def _rebuild(cls: type[BloxError], what: str, where: str, fix: str) -> BloxError:
@@ -40,7 +63,8 @@ def sought(path: str) -> str:
 def suggestion(word: str, valid: Iterable[str]) -> str:
     """Lists the valid words, the nearest one first as a question."""
     names = sorted(set(valid))
-    small = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)
+    small = {name.lower(): name for name in reversed(names[:MOST_NAMES])}
+    near = difflib.get_close_matches(word[:100].lower(), small, n=1, cutoff=0.5)
     question = f"did you mean {small[near[0]]!r}? " if near else ""
-    return f"{question}valid: {', '.join(names) if names else '(none)'}"
+    more = f", ... ({len(names) - MOST_NAMES:,} more)" if len(names) > MOST_NAMES else ""
+    return f"{question}valid: {', '.join(names[:MOST_NAMES]) + more if names else '(none)'}"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from blox.cli.main import COMMANDS
+from blox.cli.commands import COMMANDS
 from blox.version import VERSION
 
 BLOX = [sys.executable, "-m", "blox.cli.main"]
@@ -70,6 +70,32 @@ def test_an_interruption_is_one_line_and_130(command, monkeypatch):
     assert (answer.code, answer.out, answer.err) == (130, "", "interrupted\n")
 
 
+# Presses Ctrl-C at the moment when a module begins to be imported.
+EARLY = """
+import os, signal, sys
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Press())
+from blox.cli.main import main
+main(["run", "--jobs", "5"])
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["blox.cli.terminal", "typer", "blox.cli.run", "numpy", "blox.experiment.settings", "rich"]
+)
+def test_ctrl_c_during_an_import_is_one_line_too(module):
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, module], capture_output=True, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert done.returncode in (130, -signal.SIGINT)  # a shell calls both 130
+    assert (done.stdout, done.stderr) == ("", "interrupted\n")
+
+
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path):
     started = [*BLOX, "run", "--workload", "gavel:load=100", "--window", "9000-90000", "--scheduler", "las"]
     with subprocess.Popen(
@@ -90,6 +116,16 @@ def test_a_closed_pipe_is_no_error():
     with os.fdopen(write, "w") as pipe:
         done = subprocess.run([*BLOX, "policies"], stdout=pipe, stderr=subprocess.PIPE, text=True)
     assert done.stderr == ""
+
+
+def test_a_full_disk_behind_the_output_is_told():
+    if not os.path.exists("/dev/full"):
+        pytest.skip("absent: /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*BLOX, "compat"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: what is printed cannot be written: No space left on device\n  fix:")
+    assert "Exception" not in done.stderr
 
 
 def test_no_permission_is_told_without_a_trace(command, monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from support.places import ROOT
 
 TESTS, SOURCE = ROOT / "tests", ROOT / "src" / "blox"
-OF_THEIR_OWN = {"docs", "golden", "properties", "support"}
+OF_THEIR_OWN = {"docs", "fuzz", "golden", "properties", "support"}
 FILES = sorted(path for path in TESTS.rglob("*.py") if "__pycache__" not in path.parts)
 
 

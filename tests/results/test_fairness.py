@@ -11,6 +11,13 @@ def test_how_many_are_there_on_average():
     assert average_present(begin, end).tolist() == [2.0, 2.0, 2.0]
 
 
+def test_a_run_without_jobs_has_no_rho(command):
+    """One round ends before the first submission of this workload."""
+    assert average_present(np.empty(0), np.empty(0)).tolist() == []
+    answer = command("run", "--max-rounds", 1, "--jobs", 5)
+    assert (answer.code, answer.err) == (0, "")
+
+
 def test_alone_on_the_cluster_rho_is_1(run):
     result = run([("a", 0, 2, 900)], cluster="1x4", round_s=300.0)
     assert result.jobs["rho"].tolist() == [1.0]

@@ -4,14 +4,8 @@ import os
 
 import pytest
 
-from blox import Experiment
 from blox.results.files import FILES
 from blox.results.result import Result
-
-
-@pytest.fixture(scope="module")
-def runs():
-    return [Experiment(workload="constant", cluster="2x4", jobs=jobs).run() for jobs in (4, 6)]
 
 
 def test_earlier_results_and_their_report_are_replaced(runs, tmp_path):

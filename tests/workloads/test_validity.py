@@ -105,7 +105,7 @@ def test_text_among_numbers_and_numbers_beyond_measure_are_refused():
 def test_a_value_is_blamed_once():
     columns = {name: np.array([value]) for name, value in {**JOB, "max_gpus": -1}.items()}
     assert [(rule.column, rule.text) for rule, _ in broken_rules(columns)] == [
-        ("max_gpus", "must be 0 or more")
+        ("max_gpus", "must be 0 or more, and at most 10,000,000")
     ]
 
 
@@ -125,7 +125,7 @@ def test_an_id_that_an_earlier_job_has_is_found_with_that_job():
     assert repeated_ids(ids) == {2: 0, 5: 0}
     with pytest.raises(BloxError, match="the job_id 7 is used twice"):
         JobTable.build({**{k: [v] * 2 for k, v in JOB.items()}, "job_id": [7, 7]}, source="mine")
-    with pytest.raises(BloxError, match="job_id must not be empty"):
+    with pytest.raises(BloxError, match="job_id must not be empty or blank"):
         built("job_id", "", None)
 
 

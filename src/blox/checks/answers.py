@@ -61,6 +61,10 @@ def scheduled(answer: Any, job_state: JobState, cluster_state: ClusterState) -> 
             fix="write by=key, or by=(first_key, second_key)",
             rule="columns",
         )
+    for name in ("strict", "preempt"):
+        if not isinstance(getattr(answer, name), bool | np.bool_):
+            what = f"the Schedule's {name} is {_kind_of(getattr(answer, name))}, not True or False"
+            raise Broken(what, fix=f"write {name}=True or {name}=False", rule="answer")
     for number, key in enumerate(answer.keys):
         _orderable(key, number, jobs, job_state)
     for name in _COLUMNS:
@@ -137,7 +141,7 @@ def stable(answer: Any) -> float:
     """A time; nothing else."""
     try:
         time_s = float(answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         time_s = math.nan
     if math.isnan(time_s):
         raise Broken(
@@ -151,7 +155,10 @@ def stable(answer: Any) -> float:
 
 def _rows(answer: Any, kind: Kind) -> Array:
     if isinstance(answer, (list, tuple)):
-        answer = np.asarray(answer, dtype=np.int64 if not len(answer) else None)
+        try:
+            answer = np.asarray(answer, dtype=np.int64 if not len(answer) else None)
+        except (ValueError, OverflowError):  # arrays of several lengths, numbers beyond measure
+            raise _wrong_type(answer, kind) from None
     if not isinstance(answer, np.ndarray):
         raise _wrong_type(answer, kind)
     if answer.dtype == bool:

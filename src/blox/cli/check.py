@@ -45,14 +45,14 @@ def check(
 
 def _show(report: object, *, brief: bool) -> bool:
     """Prints a report; of those that conform, one line when there are many."""
-    from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
     from blox.checks.report import Report, aside, explanation
+    from blox.cli.safe_console import SafeConsole
 
     assert isinstance(report, Report)
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     mark, colour = ("✓", "green") if report.ok else ("✗", "red")
     title = Text(f"{mark} ", style=f"bold {colour}")
     title.append(f"{report.kind} policy {report.policy}: ", style="bold").append(

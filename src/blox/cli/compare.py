@@ -58,8 +58,8 @@ def compare(
         "compat": compat,
     }  # fmt: skip
     from blox.cli.grids import (
-        check_place,
         finished_cases,
+        folder_of_runs,
         grid_from,
         keeping_finished,
         names_of,
@@ -76,36 +76,37 @@ def compare(
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    if out is not None:
-        check_place(out, "compare.toml", "compare.csv", "report.html")
-    tables = figures.Tables.of(by, table)
-    grid = grid_from(
-        experiment,
-        single,
-        several,
-        schedulers=USUAL,
-        label=label,
-        seeds=seeds,
-        ignore_checksum=ignore_checksum,
-    )
-    experiments = same_apps(grid.experiments())
-    check_all(experiments)
-    tables.check(experiments)
-    cases = cases_of(experiments)
-    names = names_of([case.experiment for case in cases])
-    if out is not None:
-        cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
-    note_same_runs(experiments, cases)
-    with keeping_finished([task for case in cases for task in case.tasks()], "give the same command again"):
-        outcomes = run_cases(cases, names, processes)
-    runs = Comparison(finished_cases(cases, outcomes))
-    if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
-        write_text(out / "compare.toml", to_toml(grid.to_table()))
-        write_text(out / "compare.csv", comparison_csv(runs))
-        if report:
-            from blox.report.page import write_report
+    with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
+        tables = figures.Tables.of(by, table)
+        grid = grid_from(
+            experiment,
+            single,
+            several,
+            schedulers=USUAL,
+            label=label,
+            seeds=seeds,
+            ignore_checksum=ignore_checksum,
+        )
+        experiments = same_apps(grid.experiments())
+        check_all(experiments)
+        tables.check(experiments)
+        cases = cases_of(experiments)
+        names = names_of([case.experiment for case in cases])
+        if out is not None:
+            cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
+        note_same_runs(experiments, cases)
+        with keeping_finished(
+            [task for case in cases for task in case.tasks()], "give the same command again"
+        ):
+            outcomes = run_cases(cases, names, processes)
+        runs = Comparison(finished_cases(cases, outcomes))
+        if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
+            write_text(out / "compare.toml", to_toml(grid.to_table()))
+            write_text(out / "compare.csv", comparison_csv(runs))
+            if report:
+                from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by)
+                write_report(out / "report.html", runs, by=tables.by)
     if runs:
         show_runs(runs)
         tables.show(runs)

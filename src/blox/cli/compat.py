@@ -26,12 +26,11 @@ def compat(
     A preset turns an original's own options into our policies and named simulation options: --compat
     blox:policy=Las.
     """
-    from rich.console import Console
-
     from blox import registry
+    from blox.cli.safe_console import SafeConsole
     from blox.cli.show import note_broken
 
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if name is None:
         found, faults = registry.survey("compat")
         note_broken(faults)

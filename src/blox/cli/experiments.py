@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared
@@ -77,8 +76,8 @@ def check_files(table: Mapping[str, Any], experiment: Experiment, replaced: set[
 
 def note_other_jobs(file: Path, now: Mapping[str, Any]) -> None:
     """Says so if a generator gave other jobs than when the experiment of the file was run."""
-    recorded = read_toml(file).get("provenance", {})
+    recorded: Mapping[str, Any] = read_toml(file).get("provenance", {})
     before, after = (table.get("workload_sha256") for table in (recorded, now["provenance"]))
     if before is not None and before != after:
         version = recorded.get("blox_version", "another version")
-        typer.echo(f"note: the jobs are not those of {file}, which blox {version} has drawn", err=True)
+        say(f"note: the jobs are not those of {file}, which blox {version} has drawn", to_stderr=True)

@@ -33,14 +33,13 @@ def explain(
 
     Without --job: in all, and the jobs that waited longest. With --job: that one, over time.
     """
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
     from blox.results.replications import first_run
 
     result, note = first_run(directory)
     explanation = Explanation(result)
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if note:
         console.print(f"{note}\n", markup=False)
     if job is None:

@@ -34,11 +34,16 @@ class Tables:
         """As they were given; files that cannot be written are refused now."""
         from blox.cli.places import check_writable
         from blox.report.sheet_files import check_tables
+        from blox.results.files import OWN
+        from blox.results.place import written_by_a_run
 
         found = cls(tuple(listed(by)), tuple(files or ()))
         check_tables(found.files)
         for path in found.files:
             check_writable(path.absolute().parent)
+            if path.name in OWN and written_by_a_run(path.parent):
+                what = f"the table would take the place of the {path.name} of results"
+                raise BloxError(what, where=str(path), fix="give it another name, such as table.csv")
         return found
 
     def check(self, experiments: Iterable[Experiment]) -> None:
@@ -58,13 +63,12 @@ class Tables:
 
     def show(self, runs: Sequence[Run]) -> None:
         """Prints the figures of runs by each of the columns; writes the files, and says where they are."""
-        from rich.console import Console
-
+        from blox.cli.safe_console import SafeConsole
         from blox.report.sheet_files import write_table
         from blox.report.sheet_table import sheet_table
         from blox.report.sheets import breakdown_sheet
 
-        console = Console()
+        console = SafeConsole()
         for column in self.by:
             console.print()
             console.print(sheet_table(breakdown_sheet(runs, column)))

@@ -12,14 +12,14 @@ import typer
 
 from blox.cli.experiments import check_files
 from blox.cli.interrupt import Interrupted
-from blox.cli.places import check_writable
 from blox.cli.progress import ManyRuns
+from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_all
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
-from blox.results.files import check_target
+from blox.results.place import check_target, claimed_folder
 from blox.results.replications import INTERVALS, Replications
 from blox.results.result import Result, label_of
 
@@ -58,7 +58,7 @@ def grid_from(
 
 
 def check_place(out: Path, *own: str) -> None:
-    """Refuses a directory that holds something else than results and `own`, or cannot be written to."""
+    """Refuses a directory that holds something else than results and `own`."""
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
@@ -69,7 +69,20 @@ def check_place(out: Path, *own: str) -> None:
                 where=str(out),
                 fix="give a new directory",
             )
-    check_writable(out)
+
+
+@contextmanager
+def folder_of_runs(out: Path | None, *own: str) -> Iterator[None]:
+    """Holds a folder for several runs and the files `own`, so that no other process writes there.
+
+    Refuses one that holds something else, or cannot be written to. None: the runs are not kept.
+    """
+    if out is None:
+        yield
+        return
+    check_place(out, *own)
+    with claimed_folder(out):
+        yield
 
 
 def check_targets(tasks: Sequence[Task]) -> None:
@@ -111,7 +124,7 @@ def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | N
     left = {task: name for task, name in zip(tasks, names) if task not in known}
     check_targets(list(left))
     if known:
-        typer.echo(f"{len(known)} of {len(tasks)} runs were finished before", err=True)
+        say(f"{len(known)} of {len(tasks)} runs were finished before", to_stderr=True)
     ended = dict(zip(left, run_tasks(list(left), list(left.values()), processes, len(known))))
     return [known.get(task) or ended[task] for task in tasks]
 
@@ -167,7 +180,7 @@ def note_same_runs(experiments: Sequence[Experiment], cases: Sequence[Case]) -> 
     seeds = max(len(case.experiments) for case in cases) < len({each.seed for each in experiments})
     why = "nothing is drawn by a seed here" if seeds else "beliefs differ that no policy of theirs reads"
     left_out = f"{len(experiments) - ran} of {len(experiments)} runs would give what others give"
-    typer.echo(f"note: {left_out}, and are left out: {why}", err=True)
+    say(f"note: {left_out}, and are left out: {why}", to_stderr=True)
 
 
 def tell_failed(outcomes: Sequence[Outcome]) -> None:
@@ -177,6 +190,6 @@ def tell_failed(outcomes: Sequence[Outcome]) -> None:
         return
     for outcome in failed:
         assert outcome.error is not None
-        typer.echo(outcome.trace or f"error: {outcome.error.text()}", err=True)
-    typer.echo(f"{len(failed)} of {len(outcomes)} runs failed", err=True)
+        say(outcome.trace or f"error: {outcome.error.text()}", to_stderr=True)
+    say(f"{len(failed)} of {len(outcomes)} runs failed", to_stderr=True)
     raise typer.Exit(1 if any(outcome.trace for outcome in failed) else 2)

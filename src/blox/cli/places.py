@@ -1,4 +1,4 @@
-"""Where results go: told before a run, not after it, if nothing can be written there."""
+"""Where tables go: told before a run, not after it, if nothing can be written there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from blox.errors import BloxError
 
 
-def check_writable(out: Path, *, inside: bool = True) -> None:
+def check_writable(out: Path) -> None:
     """Refuses a directory that cannot be made or written to; leaves nothing behind.
 
     A new directory is tried in its nearest parent that exists, for permissions alone do not tell: some file
-    systems take none. `inside=False`: `out` is replaced as a whole, so the directory around it counts.
+    systems take none.
     """
-    place = (out if inside else out.resolve().parent).absolute()
+    place = out.absolute()
     try:
         while not place.exists():
             place = place.parent

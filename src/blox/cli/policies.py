@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blox.cli.terminal import say
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -41,12 +43,13 @@ def policies(
         import json
 
         table = {each: [dataclasses.asdict(entry) for entry in entries] for each, entries in found.items()}
-        typer.echo(json.dumps(table, indent=2))
+        say(json.dumps(table, indent=2))
         return
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from blox.cli.safe_console import SafeConsole
+
+    console = SafeConsole(highlight=False)
     for position, (each, entries) in enumerate(found.items()):
         option, words = KINDS[each]
         head = Text(each, style="bold underline").append(f"  {option}  ", style="not underline not bold cyan")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from blox.cli.terminal import say
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -86,9 +88,7 @@ class _Lines:
         gained = done - self._already
         left = f", {_clock(took * (total - done) / gained)} left" if gained > 0 and total else ""
         of = f" of {total:,}" if total else ""
-        print(
-            f"{self._name}: {done:,}{of} {self._unit} after {_clock(took)}{left}", file=sys.stderr, flush=True
-        )
+        say(f"{self._name}: {done:,}{of} {self._unit} after {_clock(took)}{left}", to_stderr=True)
 
 
 def _clock(seconds: float) -> str:
@@ -106,7 +106,6 @@ def shortened(name: str, width: int) -> str:
 
 def bars(console: Console | None = None) -> Progress:
     """Bars with name, count and times; names are to be shortened."""
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -116,6 +115,8 @@ def bars(console: Console | None = None) -> Progress:
         TimeRemainingColumn,
     )
     from rich.table import Column
+
+    from blox.cli.safe_console import SafeConsole
 
     def fixed() -> Column:
         return Column(no_wrap=True)
@@ -127,7 +128,7 @@ def bars(console: Console | None = None) -> Progress:
         TextColumn("{task.fields[unit]}", table_column=fixed()),
         TimeElapsedColumn(table_column=fixed()),
         TimeRemainingColumn(table_column=fixed()),
-        console=console or Console(stderr=True),
+        console=console or SafeConsole(stderr=True),
         transient=True,
         expand=True,
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-import typer
-
+from blox.cli.terminal import say
 from blox.experiment.prepared import Prepared
 
 LONG_S = 600.0  # real seconds above which a larger speed-up is named
@@ -22,9 +21,9 @@ def note_real_time(prepared: Prepared, speedup: float) -> None:
         enough = needed_s / LONG_S
         unit = 10.0 ** max(math.floor(math.log10(enough)) - 1, 0)
         faster = f"; --speedup {math.ceil(enough / unit) * unit:.0f} brings that below 10 min"
-    typer.echo(
+    say(
         f"note: this takes at least {duration(real_s)} of real time at speedup {speedup:g}{faster}",
-        err=True,
+        to_stderr=True,
     )
 
 

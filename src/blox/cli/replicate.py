@@ -8,8 +8,8 @@ from pathlib import Path
 
 from blox.cli.figures import Tables
 from blox.cli.grids import (
-    check_place,
     finished_cases,
+    folder_of_runs,
     keeping_finished,
     names_of,
     note_same_runs,
@@ -39,20 +39,21 @@ def replicate(
             where="--seeds",
             fix="run them one after the other, or leave --backend out",
         )
-    if out is not None:
-        check_place(out, "experiment.toml", INTERVALS, "report.html")
-    experiments = [replace(experiment, seed=seed) for seed in seeds]
-    cases = cases_of(experiments)
-    note_same_runs(experiments, cases)
-    if out is not None:
-        cases = [case.into(out) for case in cases]
-    with keeping_finished([task for case in cases for task in case.tasks()], "give the same command again"):
-        outcomes = run_cases(cases, names_of([case.experiment for case in cases]), processes)
-    runs = finished_cases(cases, outcomes)
-    if out is not None and report and runs:
-        from blox.report.page import write_report
+    with folder_of_runs(out, "experiment.toml", INTERVALS, "report.html"):
+        experiments = [replace(experiment, seed=seed) for seed in seeds]
+        cases = cases_of(experiments)
+        note_same_runs(experiments, cases)
+        if out is not None:
+            cases = [case.into(out) for case in cases]
+        with keeping_finished(
+            [task for case in cases for task in case.tasks()], "give the same command again"
+        ):
+            outcomes = run_cases(cases, names_of([case.experiment for case in cases]), processes)
+        runs = finished_cases(cases, outcomes)
+        if out is not None and report and runs:
+            from blox.report.page import write_report
 
-        write_report(out / "report.html", runs, by=tables.by)
+            write_report(out / "report.html", runs, by=tables.by)
     if runs:
         show_runs(runs)
         tables.show(runs)

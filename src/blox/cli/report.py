@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from blox.cli import figures, options
+
+_PAGE = b"<!doctype html>"  # what every page begins with
 
 
 def report(
@@ -30,16 +33,17 @@ def report(
     label: options.Labels = None,
 ) -> None:
     """Write the report of one run, or the comparison of several; also by GPU count, tenant, model, ..."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report.certainty import certainty, jobs_told
     from blox.report.page import write_report
     from blox.report.static import save_pictures
     from blox.report.table import comparison_table
     from blox.results.comparison import Comparison
     from blox.results.own_metrics import metrics_from_spec, with_metrics
+    from blox.results.place import holding, written_by_a_run
     from blox.results.replications import load_runs
 
+    _check_page(out)
     tables = figures.Tables.of(by, table)
     metrics = metrics_from_spec(figures.joined(metric) or "")
     loaded = [run for directory in dirs for run in load_runs(directory)]
@@ -47,14 +51,30 @@ def report(
     results = Comparison(figures.labelled(measured, label))
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
-    write_report(out, results, title, tables.by)
-    console = Console()
+    with holding(out.parent) if written_by_a_run(out.parent) else nullcontext():
+        write_report(out, results, title, tables.by)
+    console = SafeConsole()
     console.print(comparison_table(results))
     console.print(f"{jobs_told(results)} {certainty(results)}", highlight=False, markup=False)
     tables.show(results)
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
     if written:
         console.print(f"pictures: {len(written)} files in {pictures}", highlight=False, soft_wrap=True)
+
+
+def _check_page(out: Path) -> None:
+    """Refuses to put the page in the place of anything but a page."""
+    from blox.errors import BloxError
+
+    if not out.exists():
+        return
+    beginning = out.open("rb").read(len(_PAGE)).lower() if out.is_file() else b"no file"
+    if beginning and beginning != _PAGE:
+        raise BloxError(
+            "there is something of that name already, and it is no report",
+            where=str(out),
+            fix="give another name, such as report.html",
+        )
 
 
 def _split(formats: str) -> tuple[str, ...]:

@@ -39,12 +39,11 @@ def reproduce(
     The verdict is computed from the numbers by a rule that is told with it. Numbers, picture and page go to
     the folder of the figure; runs that have finished are not run again.
     """
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.reproduce import Setting, figure_called
     from blox.reproduce import figures as known
 
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not figures:
         _list(console, known())
         return
@@ -73,24 +72,25 @@ def _list(console: Console, known: dict[str, Figure]) -> None:
 
 def _one(console: Console, name: str, out: Path, setting: Setting, processes: int | None) -> str:
     """Runs one figure with progress, and shows what came out; answers with the word of the verdict."""
-    from blox.cli.grids import check_place, run_tasks, tell_failed
+    from blox.cli.grids import folder_of_runs, run_tasks, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.reproduce import figure_called
     from blox.reproduce.runner import FILES, RunsFailed
     from blox.reproduce.runner import reproduce as ask
 
-    check_place(out, "runs", *FILES)
     figure = figure_called(name)
-    _labelled(console, name, "", figure.title, "bold")
-    for word, text in (("claim", figure.claim), ("setup", figure.setup(setting))):
-        _labelled(console, word, text)
-    try:
-        finding = ask(name, out, setting, lambda tasks, names, done: run_tasks(tasks, names, processes, done))
-    except RunsFailed as failed:
-        tell_failed(failed.outcomes)
-        raise
-    except KeyboardInterrupt:
-        raise Interrupted("interrupted: runs that have finished are kept; the same command goes on") from None
+    with folder_of_runs(out, "runs", *FILES):
+        _labelled(console, name, "", figure.title, "bold")
+        for word, text in (("claim", figure.claim), ("setup", figure.setup(setting))):
+            _labelled(console, word, text)
+        try:
+            finding = ask(name, out, setting, lambda *runs: run_tasks(runs[0], runs[1], processes, runs[2]))
+        except RunsFailed as failed:
+            tell_failed(failed.outcomes)
+            raise
+        except KeyboardInterrupt:
+            words = "interrupted: runs that have finished are kept; the same command goes on"
+            raise Interrupted(words) from None
     _show(console, figure, finding, out)
     return finding.verdict.word
 

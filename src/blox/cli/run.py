@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from blox.cli import figures, options
+
+if TYPE_CHECKING:
+    from blox.experiment.prepared import Prepared
+    from blox.results.result import Result
 
 
 def run(
@@ -52,13 +58,12 @@ def run(
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
         "power": power, "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip
+    from contextlib import nullcontext
+
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.cli.places import check_writable
-    from blox.cli.progress import one_run
     from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.experiment.parts import real_speedup
-    from blox.results.files import check_target
+    from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
@@ -73,9 +78,28 @@ def run(
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
+    with nullcontext() if out is None else claimed(out) as claim:
+        result = _run(prepared, speedup)
+        if claim is not None:  # before anything is printed: a reader of the output may close it
+            result.save(claim.directory, claim)
+            if report:
+                from blox.report.page import write_report
+
+                write_report(claim.place / "report.html", [result], by=tables.by)
+    show_runs([result])
+    tables.show([result])
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
     if out is not None:
-        check_target(out)
-        check_writable(out, inside=False)
+        written(out, report)
+
+
+def _run(prepared: Prepared, speedup: float | None) -> Result:
+    """The result of the experiment, with progress on a terminal."""
+    from blox.cli.progress import one_run
+    from blox.errors import BloxError
+    from blox.experiment.parts import real_speedup
+
     real = real_speedup(prepared.backend_part)
     if speedup is not None and real is None:
         raise BloxError(
@@ -94,16 +118,4 @@ def run(
 
         note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
-        result = prepared.run(progress)
-    if out is not None:  # first of all: whoever reads what is printed may go away
-        result.save(out)
-        if report:
-            from blox.report.page import write_report
-
-            write_report(out / "report.html", [result], by=tables.by)
-    show_runs([result])
-    tables.show([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
-    if out is not None:
-        written(out, report)
+        return prepared.run(progress)

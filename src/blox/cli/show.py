@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blox.cli.terminal import say
+
 if TYPE_CHECKING:
     from blox.errors import BloxError
     from blox.report.measures import Measure
@@ -15,8 +17,7 @@ if TYPE_CHECKING:
 
 def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, why its jobs waited and how long at most, and how fair it was."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report import series
     from blox.report.certainty import certainty, idle_queues, jobs_told
     from blox.report.labels import labels
@@ -26,7 +27,7 @@ def show_runs(runs: Sequence[Run]) -> None:
     from blox.report.words import notes
     from blox.results.comparison import Comparison
 
-    console = Console()
+    console = SafeConsole()
     runs = Comparison.of(runs)
     console.print(comparison_table(runs))
     console.print(f"{jobs_told(runs)} {certainty(runs)}", highlight=False, markup=False)
@@ -109,17 +110,16 @@ def _measured(title: str, shown: Sequence[Measure], runs: Sequence[Run]) -> Wide
 
 def note_broken(faults: Sequence[BloxError]) -> None:
     """Says in one line each, on standard error, which installed parts cannot be listed."""
-    import typer
 
     for fault in faults:
-        typer.echo(f"note: {fault.where}: {fault.what}", err=True)
+        say(f"note: {fault.where}: {fault.what}", to_stderr=True)
 
 
 def written(out: Path, report: bool) -> None:
     """Says where the results are."""
-    from rich.console import Console
+    from blox.cli.safe_console import SafeConsole
 
-    console = Console()
+    console = SafeConsole()
     console.print(f"\nresults: {out}", highlight=False, soft_wrap=True, markup=False)
     if report:
         console.print(f"report:  {out / 'report.html'}", highlight=False, soft_wrap=True, markup=False)

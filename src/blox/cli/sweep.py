@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blox.cli import figures, options
+from blox.cli.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,8 +81,8 @@ def sweep(
         "prices": prices, "power": power, "metrics": figures.joined(metric),
     }  # fmt: skip
     from blox.cli.grids import (
-        check_place,
         check_targets,
+        folder_of_runs,
         grid_from,
         keeping_finished,
         resume_tasks,
@@ -95,27 +96,29 @@ def sweep(
     from blox.results.files import write_text
     from blox.toml_text import to_toml
 
-    check_place(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html")
-    grid = grid_from(experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum)
-    experiments = same_apps(grid.experiments())
-    check_all(experiments)
-    Layout.of(grid, experiments).line_called(baseline)
-    _note_load(grid)
-    # A run that cannot differ from another is run once: under another belief it is shown all the same, under
-    # another seed it is not, for it would pass as one more observation.
-    same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
-    runs = list(dict.fromkeys(same.values()))
-    tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
-    check_targets(list(tasks.values()))
-    write_text(out / "sweep.toml", to_toml(grid.to_table()))
-    called = grid.names(experiments)
-    names = [_name(each, called) for each in runs]
-    with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
-        ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
-    outcomes = [
-        replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
-    ]
-    _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
+    with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
+        grid = grid_from(
+            experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum
+        )
+        experiments = same_apps(grid.experiments())
+        check_all(experiments)
+        Layout.of(grid, experiments).line_called(baseline)
+        _note_load(grid)
+        # A run that cannot differ from another is run once: under another belief it is shown all the same,
+        # under another seed it is not, for it would pass as one more observation.
+        same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
+        runs = list(dict.fromkeys(same.values()))
+        tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
+        check_targets(list(tasks.values()))
+        write_text(out / "sweep.toml", to_toml(grid.to_table()))
+        called = grid.names(experiments)
+        names = [_name(each, called) for each in runs]
+        with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
+            ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
+        outcomes = [
+            replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
+        ]
+        _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
     tell_failed(list(ended.values()))
 
 
@@ -125,15 +128,14 @@ def _note_load(grid: Grid) -> None:
 
     for workload in grid.axes.get("workload", [grid.base.workload]) if "load" in grid.axes else []:
         if (load := own_load(workload)) is not None and workload != type(grid.base).workload:
-            typer.echo(f"note: --load replaces the load={load} of {workload}", err=True)
+            say(f"note: --load replaces the load={load} of {workload}", to_stderr=True)
 
 
 def _finish(
     out: Path, grid: Grid, outcomes: Sequence[Outcome], report: bool, baseline: str | None, *, csv: str
 ) -> None:
     """Writes what sums the sweep up, and prints it."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.report.certainty import certainty, jobs_told
     from blox.report.means_csv import means_csv
     from blox.report.sweep_page import points_of, write_sweep_report
@@ -145,7 +147,7 @@ def _finish(
     settings = points.settings(grid)
     write_text(out / "sweep.csv", csv)
     write_text(out / "means.csv", means_csv(settings, points.compared))
-    console = Console()
+    console = SafeConsole()
     console.print(_table(settings, points.compared))
     told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
     console.print(told, highlight=False, markup=False)

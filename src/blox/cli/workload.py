@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blox.cli.terminal import say
 from blox.errors import BloxError
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Describe, convert, generate and validate workloads.", no_args_is_help=True)
 
 DRAWN = 10_000  # jobs drawn from an endless generator where nobody says how many
+MOST = 10_000_000  # jobs of a file: more take gigabytes
 NAMES_SHOWN = 8  # users, tenants, models listed by name
 
 Spec = Annotated[
@@ -33,19 +36,18 @@ def describe(
         str | None, typer.Option(help="GPUs (128) or a cluster (32x4), to see the offered load")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help=f"look at the first N jobs (generators: {DRAWN:,})")
+        int | None, typer.Option(min=1, max=MOST, help=f"look at the first N jobs (generators: {DRAWN:,})")
     ] = None,
     seed: Seed = 0,
 ) -> None:
     """Statistics of a workload: arrivals, GPUs, durations, load, and what its reader assumed."""
-    from rich.console import Console
-
+    from blox.cli.safe_console import SafeConsole
     from blox.workloads.describe import describe as figures
 
     gpus = None if cluster is None else _gpus_of(cluster)
     table = _jobs_of(spec, jobs, seed)
     found = figures(table)
-    console = Console()
+    console = SafeConsole()
     console.print(_summary(spec, found, gpus))
     console.print(_gpu_counts(found))
     _print_notes(table.notes)
@@ -56,7 +58,9 @@ def convert(
     spec: Spec,
     out: Out,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
-    jobs: Annotated[int | None, typer.Option(min=1, help=f"the first N jobs (generators: {DRAWN:,})")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help=f"the first N jobs (generators: {DRAWN:,})")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Write a workload in our own CSV, or in another system's format."""
@@ -67,7 +71,7 @@ def convert(
 def generate(
     spec: Spec,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs to draw")] = 1000,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs to draw")] = 1000,
     seed: Seed = 0,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
 ) -> None:
@@ -96,7 +100,7 @@ def generate(
 def validate(
     spec: Spec,
     limit: Annotated[int, typer.Option(min=1, help="how many problems to list")] = 20,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs of a generator to check")] = DRAWN,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs of a generator to check")] = DRAWN,
     seed: Seed = 0,
 ) -> None:
     """Check every job of a workload; exit code 2 if anything is wrong."""
@@ -106,25 +110,25 @@ def validate(
 
     workload = workload_from_spec(spec)
     reader = workload.reader if isinstance(workload, Trace) else None
-    typer.echo(_what_is_valid(reader if isinstance(reader, TraceReader) else None))
+    say(_what_is_valid(reader if isinstance(reader, TraceReader) else None))
     if isinstance(reader, TraceReader):
         table, problems = reader.examine()
         for problem in problems[:limit]:
-            typer.echo(f"{problem.error(reader.path).text()}")
+            say(f"{problem.error(reader.path).text()}")
         if len(problems) > limit:
-            typer.echo(f"... and {len(problems) - limit:,} more: --limit {len(problems)} lists them all")
+            say(f"... and {len(problems) - limit:,} more: --limit {len(problems)} lists them all")
     else:
         table, problems = draw(workload, jobs, seed), []
         table.validate()
     _print_notes(table.notes)
     if problems:
         lines = len({problem.line for problem in problems})
-        typer.echo(
+        say(
             f"{spec}: {_count(len(problems), 'problem')} in {_count(lines, 'line')}; "
             f"{_count(len(table), 'job')} without one"
         )
         raise typer.Exit(2)
-    typer.echo(f"{spec}: valid, {_count(len(table), 'job')}")
+    say(f"{spec}: valid, {_count(len(table), 'job')}")
 
 
 def _jobs_of(spec: str, jobs: int | None, seed: int) -> JobTable:
@@ -142,7 +146,7 @@ def _write(table: JobTable, out: str, to: str) -> None:
     written = write_trace(table, to)
     write_text(out, written.text)
     _print_notes((*table.notes, *written.notes))
-    typer.echo(f"wrote {_count(len(table), 'job')} to {out} ({to})")
+    say(f"wrote {_count(len(table), 'job')} to {out} ({to})")
 
 
 def _what_is_valid(reader: object) -> str:
@@ -214,7 +218,7 @@ def _gpus_of(cluster: str) -> int:
     """GPUs of a cluster given as a number or as a cluster spec."""
     from blox.state.cluster_spec import cluster_from_spec
 
-    if cluster.strip().isdecimal():
+    if re.fullmatch("[0-9]{1,15}", cluster.strip()):
         if int(cluster) < 1:
             raise BloxError(f"a cluster of {cluster} GPUs", where="--cluster", fix="give 1 GPU or more")
         return int(cluster)
@@ -223,7 +227,7 @@ def _gpus_of(cluster: str) -> int:
 
 def _print_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
 
 
 def _count(count: int, name: str) -> str:

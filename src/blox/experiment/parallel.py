@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
-from blox.errors import BloxError
+from blox.errors import BloxError, refusal
 from blox.experiment.settings import Experiment
 from blox.foreign import user_fault
 from blox.results.result import Result, label_of
@@ -118,14 +118,21 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
             result.save(task.directory)
     except BloxError as error:
         return Outcome(task, error=error)
+    except MemoryError:
+        short = BloxError("not enough memory", where=_named(task), fix="use fewer --processes or fewer jobs")
+        return Outcome(task, error=short)
     except Exception as error:
-        if (fault := user_fault(error)) is not None:
+        refused = refusal(error) if isinstance(error, OSError) else None
+        if (fault := user_fault(error) or refused) is not None:
             return Outcome(task, error=fault)
         what = f"{type(error).__name__}: {error}"
-        where = f"run {label_of(task.experiment.to_table())}"
-        return Outcome(task, error=BloxError(what, where=where), trace=traceback.format_exc())
+        return Outcome(task, error=BloxError(what, where=_named(task)), trace=traceback.format_exc())
     jobs = {} if task.directory is not None else result.jobs
     return Outcome(task, Result(result.label, result.experiment, result.summary, jobs, {}, {}, result.timing))
+
+
+def _named(task: Task) -> str:
+    return f"run {label_of(task.experiment.to_table())}"
 
 
 def _at_most_every(seconds: float, report: Callable[[int, int], None]) -> Callable[[int, int], None]:
@@ -171,7 +178,7 @@ class _Worker:
             self._start()
             error = BloxError(
                 f"its process {how}",
-                where=f"run {label_of(task.experiment.to_table())}",
+                where=_named(task),
                 fix="probably too little memory: use fewer --processes or fewer jobs",
             )
             return Outcome(task, error=error)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
+LARGEST_COUNT = 10**15  # of jobs, rounds and seeds: what every table and file can hold
 SIMULATED = (
     "compat",
     "overheads",
@@ -202,10 +203,12 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
     for name in ("jobs", "max_rounds"):
         value = getattr(experiment, name)
-        if value is not None and value < 1:
-            raise BloxError(f"{name} is {value}", where=name, fix=f"{name} must be 1 or more")
-    if experiment.seed < 0:
-        raise BloxError(f"seed is {experiment.seed}", where="seed", fix="a seed is a whole number, 0 or more")
+        if value is not None and not 1 <= value <= LARGEST_COUNT:
+            fix = f"{name} must be 1 or more, and at most {LARGEST_COUNT:,}"
+            raise BloxError(f"{name} is {value}", where=name, fix=fix)
+    if not 0 <= experiment.seed <= LARGEST_COUNT:
+        fix = f"a seed is a whole number, 0 or more, and at most {LARGEST_COUNT:,}"
+        raise BloxError(f"seed is {experiment.seed}", where="seed", fix=fix)
 
 
 def _differs(experiment: Experiment, name: str) -> bool:

@@ -21,6 +21,7 @@ from blox.beliefs import belief_from_spec
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.standstill import StandstillWatch
 from blox.experiment.traits import knows_durations
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
@@ -141,7 +142,7 @@ class Prepared:
                     scheduler=self.composition.scheduler,
                     placement=self.composition.placement,
                     skip=skip,
-                    on_round=_reporter(progress, self.window, self._expected_jobs()) if progress else None,
+                    on_round=_after_round(progress, self.window, self._expected_jobs()),
                 )
         finally:
             backend.close()
@@ -235,7 +236,7 @@ def parse_window(text: str) -> tuple[int, int] | None:
     """`3000-4000` as a pair; None for an empty text."""
     if not text:
         return None
-    match = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{1,12})\s*-\s*([0-9]{1,12})\s*", text)
     if match is not None and int(match[1]) > int(match[2]):
         raise BloxError(
             f"the window {text!r} runs backwards", where="window", fix=f"write {match[2]}-{match[1]}"
@@ -272,6 +273,22 @@ def _rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*usual)
+
+
+def _after_round(
+    progress: Progress | None, window: tuple[int, int] | None, expected: int
+) -> Callable[[BloxManager, JobState], None]:
+    """What is done after every round: progress is told to `progress`, and a standstill is noticed."""
+    watch = StandstillWatch()
+    if progress is None:
+        return watch
+    report = _reporter(progress, window, expected)
+
+    def both(manager: BloxManager, job_state: JobState) -> None:
+        watch(manager, job_state)
+        report(manager, job_state)
+
+    return both
 
 
 def _reporter(

@@ -6,7 +6,7 @@ The three give the same bytes. Here are the settings alone: what they are made i
 from __future__ import annotations
 
 import dataclasses
-import tomllib
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,9 @@ from blox import registry
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
+from blox.results.place import repair
 from blox.results.result import Result
+from blox.workloads import text_files
 
 if TYPE_CHECKING:
     from blox.results.replications import Replications
@@ -79,6 +81,7 @@ class Experiment:
         values: dict[str, Any] = {}
         for key, value in table.items():
             if key == "provenance":
+                check_provenance(value, where=where)
                 continue
             name = {"round": "round_s"}.get(key, key)
             if name in values:
@@ -123,20 +126,26 @@ class Experiment:
         return Replications(tuple(experiment.run() for experiment in each))
 
 
+def check_provenance(value: Any, *, where: str) -> None:
+    """Refuses a provenance that no run has written."""
+    if not isinstance(value, dict):
+        fix = "leave it out: `blox run --out` writes a table [provenance]"
+        raise BloxError(f"provenance is {value!r}", where=where, fix=fix)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as a table; what is wrong with it is told with its line."""
+    if not path.exists():
+        repair(path.parent)  # the experiment.toml of results whose replacement was killed
+    return text_files.read_toml(path, fix='give an experiment in TOML: settings look like scheduler = "las"')
+
+
+def _is_text(value: str) -> bool:
     try:
-        return tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        raise BloxError(
-            "no such file", where=str(path), fix="give the path of an experiment in TOML"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BloxError(f"cannot be read: {error}", where=str(path), fix="give a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BloxError(
-            f"not TOML: {error}", where=str(path), fix='settings look like scheduler = "las"'
-        ) from None
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
@@ -146,7 +155,13 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if wanted.startswith("float") and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if abs(value) < 10**300 else math.inf
+    if isinstance(value, str) and not _is_text(value):
+        raise BloxError(
+            f"{name} holds bytes that are not UTF-8: {value!r}",
+            where=where,
+            fix="experiment.toml could not name it: give another name",
+        )
     if wanted == "str | Any" and not isinstance(
         value, (str, list, tuple, dict, type, int, float, type(None))
     ):

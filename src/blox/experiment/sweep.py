@@ -12,6 +12,7 @@ import hashlib
 import io
 import itertools
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from blox.errors import BloxError, suggestion
 from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
-from blox.experiment.settings import Experiment
+from blox.experiment.settings import Experiment, check_provenance
 from blox.optional import declared
 from blox.results.files import FILES
 from blox.results.flat import flat
@@ -33,6 +34,7 @@ from blox.results.result import Result, label_of
 from blox.toml_text import to_toml
 from blox.workloads.spec import workload_from_spec
 
+MOST_RUNS = 10_000  # of a grid: more take days even where each takes seconds
 _POLICIES = ("admission", "scheduler", "placement")
 _FIELDS = {field.name: str(field.type).partition(" ")[0] for field in dataclasses.fields(Experiment)}
 AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload", "label")))
@@ -61,6 +63,8 @@ class Grid:
             raise BloxError(
                 f"sweep is {swept!r}", where=where, fix="write a table: [sweep], then load = [4, 8]"
             )
+        if "provenance" in table:
+            check_provenance(table["provenance"], where=where)
         top = [(key, value, "") for key, value in table.items() if key not in ("sweep", "provenance")]
         for key, value, place in [*top, *((key, value, "[sweep] ") for key, value in swept.items())]:
             name = {"round": "round_s"}.get(key, key)
@@ -128,6 +132,10 @@ class Grid:
                 steps.append(self._policies())
             elif name in self.axes and name not in (*_POLICIES, "compat"):
                 steps.append([{name: value} for value in self.axes[name]])
+        if (count := math.prod(map(len, steps))) > MOST_RUNS:
+            raise BloxError(
+                f"{count:,} combinations", where="sweep", fix=f"at most {MOST_RUNS:,}: give shorter lists"
+            )
         found: dict[Experiment, None] = {}
         for combination in itertools.product(*steps):
             changes = {name: value for step in combination for name, value in step.items()}
@@ -268,10 +276,12 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
     if not all((directory / name).is_file() for name in FILES):
         return False
     try:
-        kept = tomllib.loads((directory / "experiment.toml").read_text())
-    except (OSError, ValueError):
+        kept = tomllib.loads((directory / "experiment.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return False
-    recorded = kept.pop("provenance", {})
+    recorded = kept.pop("provenance", None)
+    if not isinstance(recorded, dict):
+        return False
     settings = experiment.to_table()
     now = provenance(settings, workload_from_spec(experiment.workload))
     same = {**kept, "label": ""} == {**settings, "label": ""}
@@ -284,11 +294,12 @@ def finished_outcome(task: Task) -> Outcome | None:
     if directory is None or not is_finished(directory, task.experiment):
         return None
     try:
-        experiment = tomllib.loads((directory / "experiment.toml").read_text())
+        experiment = tomllib.loads((directory / "experiment.toml").read_text(encoding="utf-8"))
         summary, timing = (
-            json.loads((directory / f"{name}.json").read_text()) for name in ("summary", "timing")
+            json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+            for name in ("summary", "timing")
         )
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     experiment["label"] = task.experiment.label  # it may have been made under another
     return Outcome(task, Result(label_of(experiment), experiment, summary, {}, {}, {}, timing))
@@ -333,15 +344,22 @@ def _checked(name: str, values: Sequence[Any], where: str) -> list[Any]:
 
 
 def _each_once(values: Sequence[Any], where: str) -> None:
-    twice = [value for position, value in enumerate(values) if value in values[:position]]
-    if twice:
-        raise BloxError(f"{twice[0]} is given twice", where=where, fix="give every value once")
+    seen = set()
+    for value in values:
+        key = str(value) if isinstance(value, list | dict) else value  # no setting: refused by its type
+        if key in seen:
+            raise BloxError(f"{value} is given twice", where=where, fix="give every value once")
+        seen.add(key)
 
 
 def _numbers(name: str, text: str, kind: str) -> list[Any]:
-    match = re.fullmatch(r"(\d+)-(\d+)", text)
+    match = re.fullmatch(r"([0-9]{1,15})-([0-9]{1,15})", text)
     if match and int(match[1]) <= int(match[2]):
-        return [(float if kind == "float" else int)(n) for n in range(int(match[1]), int(match[2]) + 1)]
+        first, last = int(match[1]), int(match[2])
+        if last - first >= MOST_RUNS:
+            what = f"{text} are {last - first + 1:,} values"
+            raise BloxError(what, where=f"--{_option(name)}", fix=f"give at most {MOST_RUNS:,}")
+        return [(float if kind == "float" else int)(n) for n in range(first, last + 1)]
     try:
         return [float(text) if kind == "float" else int(text)]
     except ValueError:

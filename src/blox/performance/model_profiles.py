@@ -5,7 +5,6 @@ Durations hold for GPUs of the reference type, which is also what GPUs without a
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from blox.errors import BloxError
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
+from blox.workloads.text_files import read_cells
 
 _OWN = Path(__file__).parent.parent / "profiles"
 _BITS_PER_PARAMETER = 32
@@ -133,22 +133,15 @@ def _plain(name: str) -> str:
 
 def _rows(file: Path, columns: tuple[str, ...]) -> list[tuple[str, list[str]]]:
     """The rows of a CSV with these columns, each with its place; lines that begin with # are comments."""
-    try:
-        lines = file.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BloxError(f"cannot be read: {error}", where=str(file), fix="give a CSV of profiles") from None
-    found: list[tuple[str, list[str]]] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            cells = [cell.strip() for cell in next(csv.reader([line]))]
-            if len(cells) != len(columns) or (not found and tuple(cells) != columns):
-                raise BloxError(
-                    f"{line!r} has other columns",
-                    where=f"{file}:{number}",
-                    fix=f"columns: {','.join(columns)}",
-                )
-            found.append((f"{file}:{number}", cells))
-    return found[1:]
+    rows = read_cells(file, fix="give a CSV of profiles")
+    for position, (number, cells) in enumerate(rows):
+        if len(cells) != len(columns) or (not position and tuple(cells) != columns):
+            raise BloxError(
+                f"{','.join(cells)!r} has other columns",
+                where=f"{file}:{number}",
+                fix=f"columns: {','.join(columns)}",
+            )
+    return [(f"{file}:{number}", cells) for number, cells in rows[1:]]
 
 
 def _numbers(cells: list[str], columns: tuple[str, ...], wanted: tuple[str, ...], where: str) -> list[float]:

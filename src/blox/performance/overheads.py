@@ -34,6 +34,8 @@ PER_MODEL: dict[str, tuple[float, float]] = {
     "A3C": (15.0, 17.0),
 }
 DEFAULT = (20.0, 30.0)
+SHORTEST_S = 0.001  # between two checkpoints
+LONGEST_S = 86_400.0  # a start that takes longer than a day is a slip of the pen
 
 _KEYS = {
     "launch": "launch_s",
@@ -105,9 +107,14 @@ def overheads_from_spec(spec: str) -> Overheads:
         values[_KEYS[key]] = seconds = parse_duration(text, where=f"{where}, {key}")
         if seconds == NEVER and key != "checkpoint":
             raise BloxError(f"{key} is never over", where=where, fix=f"give a time: {key}=60")
-    if values.get("checkpoint_s") == 0:
+        if seconds > LONGEST_S and key != "checkpoint":
+            what, fix = f"{key}={text} is not an overhead", f"give at most {LONGEST_S:,.0f} (a day)"
+            raise BloxError(what, where=where, fix=fix)
+    if values.get("checkpoint_s", math.inf) < SHORTEST_S:
         raise BloxError(
-            "checkpoint is 0", where=where, fix="give the time between two checkpoints: checkpoint=30m"
+            f"checkpoint is {values['checkpoint_s']:g}",
+            where=where,
+            fix="give the time between two checkpoints: checkpoint=30m",
         )
     if "checkpoint_cost_s" in values and "checkpoint_s" not in values:
         raise BloxError(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +12,10 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
+from blox.workloads.text_files import read_cells
 
 COLUMNS = ("model", "gpu_type", "gpus", "consolidated", "rate")
+SLOWEST, FASTEST = 1e-6, 1e6  # beyond these a rate is a slip of the pen, and a run takes for ever
 Key = tuple[str, str, int, bool]
 
 
@@ -61,26 +62,21 @@ def _lookup(rates: dict[Key, float], model: str, gpu_type: str, gpus: int, conso
 @lru_cache(maxsize=16)
 def _load(path: str) -> dict[Key, float]:
     file = Path(path) if path else Path(__file__).parent.parent / "profiles" / "spread.csv"
-    try:
-        lines = file.read_text().splitlines()
-    except OSError as error:
-        raise BloxError(
-            f"cannot be read: {error.strerror}", where=str(file), fix="give a CSV of rates"
-        ) from None
-    numbered = [(n, line) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
-    if not numbered or tuple(numbered[0][1].split(",")) != COLUMNS:
+    rows = read_cells(file, fix="give a CSV of rates")
+    if not rows or tuple(rows[0][1]) != COLUMNS:
         raise BloxError("the header is not right", where=f"{file}:1", fix=f"first line: {','.join(COLUMNS)}")
     rates: dict[Key, float] = {}
-    for (number, _), cells in zip(numbered[1:], csv.reader(line for _, line in numbered[1:])):
+    for number, cells in rows[1:]:
         where = f"{file}:{number}"
         try:
-            model, kind, gpus, consolidated, rate = (cell.strip() for cell in cells)
+            model, kind, gpus, consolidated, rate = cells
             key = (model, kind, 0 if gpus == "*" else int(gpus), bool(int(consolidated)))
             rates[key] = float(rate)
         except ValueError:
             raise BloxError(
                 f"{cells!r} is not a row of rates", where=where, fix=f"write {','.join(COLUMNS)}"
             ) from None
-        if not 0 < rates[key] < float("inf"):
-            raise BloxError(f"the rate is {rate}", where=where, fix="a rate must be above 0")
+        if not SLOWEST <= rates[key] <= FASTEST:
+            fix = f"a rate must be a number from {SLOWEST:g} to {FASTEST:,.0f}"
+            raise BloxError(f"the rate is {rate}", where=where, fix=fix)
     return rates

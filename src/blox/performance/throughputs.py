@@ -8,7 +8,6 @@ The project's own table holds what the authors of Gavel measured (`profiles/gave
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,10 +17,14 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.workloads.table import Array
+from blox.workloads.text_files import read_json, read_table
 
 PROFILES = Path(__file__).parent.parent / "profiles"
 UNCONSOLIDATED = "_unconsolidated"  # how Gavel marks throughputs of GPUs on more machines than needed
 Kind = tuple[str, int]  # job type, GPUs
+_FORM = """write {"v100": {"('model', gpus)": {"null": steps/s, "('other', gpus)": [own, its]}}}"""
+_NESTED = (RecursionError, MemoryError, OverflowError)  # of Python's own parser, for texts that are none
+_FASTEST = 1e12  # steps/s: beyond it a rate is a slip of the pen
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,8 @@ def _own() -> Throughputs:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    return [line.split(",") for line in path.read_text().splitlines() if not line.startswith("#")]
+    lines = read_table(path, fix="install blox anew").splitlines()
+    return [line.split(",") for line in lines if not line.startswith("#")]
 
 
 def _job_type(model: str, batch_size: str) -> str:
@@ -103,8 +107,8 @@ def _job_type(model: str, batch_size: str) -> str:
 
 
 def _from_json(path: Path) -> Throughputs:
+    table = read_json(path, fix=_FORM)
     try:
-        table = json.loads(path.read_text())
         types = tuple(sorted(name for name in table if not name.endswith(UNCONSOLIDATED)))
         kinds = {text: _kind(text) for name in types for text in table[name]}
         alone = {
@@ -119,16 +123,13 @@ def _from_json(path: Path) -> Throughputs:
                     rates = [table[name].get(text, {}).get(other, (0.0, 0.0))[0] for name in types]
                     if any(rates):
                         beside[kind, _kind(other)] = tuple(map(float, rates))
-    except OSError as error:
-        raise BloxError(
-            f"cannot be read: {error.strerror}", where=str(path), fix="give a JSON file of throughputs"
-        ) from None
-    except (ValueError, SyntaxError, TypeError, AttributeError, IndexError) as error:
-        raise BloxError(
-            f"is not a table of throughputs: {error}",
-            where=str(path),
-            fix="""write {"v100": {"('model', gpus)": {"null": steps/s, "('other', gpus)": [own, its]}}}""",
-        ) from None
+    except (ValueError, SyntaxError, TypeError, LookupError, AttributeError, *_NESTED) as error:
+        raise BloxError(f"is not a table of throughputs: {error}", where=str(path), fix=_FORM) from None
+    measured: list[tuple[object, tuple[float, ...]]] = [*alone.items(), *beside.items()]
+    for name, figures in measured:
+        if not all(0 <= figure <= _FASTEST for figure in figures):
+            what = f"is not a table of throughputs: {name} has {list(figures)} steps/s"
+            raise BloxError(what, where=str(path), fix="each must be a number, 0 or more")
     return Throughputs(types, alone, beside, str(path))
 
 

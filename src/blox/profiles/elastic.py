@@ -7,7 +7,6 @@ profile.noise_at(0.5))`, `BatchLimits(profile.initial_batch, profile.largest_bat
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.workloads.table import Array
+from blox.workloads.text_files import read_toml
 
 FILE = Path(__file__).parent / "elastic.toml"
 RUN_GPUS = (1, 2, 4, 8, 16, 32, 64)  # what `run_s` is given for
@@ -75,14 +75,7 @@ def elastic_profile(name: str, path: str = "") -> ElasticProfile:
 @lru_cache(maxsize=16)
 def _load(path: str) -> dict[str, ElasticProfile]:
     file = Path(path) if path else FILE
-    try:
-        content = tomllib.loads(file.read_text())
-    except OSError as error:
-        raise BloxError(
-            f"cannot be read: {error.strerror}", where=str(file), fix="give a TOML file"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise BloxError(f"is not TOML: {error}", where=str(file)) from None
+    content = read_toml(file, fix="give a TOML file of applications")
     return {name: _profile(name, entry, f"{file} [{name}]") for name, entry in content.items()}
 
 

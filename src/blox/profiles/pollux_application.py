@@ -7,7 +7,6 @@ everything is linear. Elastic jobs with models of our own are in `elastic`.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.profiles.pollux_interpolation import piecewise_linear
-from blox.workloads.source_rows import SourceRows, read_delimited
+from blox.workloads.pollux_files import Shape, figures, placements, validation_runs
 from blox.workloads.table import Array
 
 # The artifact caps the batch per GPU of yolov3 below the largest measured.
@@ -36,13 +35,12 @@ class PolluxApplication:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = folder.name
-        rows = read_delimited(str(folder / "placements.csv"), required=("placement", "local_bsz", *_TIMES))
-        columns = _numbers(rows, "local_bsz", *_TIMES)
+        shapes, columns = placements(folder, "local_bsz", *_TIMES)
         self._curves: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
-        for shape, *point in zip(rows.text("placement"), *columns):
-            self._curves.setdefault(normalised([int(digit) for digit in shape]), []).append(tuple(point))
+        for shape, *point in zip(shapes, *columns):
+            self._curves.setdefault(normalised(shape), []).append(tuple(point))
         self.measured = {shape: np.array(sorted(points)).T for shape, points in self._curves.items()}
-        self.runs = _validation_runs(folder)
+        self.runs = validation_runs(folder, *_RUN)
         self.batch_sizes = sorted(self.runs)
         self.epochs = min(len(run["progress"]) for run in self.runs.values())
         largest = int(columns[0].max())
@@ -121,7 +119,7 @@ class PolluxApplication:
         file = self.folder / "scalability.csv"
         if file.is_file():
             names = ("num_nodes", "num_replicas", "local_bsz", *_TIMES)
-            for *where, step, sync in zip(*_numbers(read_delimited(str(file), required=names), *names)):
+            for *where, step, sync in zip(*figures(file, *names)):
                 means[tuple(where)] = np.array([step, sync])
         return piecewise_linear(np.array(list(means), dtype=np.float64), np.array(list(means.values())))
 
@@ -138,27 +136,7 @@ def _along(curve: Array, atomic: float) -> list[float]:
     return found
 
 
-def normalised(placement: Array | list[int]) -> tuple[int, ...]:
+def normalised(placement: Array | list[int] | Shape) -> tuple[int, ...]:
     """GPUs per node without empty nodes, in the smallest of its rotations."""
     held = [int(gpus) for gpus in placement if gpus]
     return min((tuple(held[i:] + held[:i]) for i in range(len(held))), default=())
-
-
-def _validation_runs(folder: Path) -> dict[int, dict[str, Array]]:
-    """By total batch size: columns with a value per epoch."""
-    runs = {}
-    for file in sorted(folder.glob("validation-*.csv")):
-        size = re.fullmatch(r"validation-(\d+)", file.stem)
-        if size:
-            columns = _numbers(read_delimited(str(file), required=_RUN), *_RUN)
-            runs[int(size.group(1))] = dict(zip(_RUN, columns))
-    if not runs:
-        raise BloxError("no validation-<batch size>.csv here", where=str(folder), fix="give a folder of them")
-    return runs
-
-
-def _numbers(rows: SourceRows, *names: str) -> list[Array]:
-    found = [rows.number(name) for name in names]
-    if rows.problems:
-        raise sorted(rows.problems)[0].error(rows.source)
-    return found

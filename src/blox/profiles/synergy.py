@@ -7,7 +7,6 @@ original's own profiles can be read in place of the second.
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.workloads.table import Array
+from blox.workloads.text_files import read_cells
 
 FOLDER = Path(__file__).parent
 ORIGINAL = ("model", "cpu_per_gpu", "mem_per_gpu_gb", "tput_rel_to_3cpu_62.5gb")
@@ -186,13 +186,7 @@ def best_case(want: Want | None, gpus: int, node_gpus: int, node_cpu: float, nod
 
 
 def _rows(path: Path) -> list[list[str]]:
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BloxError(
-            f"cannot be read: {error}", where=str(path), fix="give a CSV of Synergy's profiles"
-        ) from None
-    rows = list(csv.reader(line for line in lines if line.strip() and not line.startswith("#")))
+    rows = [cells for _, cells in read_cells(path, fix="give a CSV of Synergy's profiles")]
     if not rows:
         raise BloxError("the file is empty", where=str(path), fix="give a CSV of Synergy's profiles")
     return rows

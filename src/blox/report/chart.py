@@ -62,7 +62,6 @@ def interactive(chart: Chart) -> Any:
 def save_chart(chart: Chart, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Draws the chart on paper, as `stem`.png and so on; BloxError where matplotlib is missing."""
     names = [line.name for line in chart.lines]
-    written = []
     with static._paper():
         figure, (axes,) = static._figure(static._SQUARE, names)
         for line in chart.lines:
@@ -78,6 +77,4 @@ def save_chart(chart: Chart, stem: Path, formats: Sequence[str] = ("png", "svg")
         axes.set_xlabel(chart.x_title)
         axes.set_ylabel(chart.y_title)
         static._legend(axes, names)
-        for kind in formats:
-            written.append(static.save(figure, stem.with_suffix(f".{kind}")))
-    return written
+        return [static.save(figure, stem.with_suffix(f".{kind}")) for kind in formats]

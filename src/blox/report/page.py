@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -18,6 +16,7 @@ from blox.report.labels import labels
 from blox.report.run import Run
 from blox.report.sheet_html import breakable, figure_cell, sheet_html
 from blox.results.comparison import Comparison
+from blox.results.files import write_text
 from blox.toml_text import to_toml
 from blox.version import VERSION
 
@@ -38,18 +37,7 @@ def write_report(
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
-    path = Path(path)
-    text = page(results, title, by)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)  # mkstemp makes it private
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_text(Path(path), page(results, title, by))
 
 
 def page(results: Sequence[Run], title: str, by: Sequence[str] = ()) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from blox.report import colours, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
+from blox.whole_file import naming, write_whole
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -65,7 +67,8 @@ def save_pictures(
     written = []
     with _paper():
         out_dir = Path(out_dir)
-        out_dir.mkdir(parents=True, exist_ok=True)
+        with naming(out_dir):
+            out_dir.mkdir(parents=True, exist_ok=True)
         for name, draw in pictures.items():
             figure = draw(results)
             for kind in formats:
@@ -77,7 +80,9 @@ def save(figure: Any, path: Path) -> Path:
     """Writes a figure in the form that its name ends in; the same figure gives the same bytes."""
     kind = path.suffix.removeprefix(".")
     metadata = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
-    figure.savefig(path, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
+    write_whole(path, content.getvalue())
     return path
 
 

@@ -135,7 +135,7 @@ def _cost(done: Done) -> float:
 
 def _late(done: Done) -> float:
     """The share of jobs that missed their deadline."""
-    with (done.directory / "jobs.csv").open(newline="") as file:
+    with (done.directory / "jobs.csv").open(newline="", encoding="utf-8") as file:
         late = [float(row["finish_s"]) > float(row["deadline_s"]) for row in csv.DictReader(file)]
     return sum(late) / len(late)
 

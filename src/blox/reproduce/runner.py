@@ -9,9 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -95,19 +92,11 @@ def _unfinished(done: Sequence[Done]) -> str:
 def _write(
     out: Path, name: str, figure: Figure, setting: Setting, done: Sequence[Done], finding: Finding
 ) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".figure-", dir=out))
-    try:
-        write_text(draft / "numbers.csv", _numbers(done))
-        write_text(draft / "finding.json", _json(name, figure, setting, finding))
-        write_text(draft / "report.html", _page(name, figure, setting, finding))
-        with suppress(BloxError):  # without matplotlib there is the page
-            save_chart(finding.chart, draft / "figure")
-        for file in FILES:
-            if (draft / file).exists():
-                os.replace(draft / file, out / file)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with suppress(BloxError):  # without matplotlib there is the page
+        save_chart(finding.chart, out / "figure")
+    write_text(out / "numbers.csv", _numbers(done))
+    write_text(out / "finding.json", _json(name, figure, setting, finding))
+    write_text(out / "report.html", _page(name, figure, setting, finding))
 
 
 def _numbers(done: Sequence[Done]) -> str:

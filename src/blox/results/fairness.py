@@ -113,6 +113,8 @@ def apps_of(group: Array) -> Array:
 
 def average_present(begin_s: Array, end_s: Array) -> Array:
     """How many were there on average while each one was: it and the others between begin and end."""
+    if not len(begin_s):
+        return np.empty(0)  # a run that was stopped before its first submission
     time_s = np.concatenate((begin_s, end_s))
     order = np.argsort(time_s, kind="stable")
     time_s = time_s[order]

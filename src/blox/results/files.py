@@ -1,17 +1,15 @@
-"""The files of a results directory: written whole, replaced in one go, and read back with every fault named.
+"""The files of a results directory: how they are written, and read back with every fault named.
 
-What the columns mean stands in docs/semantics.md; here is only how they get to disk and back.
+What the columns mean stands in docs/semantics.md; how a directory is replaced as a whole, in `place.py`.
 """
 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
-import os
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -19,8 +17,10 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox.errors import BloxError, shortened
 from blox.recorder import ROUND_COLUMNS
+from blox.toml_text import to_toml
+from blox.whole_file import naming, write_whole
 from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
@@ -39,67 +39,23 @@ _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
 )  # fmt: skip
+_LARGEST = 1e18  # beyond every time, count and sum of GPU seconds of a run
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
 
 
-def check_target(target: Path) -> None:
-    """Refuses to overwrite anything but earlier results, and what cannot be replaced as a whole."""
-    if target.exists() and not target.is_dir():
-        raise BloxError("there is a file of that name", where=str(target), fix="give a directory")
-    if not target.is_dir():
-        return
-    place = target.resolve()
-    if place in (Path.cwd(), *Path.cwd().parents) or os.path.ismount(place):
-        why = "a disk is mounted there" if os.path.ismount(place) else "it is the one you are in"
-        raise BloxError(
-            f"the directory cannot be replaced: {why}",
-            where=str(target),
-            fix=f"give a directory in it, such as {target / 'run'}",
-        )
-    names = sorted(entry.name for entry in target.iterdir())
-    strange = [name for name in names if not _is_ours(target / name)]
-    if not strange and not _written_by_a_run(target / "experiment.toml"):
-        strange = names
-    if strange:
-        raise BloxError(
-            f"the directory holds {strange[0]!r}, which is not from an earlier run",
-            where=str(target),
-            fix="give a new directory, or one that holds earlier results and nothing else",
-        )
-
-
-def replace_directory(draft: Path, target: Path) -> None:
-    """Puts `draft` where `target` is: afterwards the new one is there, or the old one as it was."""
-    if not target.exists():
-        os.replace(draft, target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    try:
-        os.replace(target, old / "was")
-        try:
-            os.replace(draft, target)
-        except BaseException:
-            os.replace(old / "was", target)
-            raise
-    finally:
-        if target.exists():  # or else the old results are in there
-            shutil.rmtree(old, ignore_errors=True)
-
-
 def write_text(path: Path, text: str) -> None:
-    """Writes a file in one go: it is there whole, or as it was before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text)
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    """Writes a file in one go, in a folder that is made if it is not there."""
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+
+
+def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    path.write_text(to_toml(settings), encoding="utf-8")
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    path.write_text(json_text(values))
+    path.write_text(json_text(values), encoding="utf-8")
 
 
 def json_text(values: Mapping[str, Any]) -> str:
@@ -107,7 +63,7 @@ def json_text(values: Mapping[str, Any]) -> str:
 
 
 def write_jobs(path: Path, jobs: Mapping[str, Array]) -> None:
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(jobs)
         writer.writerows(zip(*(_cells(column) for column in jobs.values())))
@@ -120,18 +76,26 @@ def write_parquet(path: Path, table: Mapping[str, Array]) -> None:
         connection.execute("SET threads = 1")
         columns = dict(table)  # noqa: F841 - duckdb finds the variable by its name
         options = "FORMAT parquet, USE_TMP_FILE false"
-        connection.execute(f"COPY (SELECT * FROM columns) TO '{_by_number(file)}' ({options})")
+        try:
+            connection.execute(f"COPY (SELECT * FROM columns) TO '{_by_number(file)}' ({options})")
+        except duckdb.IOException as error:  # it does not say which error of the system it was
+            raise OSError(errno.EIO, _first_line(error), str(path)) from None
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    return _read(path, lambda: tomllib.loads(path.read_text()))
+    """The settings of an experiment: values, and tables of values one level deep."""
+    settings = _read(path, lambda: tomllib.loads(path.read_text(encoding="utf-8")))
+    for name, value in settings.items():
+        if isinstance(value, dict) != (name == "provenance"):
+            raise _damaged(path, f"{name} is {shortened(repr(value), 100)}")
+    return settings
 
 
 def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]:
     """A JSON file of figures; those that are `needed` are there."""
 
     def read() -> dict[str, Any]:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
             raise ValueError("it holds no table of figures")
         return found
@@ -139,8 +103,10 @@ def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]
     figures = _read(path, read)
     _check_names(path, "figure", needed, figures)
     for name in needed:
-        if not isinstance(figures[name], int | float):
-            raise _damaged(path, f"the figure {name!r} is {figures[name]!r}, not a number")
+        if not isinstance(figures[name], int | float) or not math.isfinite(figures[name]):
+            raise _damaged(
+                path, f"the figure {name!r} is {shortened(repr(figures[name]), 100)}, not a number"
+            )
     return figures
 
 
@@ -148,7 +114,7 @@ def read_jobs(path: Path, count: int) -> dict[str, Array]:
     """The `count` jobs of a run as columns."""
 
     def read() -> dict[str, Array]:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             text = file.read()
         rows = list(csv.reader(io.StringIO(text, newline="")))
         if not text.endswith("\n") or len(rows) != count + 1:
@@ -186,7 +152,7 @@ def read_tables(folder: Path) -> dict[str, dict[str, Array]]:
 
 def _read_csv(path: Path, texts: Iterable[str]) -> dict[str, Array]:
     def read() -> dict[str, Array]:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             head, *rows = csv.reader(file)
         columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
         return {
@@ -195,17 +161,6 @@ def _read_csv(path: Path, texts: Iterable[str]) -> dict[str, Array]:
         }
 
     return _read(path, read)
-
-
-def _written_by_a_run(experiment: Path) -> bool:
-    """Whether an experiment.toml speaks of a run that has been, and is not somebody's own."""
-    return experiment.is_file() and b"\n[provenance]\n" in experiment.read_bytes()
-
-
-def _is_ours(entry: Path) -> bool:
-    """Whether a run has written it; a draft is of a run that was killed."""
-    name = entry.name
-    return entry.is_file() and (name in OWN or any(name.startswith(f".{own}.") for own in OWN))
 
 
 def _cells(column: Array) -> list[Any]:
@@ -223,9 +178,12 @@ def _column(name: str, cells: list[str]) -> Array:
     try:
         if name in _WHOLE:
             return np.array([int(cell) for cell in cells], dtype=np.int64)
-        return np.array([float(cell) if cell else math.nan for cell in cells])
-    except ValueError as error:
+        values = np.array([float(cell) if cell else math.nan for cell in cells])
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"column {name!r}: {error}") from None
+    if name in _JOB_COLUMNS and (np.abs(values) > _LARGEST).any():
+        raise ValueError(f"column {name!r} holds a number beyond measure")
+    return values
 
 
 def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
@@ -237,7 +195,7 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
                 connection.execute("SET threads = 1")
                 found = connection.execute(f"SELECT * FROM read_parquet('{_by_number(file)}')").fetchnumpy()
         except duckdb.Error as error:
-            raise ValueError(" ".join(str(error).split("\n")[0].split())) from None
+            raise ValueError(_first_line(error)) from None
         return {name: np.asarray(values) for name, values in found.items()}
 
     columns = _read(path, read)
@@ -245,12 +203,16 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
     for name in needed:
         if columns[name].dtype.kind not in "iuf":
             raise _damaged(path, f"the column {name!r} does not hold numbers")
+        if (np.abs(columns[name]) > _LARGEST).any():
+            raise _damaged(path, f"the column {name!r} holds a number beyond measure")
     return columns
 
 
 def _read(path: Path, how: Callable[[], T]) -> T:
     try:
         return how()
+    except RecursionError:
+        raise _damaged(path, "it is nested too deeply") from None
     except (ValueError, KeyError, IndexError, csv.Error) as error:
         raise _damaged(path, str(error)) from None
 
@@ -266,6 +228,10 @@ def _damaged(path: Path, why: str) -> BloxError:
     return BloxError(
         f"the file is damaged: {why}", where=str(path), fix="run the experiment again (its experiment.toml)"
     )
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n")[0].split())
 
 
 def _by_number(file: BinaryIO) -> str:

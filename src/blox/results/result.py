@@ -8,8 +8,6 @@ wall and CPU time, kept apart because they differ every time. Where nodes or job
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -21,7 +19,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.results import files
 from blox.results.names import default_label, short_name
-from blox.toml_text import to_toml
+from blox.results.place import Claim, claimed, repair
 from blox.workloads.table import Array
 
 
@@ -66,16 +64,17 @@ class Result:
         told = ", ".join(f"{name}={self.summary.get(name)!r}" for name in figures)
         return f"Result({self.label!r}, {told})"
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes the directory in one go: it is there whole, or as it was before."""
-        target = Path(directory)
+    def save(self, directory: str | Path, claim: Claim | None = None) -> Path:
+        """Writes the directory in one go: it is there whole, or as it was before.
+
+        `claim` is given by a program that holds the directory already.
+        """
         _check_nameable(self.experiment)
-        files.check_target(target)
-        place = target.resolve()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-        try:
-            (draft / "experiment.toml").write_text(to_toml(self.experiment))
+        if claim is None:
+            with claimed(directory) as claim:
+                return self.save(directory, claim)
+        with claim.replacement() as draft:
+            files.write_settings(draft / "experiment.toml", self.experiment)
             files.write_jobs(draft / "jobs.csv", self.jobs)
             files.write_json(draft / "summary.json", self.summary)
             files.write_json(draft / "timing.json", self.timing)
@@ -83,12 +82,7 @@ class Result:
             files.write_parquet(draft / "stints.parquet", self.stints)
             for name, table in self.tables.items():
                 files.write_jobs(draft / f"{name}.csv", table)
-            draft.chmod(0o755)
-            files.replace_directory(draft, place)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
-        return target
+        return claim.directory
 
     def only(self, rows: Array) -> Result:
         """The same run with these jobs alone (ascending rows); rounds and summary stay those of the run."""
@@ -134,6 +128,7 @@ class Result:
     def load(cls, directory: str | Path) -> Result:
         """Reads a results directory back. A file that is damaged is named."""
         folder = Path(directory)
+        repair(folder)
         missing = [name for name in files.FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"

@@ -6,13 +6,11 @@ given S > a. For a finite sample the supremum is reached where a sample ends, so
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 
 from blox.errors import BloxError
 from blox.workloads.table import Array
+from blox.workloads.text_files import read_cells
 
 
 class GittinsIndex:
@@ -54,21 +52,12 @@ class GittinsIndex:
 
 def read_samples(path: str) -> Array:
     """Sizes, ascending, from a CSV file with a column `duration` (the Tiresias simulator's format)."""
-    file = Path(path).expanduser()
-    try:
-        with file.open(newline="") as lines:
-            rows = csv.DictReader(lines)
-            if "duration" not in (rows.fieldnames or ()):
-                raise BloxError(
-                    "no column is called 'duration'", where=path, fix="its first line must name it"
-                )
-            return _sorted([(rows.line_num, row["duration"]) for row in rows], path)
-    except FileNotFoundError:
-        raise BloxError(
-            "no such file", where=path, fix="give the file of sizes: distribution=path/to/yarn-gput1000.csv"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BloxError(f"cannot be read: {error}", where=path, fix="give a CSV file of sizes") from None
+    rows = read_cells(path, fix="give the file of sizes: distribution=path/to/yarn-gput1000.csv")
+    names = rows[0][1] if rows else []
+    if "duration" not in names:
+        raise BloxError("no column is called 'duration'", where=path, fix="its first line must name it")
+    at = names.index("duration")
+    return _sorted([(number, cells[at] if at < len(cells) else None) for number, cells in rows[1:]], path)
 
 
 def _sorted(cells: list[tuple[int, str | None]], path: str) -> Array:

@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import bisect
 import csv
+import io
 import itertools
 import re
-import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from blox.errors import BloxError, sought, suggestion
+from blox.errors import BloxError, suggestion
 from blox.workloads.columns import MOST_GPUS
+from blox.workloads.text_files import read_text, read_toml, user_path
 
 DEFAULT_TYPE = "gpu"  # of GPUs that are given none: those for which durations hold
-_GROUP = re.compile(r"^(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>\d+)x(?P<gpus>\d+)$")
+MOST_NODES = 100_000
+LARGEST_FIGURE = 1e12  # of cores, GB or Gb/s: beyond it a figure is a slip of the pen
+_GROUP = re.compile(r"(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>[0-9]{1,12})x(?P<gpus>[0-9]{1,12})")
 NETWORK_GBPS = 100.0  # between nodes, where nothing else is said
 _OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": NETWORK_GBPS}
 _SPEED = "speed"
@@ -86,13 +89,13 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     if spec.endswith(".toml"):
         return _from_toml(Path(spec))
     if spec.startswith("tiresias:"):
-        return _from_tiresias(Path(spec.removeprefix("tiresias:")).expanduser(), spec)
+        return _from_tiresias(user_path(spec.removeprefix("tiresias:")), spec)
     where = f"cluster spec {spec!r}"
     groups, options, speeds = _pieces(spec, where)
     nodes: list[Node] = []
     racks = int(options["racks"])
     for group in groups:
-        match = _GROUP.match(group)
+        match = _GROUP.fullmatch(group)
         if match is None:
             raise BloxError(
                 f"{group!r} does not describe nodes",
@@ -101,7 +104,7 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
                 "a colon (16x8:cpu=24,memory_gb=500), or the path of a .toml file",
             )
         count, gpus = int(match["nodes"]), int(match["gpus"])
-        _positive(count, gpus, where)
+        _check_size(count, gpus, len(nodes), where)
         kind = match["type"] or DEFAULT_TYPE
         prefix = f"{kind}-" if match["type"] else "node-"
         nodes += [
@@ -125,7 +128,7 @@ def _pieces(spec: str, where: str) -> tuple[list[str], dict[str, float], dict[st
     for text in spec.split(","):
         group, colon, piece = (part.strip() for part in text.partition(":"))
         behind_colon |= bool(colon)
-        if colon or not behind_colon or _GROUP.match(group):
+        if colon or not behind_colon or _GROUP.fullmatch(group):
             groups.append(group)
         else:
             piece = group
@@ -172,19 +175,26 @@ def _speed(value: Any, where: str) -> float:
 def _number(value: Any, key: str, where: str) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = -1.0
-    if not 0 <= number < float("inf"):
-        raise BloxError(f"{key} is {value!r}", where=where, fix=f"{key} must be a number, 0 or more")
+    if isinstance(value, bool) or not 0 <= number <= LARGEST_FIGURE:
+        raise BloxError(
+            f"{key} is {value!r}", where=where, fix=f"{key} must be a number, 0 to {LARGEST_FIGURE:,.0f}"
+        )
     return number
 
 
-def _positive(nodes: int, gpus: int, where: str) -> None:
+def _check_size(nodes: int, gpus: int, already: int, where: str) -> None:
+    """Refuses nodes without GPUs, and more than can be simulated; `already` counts the nodes before."""
     if nodes < 1 or gpus < 1:
         raise BloxError(f"{nodes} nodes of {gpus} GPUs", where=where, fix="both must be 1 or more")
     if nodes * gpus > MOST_GPUS:
         raise BloxError(
             f"{nodes * gpus:,} GPUs", where=where, fix=f"at most {MOST_GPUS:,} GPUs can be simulated"
+        )
+    if nodes + already > MOST_NODES:
+        raise BloxError(
+            f"{nodes + already:,} nodes", where=where, fix=f"at most {MOST_NODES:,} nodes can be simulated"
         )
 
 
@@ -203,18 +213,7 @@ _TOP_KEYS = {"nodes", "network_gbps", "rack_gbps", "links"}
 
 def _from_toml(path: Path) -> ClusterSpec:
     where = str(path)
-    try:
-        table = tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        raise BloxError(
-            "no such file",
-            where=where,
-            fix=f"give the path of a cluster TOML file, or e.g. 32x4{sought(where)}",
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BloxError(
-            f"not TOML: {error}", where=where, fix="see docs/semantics.md for an example"
-        ) from None
+    table = read_toml(path, fix="give a cluster in TOML (docs/semantics.md has an example), or e.g. 32x4")
     for key in table:
         if key not in _TOP_KEYS:
             raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, _TOP_KEYS))
@@ -225,7 +224,12 @@ def _from_toml(path: Path) -> ClusterSpec:
     for number, group in enumerate(groups, 1):
         nodes += _toml_group(group, f"{where}, [[nodes]] number {number}", len(nodes))
     _unique_names(tuple(nodes), where)
-    links = {kind: _matrix(kind, rows, nodes, where) for kind, rows in table.get("links", {}).items()}
+    matrices = table.get("links", {})
+    if not isinstance(matrices, dict):
+        raise BloxError(
+            "links is no table", where=where, fix="write [links], then GPU_TYPE = [[0, 25], [25, 0]]"
+        )
+    links = {kind: _matrix(kind, rows, nodes, where) for kind, rows in matrices.items()}
     return ClusterSpec(
         tuple(nodes),
         network_gbps=_number(table.get("network_gbps", NETWORK_GBPS), "network_gbps", where),
@@ -243,11 +247,12 @@ def _from_tiresias(path: Path, text: str) -> ClusterSpec:
     """The one line of a cluster file of the Tiresias simulator; a switch is a rack."""
     where = str(path)
     try:
-        with path.open(newline="") as file:
-            rows = list(csv.DictReader(file, delimiter=" " if path.suffix == ".txt" else ","))
-    except (OSError, UnicodeDecodeError) as error:
+        lines = io.StringIO(read_text(path), newline="")
+        rows = list(csv.DictReader(lines, delimiter=" " if path.suffix == ".txt" else ","))
+    except (BloxError, csv.Error) as error:
+        why = error.what if isinstance(error, BloxError) else str(error)
         raise BloxError(
-            f"cannot be read: {error}", where=where, fix="give a cluster file of the Tiresias simulator"
+            f"cannot be read: {why}", where=where, fix="give a cluster file of the Tiresias simulator"
         ) from None
     if len(rows) != 1:
         raise BloxError(
@@ -255,10 +260,10 @@ def _from_tiresias(path: Path, text: str) -> ClusterSpec:
         )
     cells = [str(rows[0].get(key) or "").strip() for key in _TIRESIAS]
     for key, cell in zip(_TIRESIAS, cells):
-        if not cell.isdigit() or int(cell) < 1:
+        if not re.fullmatch("[0-9]{1,12}", cell) or int(cell) < 1:
             raise BloxError(f"{key} is {cell!r}", where=where, fix=f"{key} must be a whole number, 1 or more")
     switches, per_switch, gpus, cpu, memory = map(int, cells)
-    _positive(switches * per_switch, gpus, where)
+    _check_size(switches * per_switch, gpus, 0, where)
     nodes = tuple(
         Node(f"node-{i}", gpus, DEFAULT_TYPE, float(cpu), float(memory), i // per_switch)
         for i in range(switches * per_switch)
@@ -267,14 +272,13 @@ def _from_tiresias(path: Path, text: str) -> ClusterSpec:
 
 
 def _toml_group(group: Any, where: str, already: int) -> list[Node]:
+    if not isinstance(group, dict):
+        raise BloxError(f"nodes holds {group!r}", where=where, fix="write [[nodes]], then count and gpus")
     for key in group:
         if key not in _NODE_KEYS:
             raise BloxError(f"no setting is called {key!r}", where=where, fix=suggestion(key, _NODE_KEYS))
-    count, gpus, rack = group.get("count", 1), group.get("gpus"), group.get("rack", 0)
-    for key, value in (("count", count), ("gpus", gpus), ("rack", rack)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < (0 if key == "rack" else 1):
-            raise BloxError(f"{key} is {value!r}", where=where, fix=f"{key} must be a whole number")
-    _positive(count, gpus, where)
+    count, gpus, rack = (_whole(group, key, where) for key in ("count", "gpus", "rack"))
+    _check_size(count, gpus, already, where)
     kind = str(group.get("gpu_type", DEFAULT_TYPE))
     name = str(group.get("name", f"{kind}-{already}"))
     cpu = _number(group.get("cpu", 0.0), "cpu", where)
@@ -298,6 +302,15 @@ def _toml_speeds(groups: list[Any], where: str) -> tuple[tuple[str, float], ...]
                     fix="give a type one speed, or the second group another gpu_type",
                 )
     return tuple(sorted(found.items()))
+
+
+def _whole(group: dict[str, Any], key: str, where: str) -> int:
+    value, least = group.get(key, {"count": 1, "rack": 0}.get(key)), 0 if key == "rack" else 1
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_GPUS:
+        raise BloxError(
+            f"{key} is {value!r}", where=where, fix=f"{key} must be a whole number, {least} or more"
+        )
+    return value
 
 
 def _matrix(kind: str, rows: Any, nodes: list[Node], where: str) -> tuple[tuple[float, ...], ...]:

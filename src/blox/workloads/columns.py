@@ -17,9 +17,12 @@ Array = np.ndarray[Any, Any]
 NAN = float("nan")
 
 # Beyond these a value is a slip of the pen, and a run would take for ever or lose its precision.
+SHORTEST_S = 0.001  # a job of a millisecond: generators know no finer times
 LONGEST_S = 1e9  # a job of 31 years
 LATEST_S = 1e10  # any date as seconds since 1970, for 300 years to come
 MOST_GPUS = 10_000_000
+LARGEST_SIZE = 1e9  # cores, GB of memory, samples per step
+LARGEST_COUNT = 1e15  # steps of a job; priorities, either way
 LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float
 
 
@@ -57,7 +60,8 @@ class Column:
         """The valid range in words that follow the name: `must be a number above 0, and at most 9`."""
         kind = f"a {'whole ' if self.is_whole else ''}number"
         low = f"above {self.above:,g}" if self.above is not None else ""
-        low = f"{self.least:,g} or more" if self.least is not None else low
+        if self.least is not None:
+            low = f"{self.least:,.0f} or more" if self.least == int(self.least) else f"{self.least:g} or more"
         high = (
             "" if self.most is None else f"at most {self.most:,.0f}{f' ({self.note})' if self.note else ''}"
         )
@@ -114,7 +118,7 @@ COLUMNS: dict[str, Column] = {
             np.float64,
             None,
             "seconds it runs in isolation on what it asks for",
-            above=0,
+            least=SHORTEST_S,
             most=LONGEST_S,
             note="31 years",
         ),
@@ -123,20 +127,33 @@ COLUMNS: dict[str, Column] = {
         Column("group", object, "", "the app or experiment that it belongs to"),
         Column("model", object, "", "the neural network it trains"),
         Column("job_type", object, "", "what kind of job it is: training, evaluation, ..."),
-        Column("priority", np.int64, 0, "larger is more urgent"),
+        Column("priority", np.int64, 0, "larger is more urgent", least=-LARGEST_COUNT, most=LARGEST_COUNT),
         Column(
             "deadline_s",
             np.float64,
             NAN,
             "seconds from the start of the trace by which it should finish",
             least=0,
+            most=10 * LATEST_S,
         ),
         Column("min_gpus", np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)", least=0),
-        Column("max_gpus", np.int64, 0, "most GPUs it can use (0: as many as it asks for)", least=0),
+        Column(
+            "max_gpus",
+            np.int64,
+            0,
+            "most GPUs it can use (0: as many as it asks for)",
+            least=0,
+            most=MOST_GPUS,
+        ),
         Column("share_milli", np.int64, 1000, "thousandths of each GPU that it needs", least=1, most=1000),
         Column("gpu_types", object, "", "the GPU types it may use, joined with | (empty: any)"),
         Column(
-            "cpu", np.float64, NAN, "CPU cores it asks for in all (empty: its share of the node)", least=0
+            "cpu",
+            np.float64,
+            NAN,
+            "CPU cores it asks for in all (empty: its share of the node)",
+            least=0,
+            most=LARGEST_SIZE,
         ),
         Column(
             "memory_gb",
@@ -144,15 +161,26 @@ COLUMNS: dict[str, Column] = {
             NAN,
             "host memory it asks for in all, GB (empty: its share of the node)",
             least=0,
+            most=LARGEST_SIZE,
         ),
-        Column("batch_size", np.int64, 0, "samples per step (0: not known)", least=0),
+        Column("batch_size", np.int64, 0, "samples per step (0: not known)", least=0, most=LARGEST_SIZE),
         Column(
-            "min_batch_size", np.int64, 0, "fewest samples per step (0: as its application allows)", least=0
+            "min_batch_size",
+            np.int64,
+            0,
+            "fewest samples per step (0: as its application allows)",
+            least=0,
+            most=LARGEST_SIZE,
         ),
         Column(
-            "max_batch_size", np.int64, 0, "most samples per step (0: as its application allows)", least=0
+            "max_batch_size",
+            np.int64,
+            0,
+            "most samples per step (0: as its application allows)",
+            least=0,
+            most=LARGEST_SIZE,
         ),
-        Column("iterations", np.float64, NAN, "steps that it takes in all", above=0),
-        Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0),
+        Column("iterations", np.float64, NAN, "steps that it takes in all", above=0, most=LARGEST_COUNT),
+        Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0, most=LONGEST_S),
     )
 }

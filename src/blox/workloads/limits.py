@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from blox.errors import BloxError
 
+LARGEST = 10**15
+LEAST, MOST = 1e-6, 1e12  # beyond these a parameter is a slip of the pen, and sums of times lose their sense
+
 
 def above_zero(name: str, value: float, unit: str) -> None:
-    """Raises BloxError unless the value is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise BloxError(f"{name} is {value!r}", fix=f"{name} must be a number above 0 ({unit})")
+    """Raises BloxError unless the value is above 0, and neither so small nor so large as to be a slip."""
+    if not LEAST <= value <= MOST:
+        words = f"{name} must be a number above 0 ({unit}), {LEAST:g} to {MOST:g}"
+        raise BloxError(f"{name} is {value!r}", fix=words)
 
 
 def zero_or_more(name: str, value: float, unit: str) -> None:
-    """Raises BloxError unless the value is finite and not below 0."""
-    if not (math.isfinite(value) and value >= 0):
-        raise BloxError(f"{name} is {value!r}", fix=f"{name} must be a number, 0 or more ({unit})")
+    """Raises BloxError unless the value is 0 or more, and not so large as to be a slip."""
+    if not 0 <= value <= MOST:
+        words = f"{name} must be a number, 0 or more ({unit}), at most {MOST:g}"
+        raise BloxError(f"{name} is {value!r}", fix=words)
 
 
 def whole(name: str, value: int | None, least: int) -> None:
     """Raises BloxError unless the value is None or a whole number of at least `least`."""
-    if value is not None and (not isinstance(value, (int, np.integer)) or value < least):
-        raise BloxError(f"{name} is {value!r}", fix=f"{name} must be a whole number, {least} or more")
+    if value is not None and (not isinstance(value, (int, np.integer)) or not least <= value <= LARGEST):
+        words = f"{name} must be a whole number, {least} or more, and at most {LARGEST:,}"
+        raise BloxError(f"{name} is {value!r}", fix=words)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from blox.errors import BloxError
-from blox.workloads.source_rows import SourceRows, read_delimited
+from blox.workloads.pollux_files import Shape, figures, placements, validation_runs
 from blox.workloads.table import Array
 
 GPUS_PER_NODE = 4  # of the machines that the applications were measured on
@@ -42,7 +41,7 @@ class Application:
         self.folder = folder
         self.name = folder.name
         self.curves = _step_curves(folder)
-        self.runs = _validation_runs(folder)
+        self.runs = validation_runs(folder, "progress", "grad_sqr", "grad_var")
         smallest = min(x[0] for x, _, _ in self.curves.values())
         self.local_range = (
             smallest,
@@ -115,16 +114,16 @@ def applications_in(folder: Path) -> list[str]:
 
 def _step_curves(folder: Path) -> dict[int, tuple[Array, Array, Array]]:
     """By number of GPUs on packed nodes: batch per GPU (ascending), step seconds, sync seconds."""
-    placements = _read(folder / "placements.csv", "placement", "local_bsz", "step_time", "sync_time")
-    shapes = placements.text("placement")
+    times = ("local_bsz", "step_time", "sync_time")
+    shapes, columns = placements(folder, *times)
     measured: dict[int, list[tuple[float, float, float]]] = {}
-    for shape, *point in zip(shapes, *_numbers(placements, "local_bsz", "step_time", "sync_time")):
-        gpus = sum(map(int, shape))
+    for shape, *point in zip(shapes, *columns):
+        gpus = sum(shape)
         if shape == _packed(gpus):
             measured.setdefault(gpus, []).append((point[0], point[1], point[2]))
     if (folder / "scalability.csv").is_file():
-        names = ("num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time")
-        for nodes, gpus, *point in zip(*_numbers(_read(folder / "scalability.csv", *names), *names)):
+        columns = figures(folder / "scalability.csv", "num_nodes", "num_replicas", *times)
+        for nodes, gpus, *point in zip(*columns):
             if nodes == math.ceil(gpus / GPUS_PER_NODE):
                 measured.setdefault(int(gpus), []).append((point[0], point[1], point[2]))
     if not measured:
@@ -132,32 +131,7 @@ def _step_curves(folder: Path) -> dict[int, tuple[Array, Array, Array]]:
     return {gpus: tuple(np.array(sorted(points)).T) for gpus, points in measured.items()}
 
 
-def _packed(gpus: int) -> str:
-    """The placement on as few nodes as possible, as the measurements write it: the part-filled node first."""
+def _packed(gpus: int) -> Shape:
+    """The placement on as few nodes as possible, as the measurements have it: the part-filled node first."""
     full, rest = divmod(gpus, GPUS_PER_NODE)
-    return (str(rest) if rest else "") + str(GPUS_PER_NODE) * full
-
-
-def _validation_runs(folder: Path) -> dict[int, dict[str, Array]]:
-    runs = {}
-    for file in sorted(folder.glob("validation-*.csv")):
-        size = re.fullmatch(r"validation-(\d+)", file.stem)
-        if size:
-            names = ("progress", "grad_sqr", "grad_var")
-            runs[int(size.group(1))] = dict(zip(names, _numbers(_read(file, *names), *names)))
-    if not runs:
-        raise BloxError(
-            "no validation-<batch size>.csv here", where=str(folder), fix="give Pollux's own profiles"
-        )
-    return runs
-
-
-def _read(file: Path, *names: str) -> SourceRows:
-    return read_delimited(str(file), required=names)
-
-
-def _numbers(rows: SourceRows, *names: str) -> list[Array]:
-    found = [rows.number(name) for name in names]
-    if rows.problems:
-        raise sorted(rows.problems)[0].error(rows.source)
-    return found
+    return ((rest,) if rest else ()) + (GPUS_PER_NODE,) * full

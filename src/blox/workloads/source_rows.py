@@ -62,9 +62,20 @@ class SourceRows:
         array[:] = self._cells(name)
         return array
 
-    def number(self, name: str, *, default: float | None = None) -> Array:
-        """A column as finite numbers; an empty cell is `default`, or a fault where there is none."""
-        return self._converted(name, float, default, "write a number")
+    def number(self, name: str, *, default: float | None = None, least: float = -math.inf) -> Array:
+        """A column as finite numbers; an empty cell is `default`, or a fault where there is none.
+
+        `least` is for columns that are not ours: the range of our own columns is checked later.
+        """
+        values = self._converted(name, float, default, "write a number")
+        low = values < least
+        self.fault(
+            self.kept & low,
+            lambda row: _wrong_cell(name, self._cells(name)[row]),
+            f"{name} must be {least:g} or more",
+        )
+        values[low] = math.nan
+        return values
 
     def whole(self, name: str, *, default: float | None = None) -> Array:
         """A column as whole numbers (in a float array, so that faults can be NaN)."""
@@ -110,15 +121,17 @@ class SourceRows:
         self, name: str, convert: Callable[[str], float], default: float | None, fix: str
     ) -> Array:
         cells = self._cells(name)
+        if convert is float and not _all_plain(cells):
+            convert = plain_number
         try:  # nearly every file takes this path: no cell is empty, none is wrong
             values = np.fromiter(map(convert, cells), dtype=np.float64, count=len(cells))
-        except ValueError:
+        except (ValueError, OverflowError):
             values = np.full(len(cells), math.nan)
             for row, cell in enumerate(cells):
                 if not cell.strip() and default is not None:
                     values[row] = default
                     continue
-                with contextlib.suppress(ValueError):
+                with contextlib.suppress(ValueError, OverflowError):
                     values[row] = convert(cell)
         wrong = self.kept & ~np.isfinite(values)
         if default is not None and not math.isfinite(default) and wrong.any():
@@ -189,6 +202,18 @@ def read_delimited(
     return table
 
 
+def plain_number(cell: str) -> float:
+    """A number as data files write it. Python's own `1_000` and digits of other scripts are ValueErrors."""
+    if "_" in cell or not cell.isascii():
+        raise ValueError(cell)
+    return float(cell)
+
+
+def _all_plain(cells: Sequence[str]) -> bool:
+    together = "".join(cells)
+    return "_" not in together and together.isascii()
+
+
 def seconds_of(cell: str) -> float:
     """Seconds since 1970 UTC of `YYYY-MM-DD HH:MM:SS`, with or without a zone. Raises ValueError."""
     moment = datetime.fromisoformat(cell.strip())
@@ -214,9 +239,12 @@ def _check_header(path: str, line: int, names: list[str], required: Sequence[str
     for name in required:
         if name not in names:
             raise MissingColumn(path, name, names)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise BloxError(f"the column {twice[0]!r} is there twice", where=f"{path}:{line}", fix="name it once")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            what = f"the column {name!r} is there twice" if name else "two columns have no name"
+            raise BloxError(what, where=f"{path}:{line}", fix="name each column once")
+        seen.add(name)
 
 
 def _cells_in_line(cells: Sequence[str], wanted: int) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 from blox import registry
 from blox.errors import BloxError, suggestion
 from blox.workloads import extra
+from blox.workloads.limits import whole
 from blox.workloads.table import JobTable, Workload
 from blox.workloads.trace import Trace
 
@@ -29,6 +30,7 @@ _OUR_CSV = re.compile(r"\.csv(\.gz)?$")
 
 def workload_rng(seed: int) -> np.random.Generator:
     """The stream of random numbers that workloads draw from for a seed, apart from every policy's."""
+    whole("seed", seed, 0)
     sequence = np.random.SeedSequence(entropy=seed, spawn_key=(zlib.crc32(b"workload"),))
     return np.random.Generator(np.random.PCG64(sequence))
 
@@ -62,7 +64,10 @@ def workload_from_spec(spec: str) -> Workload:
 
 
 def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
-    """The first jobs of a workload as one table (None: all of a trace). Fewer where it ends before."""
+    """The first jobs of a workload as one table (None: all of a trace). Fewer where it ends before.
+
+    Raises BloxError for a job that no run would take.
+    """
     found: list[JobTable] = []
     count = 0
     for batch in workload.batches(workload_rng(seed)):
@@ -73,7 +78,9 @@ def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
     if not found:
         raise BloxError("the workload has no jobs", fix="let batches() yield at least one table")
     table = found[0] if len(found) == 1 else _joined(found)
-    return table if jobs is None or len(table) <= jobs else table.take(slice(0, jobs))
+    table = table if jobs is None or len(table) <= jobs else table.take(slice(0, jobs))
+    table.validate()
+    return table
 
 
 def _joined(tables: list[JobTable]) -> JobTable:

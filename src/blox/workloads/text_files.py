@@ -1,19 +1,38 @@
-"""Text files as users have them: plain or gzipped, read whole, written all at once or not at all."""
+"""Text files as users have them: plain or gzipped, read whole, written all at once or not at all.
+
+TOML and JSON too: whatever is wrong with such a file is told with its name, and none can take all memory.
+"""
 
 from __future__ import annotations
 
+import csv
 import gzip
-import os
-import tempfile
+import json
+import tomllib
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from blox.errors import BloxError, sought
+from blox.whole_file import write_whole
+
+MOST_BYTES = 2**29  # of a trace, unpacked: the jobs of the largest public ones take half of it
+MOST_TABLE_BYTES = 2**26
+MOST_TOML_BYTES = 2**22  # a cluster of tens of thousands of nodes, each with a name
+
+
+def user_path(path: str | Path) -> Path:
+    """A path as users write it: `~` is a home. Raises BloxError where there is none."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise BloxError(str(error), where=str(path), fix="write the path without ~") from None
 
 
 def require_file(path: str | Path) -> Path:
     """The path of a file that exists. Raises BloxError otherwise."""
-    file = Path(path).expanduser()
+    file = user_path(path)
     if file.is_dir():
         raise BloxError(
             "is a folder, not a file", where=str(path), fix="give the path of the trace file itself"
@@ -31,22 +50,17 @@ def read_text(path: str | Path) -> str:
 
     Raises BloxError naming the file (and the line where there is one).
     """
+    file = require_file(path)
     try:
-        content = require_file(path).read_bytes()
+        content = _unpacked(file) if _is_gzip(file) else _plain(file, MOST_BYTES)
     except OSError as error:
         raise BloxError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise BloxError(
-                f"the gzip file is damaged: {error}", where=str(path), fix="fetch it again, or unpack it"
-            ) from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BloxError("is not UTF-8 text", where=f"{path}:{line}", fix="save the file as UTF-8") from None
+    text = _decoded(content, path)
+    if (at := text.find("\0")) >= 0:
+        line = text.count("\n", 0, at) + 1
+        raise BloxError(
+            "holds a NUL character, which no text does", where=f"{path}:{line}", fix="mend the line"
+        )
     if text.startswith("version https://git-lfs"):
         raise BloxError(
             "is a Git LFS pointer, not the trace itself", where=str(path), fix="run `git lfs pull` there"
@@ -54,28 +68,111 @@ def read_text(path: str | Path) -> str:
     return text
 
 
+def read_table(path: str | Path, *, fix: str, most: int = MOST_TABLE_BYTES) -> str:
+    """The text of a smaller file, such as a table of profiles. `fix` says what file is wanted."""
+    try:
+        return _decoded(_plain(user_path(path), most), path)
+    except FileNotFoundError:
+        what = "cannot be read: no such file"
+        raise BloxError(what, where=str(path), fix=f"{fix}{sought(str(path))}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise BloxError(f"cannot be read: {_reason(error)}", where=str(path), fix=fix) from None
+
+
+def read_cells(path: str | Path, *, fix: str) -> list[tuple[int, list[str]]]:
+    """The lines of a small CSV, each with its number and its cells; those that begin with # are comments."""
+    found = []
+    for number, line in enumerate(read_table(path, fix=fix).splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                found.append((number, [cell.strip() for cell in next(csv.reader([line]))]))
+            except csv.Error as error:
+                raise BloxError(f"is not CSV: {error}", where=f"{path}:{number}", fix=fix) from None
+    return found
+
+
+def read_toml(path: str | Path, *, fix: str) -> dict[str, Any]:
+    """A TOML file as a table. Raises BloxError, with `fix` for a file that is not what it should be."""
+    text = read_table(path, fix=fix, most=MOST_TOML_BYTES)
+    table: dict[str, Any] = parsed(tomllib.loads, text, kind="TOML", where=str(path), fix=fix)
+    return table
+
+
+def read_json(path: str | Path, *, fix: str) -> Any:
+    """What a JSON file holds. Raises BloxError naming the file, and the line where there is one."""
+    return parsed(json.loads, read_table(path, fix=fix), kind="JSON", where=str(path), fix=fix)
+
+
+def parsed(parse: Callable[[str], Any], text: str, *, kind: str, where: str, fix: str) -> Any:
+    """What `parse` makes of a text; whatever it cannot read is told in words."""
+    try:
+        return parse(text)
+    except json.JSONDecodeError as error:
+        raise BloxError(f"is not JSON: {error.msg}", where=f"{where}:{error.lineno}", fix=fix) from None
+    except (ValueError, RecursionError) as error:
+        raise BloxError(f"is not {kind}: {_reason(error)}", where=where, fix=fix) from None
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Writes a file whole or leaves what was there; a name ending in .gz is gzipped."""
-    file = Path(path).expanduser()
+    file = user_path(path)
     if not file.parent.is_dir():
         raise BloxError("no such folder", where=str(file.parent), fix=f"mkdir -p {file.parent}")
     content = text.encode()
     if file.suffix == ".gz":
         content = gzip.compress(content, mtime=0)  # no time stamp: the same jobs give the same bytes
     try:
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        write_whole(file, content)
     except OSError as error:
         raise BloxError(f"cannot be written: {error.strerror}", where=str(file)) from None
+
+
+def _is_gzip(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+def _plain(file: Path, most: int) -> bytes:
+    with file.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise _too_large(file, most, "has")
+    return content
+
+
+def _unpacked(file: Path) -> bytes:
+    content = bytearray()
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, file)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise BloxError(f"cannot be written: {error.strerror}", where=str(file)) from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        with gzip.open(file, "rb") as stream:
+            while piece := stream.read(2**20):
+                content += piece
+                if len(content) > MOST_BYTES:
+                    raise _too_large(file, MOST_BYTES, "unpacks to")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BloxError(
+            f"the gzip file is damaged: {error}", where=str(file), fix="fetch it again, or unpack it"
+        ) from None
+    return bytes(content)
+
+
+def _too_large(file: Path, most: int, verb: str) -> BloxError:
+    return BloxError(
+        f"{verb} more than {most // 2**20:,} MB", where=str(file), fix="give a part of it, in several files"
+    )
+
+
+def _decoded(content: bytes, path: str | Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BloxError("is not UTF-8 text", where=f"{path}:{line}", fix="save the file as UTF-8") from None
+
+
+def _reason(error: Exception) -> str:
+    """What a parser could not read, without Python's advice to programmers."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "a number has thousands of digits" if "integer string conversion" in str(error) else str(error)

@@ -14,6 +14,7 @@ import numpy as np
 from blox.optional import declared
 from blox.registry import name_of, parameters
 from blox.workloads.table import JobTable
+from blox.workloads.text_files import user_path
 
 
 class Reader(Protocol):
@@ -64,7 +65,7 @@ class Trace:
     def files(self) -> list[Path]:
         """The files that the jobs come from."""
         listed = declared(self.reader, "files")
-        return list(listed()) if listed else [Path(self.reader.path).expanduser()]
+        return list(listed()) if listed else [user_path(self.reader.path)]
 
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Yields the one table; `rng` is not used."""

@@ -42,8 +42,9 @@ def _ordered(low: str, high: str, *, blamed: str) -> Rule:
     )
 
 
+NAME = "must not be empty or blank, and hold no NUL character"
 RULES = (
-    Rule("job_id", "must not be empty", ("job_id",), lambda c: _empty(c["job_id"])),
+    Rule("job_id", NAME, ("job_id",), lambda c: _no_name(c["job_id"])),
     *(_range(column) for column in COLUMNS.values() if not column.is_text),
     _ordered("min_gpus", "gpus", blamed="min_gpus"),
     _ordered("gpus", "max_gpus", blamed="max_gpus"),
@@ -79,10 +80,12 @@ def repeated_ids(ids: Array) -> dict[int, int]:
         return {}
     first: dict[Any, int] = {}
     firsts = [first.setdefault(name, row) for row, name in enumerate(names)]
-    return {row: earlier for row, earlier in enumerate(firsts) if earlier != row and names[row] != ""}
+    return {row: earlier for row, earlier in enumerate(firsts) if earlier != row and str(names[row]).strip()}
 
 
-def _empty(ids: Array) -> Array:
+def _no_name(ids: Array) -> Array:
+    """Which ids are no names; at a NUL many programs stop reading."""
     if ids.dtype.kind != "O":
         return np.zeros(len(ids), dtype=bool)
-    return np.fromiter((name == "" for name in ids.tolist()), dtype=bool, count=len(ids))
+    texts = map(str, ids.tolist())
+    return np.fromiter((not text.strip() or "\0" in text for text in texts), dtype=bool, count=len(ids))

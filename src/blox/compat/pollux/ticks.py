@@ -21,6 +21,7 @@ from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.pollux_profiles import applications_beside
 from blox.workloads.table import Array, JobTable
+from blox.workloads.text_files import user_path
 
 OWN_BATCH = {"ncf": 32768}  # the artifact fixes the batch size of this application also under Pollux
 
@@ -94,8 +95,8 @@ class TickSimulation(IntervalSimulation):
         """The measurements of an application; errors name those that are there."""
         known = self._applications
         if name not in known:
-            source, given = Path(jobs.source).expanduser(), self._truth.folder
-            folder = Path(given).expanduser() if given else applications_beside(source)
+            source, given = user_path(jobs.source), self._truth.folder
+            folder = user_path(given) if given else applications_beside(source)
             if not (folder / name / "placements.csv").is_file():
                 raise _not_measured(name, folder, jobs.source)
             known[name] = Application(folder / name)

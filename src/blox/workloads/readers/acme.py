@@ -46,7 +46,7 @@ class Acme(TraceReader):
         if rows.has("cpu_num"):
             found["cpu"] = rows.number("cpu_num", default=np.nan)
         if rows.has("mem_per_pod_GB") and rows.has("node_num"):
-            nodes = np.maximum(rows.number("node_num", default=1.0), 1.0)
-            found["memory_gb"] = rows.number("mem_per_pod_GB", default=np.nan) * nodes
+            nodes = np.maximum(rows.number("node_num", default=1.0, least=0), 1.0)
+            found["memory_gb"] = rows.number("mem_per_pod_GB", default=np.nan, least=0) * nodes
             rows.notes.append("memory_gb is mem_per_pod_GB times node_num: one pod per node")
         return found

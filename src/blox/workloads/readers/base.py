@@ -16,6 +16,7 @@ import numpy as np
 from blox.errors import BloxError, suggestion
 from blox.registry import classes
 from blox.workloads.extra import check_names, numbers_or_text
+from blox.workloads.limits import whole
 from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
 from blox.workloads.table import COLUMNS, Array, JobTable
 from blox.workloads.text_files import require_file
@@ -51,16 +52,12 @@ class TraceReader(ABC):
     assumptions: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        if self.start < 0:
-            raise BloxError(f"start is {self.start}", fix="start must be 0 or more: jobs to skip")
-        if self.jobs is not None and self.jobs < 1:
-            raise BloxError(f"jobs is {self.jobs}", fix="jobs must be 1 or more: jobs to keep")
-        if self.max_gpus is not None and self.max_gpus < 1:
-            raise BloxError(f"max_gpus is {self.max_gpus}", fix="max_gpus must be 1 or more")
-        if not (0 < self.scale < float("inf")):
-            raise BloxError(
-                f"scale is {self.scale}", fix="scale must be above 0: it multiplies inter-arrival times"
-            )
+        whole("start", self.start, 0)
+        whole("jobs", self.jobs, 1)
+        whole("max_gpus", self.max_gpus, 1)
+        if not 1e-9 <= self.scale <= 1e9:
+            fix = "scale must be above 0, 1e-09 to 1e+09: it multiplies inter-arrival times"
+            raise BloxError(f"scale is {self.scale}", fix=fix)
 
     def rows(self) -> SourceRows:
         """The rows of the file. Formats that are no plain CSV with a header have their own."""
@@ -117,7 +114,8 @@ class TraceReader(ABC):
             rows = self.rows()
         except MissingColumn as fault:
             raise self._told_of_other_formats(fault) from None
-        columns = {name: values for name, values in self.columns(rows).items() if values is not None}
+        with np.errstate(all="ignore"):  # what comes of senseless numbers is out of range, and told below
+            columns = {name: values for name, values in self.columns(rows).items() if values is not None}
         if self.group:
             columns["group"] = self._grouped(rows, columns)
         self._check(rows, columns)
@@ -221,6 +219,12 @@ class TraceReader(ABC):
             notes.append("submission times shifted so that the first job kept is submitted at 0")
         if self.scale != 1.0:
             moved = moved * self.scale
+            if COLUMNS["submit_s"].out_of_range(moved).any():
+                raise BloxError(
+                    f"scale={self.scale!r} puts the last submission at {float(moved.max()):g} s",
+                    where=self.path,
+                    fix=f"give a smaller scale: submit_s {COLUMNS['submit_s'].rule}",
+                )
             notes.append(
                 f"times between submissions multiplied by {self.scale!r}; durations are as they were"
             )

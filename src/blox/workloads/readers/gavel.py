@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from blox.registry import register
 from blox.workloads.readers.base import Names, TraceReader
 from blox.workloads.source_rows import SourceRows, read_delimited
 from blox.workloads.table import Array
-from blox.workloads.text_files import read_text, require_file
+from blox.workloads.text_files import read_json, read_text, require_file
 
 COLUMNS = (
     "job_type",
@@ -29,7 +28,7 @@ COLUMNS = (
     "SLO",
     "arrival_time",
 )
-_BATCH = re.compile(r"\(batch size (\d+)\)")
+_BATCH = re.compile(r"\(batch size ([0-9]{1,15})\)")
 
 
 @register.reader("gavel")
@@ -132,14 +131,7 @@ class Gavel(TraceReader):
                 where=self.path,
                 fix=f"gavel:{self.path}?throughputs=simulation_throughputs.json (and &reference=v100)",
             )
-        try:
-            tables = json.loads(read_text(self.throughputs))
-        except json.JSONDecodeError as error:
-            raise BloxError(
-                f"is not JSON: {error.msg}",
-                where=f"{self.throughputs}:{error.lineno}",
-                fix="give Gavel's own table",
-            ) from None
+        tables = read_json(self.throughputs, fix="give Gavel's own table")
         if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
             raise BloxError(
                 "is not a throughput table",

@@ -13,7 +13,7 @@ from blox.registry import register
 from blox.workloads.readers.base import Names, TraceReader
 from blox.workloads.source_rows import SourceRows, read_delimited
 from blox.workloads.table import Array
-from blox.workloads.text_files import read_text, require_file
+from blox.workloads.text_files import read_text, require_file, user_path
 
 # the columns as the trace's own *.header files list them; used where those files are absent
 JOB_COLUMNS = ("job_name", "inst_id", "user", "status", "start_time", "end_time")
@@ -89,7 +89,7 @@ class Pai(TraceReader):
         }
 
     def _job_table(self) -> Path:
-        path = Path(self.path).expanduser()
+        path = user_path(self.path)
         return _in_folder(path, "pai_job_table") if path.is_dir() else require_file(path)
 
     def _task_table(self) -> Path:
@@ -127,10 +127,9 @@ def _table(file: Path, known: tuple[str, ...]) -> SourceRows:
 
 def _task_sums(tasks: SourceRows) -> dict[str, tuple[float, float, float, str]]:
     """Per job: GPU and CPU in hundredths, memory in GB, and the GPU types of its tasks joined with |."""
-    instances = tasks.number("inst_num", default=1.0)
-    gpu, cpu, memory = (
-        instances * tasks.number(n, default=0.0) for n in ("plan_gpu", "plan_cpu", "plan_mem")
-    )
+    instances = tasks.number("inst_num", default=1.0, least=0)
+    plans = [tasks.number(name, default=0.0, least=0) for name in ("plan_gpu", "plan_cpu", "plan_mem")]
+    gpu, cpu, memory = (instances * plan for plan in plans)
     if tasks.problems:
         raise sorted(tasks.problems)[0].error(tasks.source, more=len(tasks.problems) - 1)
     sums: dict[str, tuple[float, float, float, str]] = {}

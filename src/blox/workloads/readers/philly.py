@@ -13,7 +13,7 @@ from blox.registry import register
 from blox.workloads.readers.base import Names, TraceReader, only_tenant
 from blox.workloads.source_rows import SourceRows, read_delimited, seconds_of
 from blox.workloads.table import Array
-from blox.workloads.text_files import read_text
+from blox.workloads.text_files import parsed, read_text
 
 
 @register.reader("philly")
@@ -145,14 +145,13 @@ def _json_objects(path: str, text: str) -> list[tuple[int, Any]]:
     at = _skip(text, at + 1)
     while text[at : at + 1] != "]":
         line, counted = line + text.count("\n", counted, at), at
-        try:
-            element, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            raise BloxError(
-                f"is not JSON: {error.msg}",
-                where=f"{path}:{error.lineno}",
-                fix="mend that line, or fetch the file again",
-            ) from None
+        element, at = parsed(
+            lambda whole, at=at: decoder.raw_decode(whole, at),  # type: ignore[misc]
+            text,
+            kind="JSON",
+            where=path,
+            fix="mend that line, or fetch the file again",
+        )
         found.append((line, element))
         at = _skip(text, at)
         if text[at : at + 1] == ",":

@@ -20,7 +20,7 @@ from blox.workloads.pollux_profiles import (
 from blox.workloads.readers.base import Names, TraceReader
 from blox.workloads.source_rows import SourceRows
 from blox.workloads.table import Array
-from blox.workloads.text_files import require_file
+from blox.workloads.text_files import require_file, user_path
 
 
 @register.reader("pollux")
@@ -98,5 +98,5 @@ class Pollux(TraceReader):
 
     def _folder(self) -> Path:
         if self.applications:
-            return Path(self.applications).expanduser()
-        return applications_beside(Path(self.path).expanduser())
+            return user_path(self.applications)
+        return applications_beside(user_path(self.path))

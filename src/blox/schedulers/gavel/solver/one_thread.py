@@ -39,7 +39,7 @@ def _controls() -> list[tuple[Any, Any]]:
     """(get, set) of the number of threads of every OpenBLAS that is loaded."""
     if not MAPS.is_file():
         return []
-    paths = {line.split()[-1] for line in MAPS.read_text().splitlines() if "openblas" in line}
+    paths = {line.split()[-1] for line in MAPS.read_text(encoding="utf-8").splitlines() if "openblas" in line}
     found = []
     for path in sorted(paths):
         library = ctypes.CDLL(path)

@@ -1,0 +1,33 @@
+"""The limits that docs/files.md tells are those of the code."""
+
+from blox import clock
+from blox.experiment import standstill, sweep
+from blox.experiment.parts import LARGEST_COUNT
+from blox.performance import overheads
+from blox.state import cluster_spec
+from blox.workloads import columns, limits, text_files
+
+
+def test_the_page_tells_the_limits_of_the_code(project):
+    text = (project / "docs" / "files.md").read_text(encoding="utf-8")
+    shown = dict(
+        line.strip("| \n").split(" | ")
+        for line in text.split("## Limits of input")[1].splitlines()
+        if " | " in line
+    )
+    mega = 2**20
+    assert list(shown.values())[1:] == [
+        f"{clock.SHORTEST_S:g} to {clock.LONGEST_S:,.0f} s",
+        f"{clock.SHORTEST_QUANTUM_S:g} to {clock.LONGEST_S:,.0f} s",
+        f"{overheads.LONGEST_S:,.0f} s",
+        f"{limits.LEAST:g} to {limits.MOST:g}",
+        "1e-09 to 1e+09",
+        f"{LARGEST_COUNT:,}",
+        f"{cluster_spec.MOST_NODES:,}",
+        f"{columns.MOST_GPUS:,}",
+        f"{sweep.MOST_RUNS:,}",
+        f"{text_files.MOST_BYTES // mega} MB",
+        f"{text_files.MOST_TABLE_BYTES // mega} MB",
+        f"{text_files.MOST_TOML_BYTES // mega} MB",
+        f"{standstill.ROUNDS:,}",
+    ]
