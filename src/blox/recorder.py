@@ -15,6 +15,7 @@ import numpy as np
 
 from blox.failures.log import FailureLog
 from blox.state.cluster import ClusterState
+from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation, Plan
@@ -76,6 +77,7 @@ class Recorder:
         self._began = bytearray()  # jobs that began to wait, as _raw()
         self._ceased = bytearray()  # jobs that waited no longer
         self._gone = bytearray()  # jobs that have finished
+        self._gone_before = 0  # jobs that had finished before the recording began
         self._finished = 0  # jobs that have finished since the last round that was noted
         self._submitted = self._held = 0  # when a round was last noted
         self._handed_out = 0  # GPUs given out in the round that is running
@@ -88,6 +90,19 @@ class Recorder:
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
+
+    def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Begins in the middle of a run: what was finished, waiting and running then counts from now on."""
+        rows = np.arange(job_state.submitted)
+        gone = rows[job_state.columns.status[: job_state.submitted] == FINISHED]
+        self._gone += _raw(gone)
+        self._gone_before = len(gone)
+        self._began += _raw(job_state.active[~job_state.running])
+        held = cluster_state.allocation
+        if held.size:
+            self._starts.append((job_state.now, held.jobs, held.counts, held.gpus))
+        self.shared = cluster_state.holdings.shared
+        self._disturbed = True  # the first round is noted, whatever it changes
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -284,7 +299,7 @@ class Recorder:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
         gone = _rows(self._gone)
         submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
-        finished = noted["finished"].cumsum()
+        finished = self._gone_before + noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:

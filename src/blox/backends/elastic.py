@@ -73,6 +73,9 @@ class ElasticSimulation(AdjustingSimulation):
         self._staged.check_jobs(jobs)
         super()._learn(jobs, rows, job_state)
 
+    def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        self._project(grants, job_state.columns.anchor.take(grants.jobs), cluster_state, job_state)
+
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
         now = job_state.now

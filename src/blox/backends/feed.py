@@ -35,6 +35,11 @@ class JobFeed:
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
         self.ended = False
 
+    def resume(self, jobs: JobTable) -> None:
+        """Goes on behind jobs that have been submitted before: its own come after them."""
+        self.submit_s = jobs.columns["submit_s"]
+        self._durations = [jobs.columns["duration_s"]]
+
     @property
     def duration_s(self) -> Array:
         """The true duration of every staged job: for results, not for policies."""

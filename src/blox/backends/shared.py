@@ -59,6 +59,10 @@ class SharedSimulation(AdjustingSimulation):
         rows = np.array(sorted(over), dtype=np.int64)
         return rows, ends.take(rows)
 
+    def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        self._rates(grants, cluster_state, job_state)
+        super()._go_on(grants, cluster_state, job_state)
+
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
         """A job whose partner has ended goes on at the rate that it has alone."""
         rate = self._alone[row]

@@ -80,6 +80,21 @@ class Simulation(BackendBase):
             setup.job_failures,
         )
 
+    def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Goes on from states that another backend has brought here; call it once, before anything else.
+
+        `jobs` are those submitted so far, by row, with the durations that they are taken to have. Running
+        jobs keep their GPUs, their progress and their rates.
+        """
+        self._feed.resume(jobs)
+        self._learn(jobs, np.arange(len(jobs)), job_state)
+        self._go_on(cluster_state.allocation, cluster_state, job_state)
+
+    def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Notes when jobs that run already will end."""
+        c, rows = job_state.columns, grants.jobs
+        self._note_ends(rows, c.rate.take(rows), c.anchor.take(rows), job_state)
+
     def _begin(self) -> None:
         """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
 

@@ -258,9 +258,13 @@ class JobState:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
     def fork(self) -> JobState:
-        """An independent copy: whatever happens to it, this one stays as it is."""
+        """An independent copy of the jobs submitted so far: whatever happens to it, this one stays as it is.
+
+        Jobs that are staged and not submitted yet are not in it: no state knows its future.
+        """
         twin = copy.copy(self)
-        twin._hold(self.columns.copy(self._staged, self._staged))
+        twin._hold(self.columns.copy(self.submitted, self.submitted))
+        twin._staged = self.submitted
         twin._active = ActiveRows(self.active)
         twin._unread_line = None
         twin.waiting = self.waiting.copy()

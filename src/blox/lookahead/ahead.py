@@ -1,0 +1,161 @@
+"""look_ahead(): what would happen from here on, by the loop itself, on a fork of the two states.
+
+The fork is taken over by a simulation of its own, so the state may be that of a simulation or of a cluster.
+Nothing fails ahead, and no job comes but those that are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from blox.backends.feed import JobFeed
+from blox.backends.setup import BackendSetup
+from blox.backends.simulation import PerformanceModel, Simulation, SimulationBackend
+from blox.clock import Clock
+from blox.loop import run
+from blox.manager import BloxManager
+from blox.options import SimulationOptions
+from blox.performance.overheads import Overheads
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
+from blox.state.cluster import ClusterState
+from blox.state.columns import SUBMISSION
+from blox.state.jobs import JobState
+from blox.workloads.table import Array, JobTable
+
+
+@dataclass(frozen=True)
+class Policies:
+    """The three parts that decide."""
+
+    admission: AdmissionPolicy
+    scheduler: SchedulingPolicy
+    placement: PlacementPolicy
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What holds ahead, whichever policies decide: how fast jobs run, what starting costs, when jobs end."""
+
+    performance: PerformanceModel
+    overheads: Overheads
+    clock: Clock
+    termination: TerminationPolicy
+    round_s: float = 300.0
+
+
+@dataclass(frozen=True)
+class Believed:
+    """What is taken for the work of every job submitted so far, by row (s in isolation).
+
+    `expected_s` is what policies see ahead where they read durations; None: what they see now.
+    """
+
+    work_s: Array
+    expected_s: Array | None = None
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """The states at the end of a look ahead, and what was recorded on the way.
+
+    `rows` are the jobs that were present at its beginning or came since. `truncated`: some have not finished,
+    because it ended at its horizon or because nothing would change any more.
+    """
+
+    cluster_state: ClusterState
+    job_state: JobState
+    manager: BloxManager = field(repr=False)
+    rows: Array = field(repr=False)
+    begin_s: float
+    end_s: float
+
+    @property
+    def truncated(self) -> bool:
+        return self.manager.truncated
+
+
+def look_ahead(
+    cluster_state: ClusterState,
+    job_state: JobState,
+    policies: Policies,
+    conditions: Conditions,
+    believed: Believed,
+    *,
+    arrivals: Iterable[JobTable] = (),
+    until_s: float = math.inf,
+) -> Ahead:
+    """Runs the loop on a fork from `job_state.now` until its jobs are done, or until `until_s`.
+
+    Call it where policies decide: when jobs that are done have been pruned and new ones have joined the wait
+    queue. `arrivals` are jobs to come, submitted at `job_state.now` or later.
+    """
+    begin_s = job_state.now
+    cluster, jobs = cluster_state.fork(), job_state.fork()
+    if believed.expected_s is not None:
+        jobs.columns.expected_s[:] = believed.expected_s
+    backend = _simulation(conditions, arrivals, cluster)
+    backend.resume(_table(jobs, believed.work_s), cluster, jobs)
+    manager = _AheadManager(backend, conditions.clock, termination=conditions.termination)
+    manager.now = begin_s
+    manager.recorder.resume(cluster, jobs)
+    present = np.concatenate((jobs.waiting, jobs.active))
+    run(
+        manager,
+        cluster,
+        jobs,
+        admission=policies.admission,
+        scheduler=policies.scheduler,
+        placement=policies.placement,
+        on_round=_stop_at(until_s),
+    )
+    rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
+    return Ahead(cluster, jobs, manager, rows, begin_s, _end_s(manager, jobs, rows))
+
+
+class _AheadManager(BloxManager):
+    """Ends where nothing would change any more: jobs that nothing runs have not finished ahead."""
+
+    def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
+        if wake == math.inf:
+            self.terminate = self.truncated = True
+            return True
+        return super()._ends_idle(wake, cluster_state, job_state)
+
+
+def _simulation(conditions: Conditions, arrivals: Iterable[JobTable], cluster: ClusterState) -> Simulation:
+    feed = JobFeed(iter(arrivals), cluster.spec.total_gpus, lambda jobs: jobs)
+    setup = BackendSetup(
+        feed, conditions.performance, conditions.overheads, SimulationOptions(), conditions.round_s
+    )
+    return SimulationBackend().open(setup)
+
+
+def _table(job_state: JobState, work_s: Array) -> JobTable:
+    """The jobs submitted so far, with the work that they are taken to have."""
+    count, c = job_state.submitted, job_state.columns
+    columns = {name: getattr(c, name)[:count] for name in SUBMISSION}
+    extra = {name: values[:count] for name, values in c.extra.items()}
+    return JobTable({**columns, "duration_s": work_s}, "look ahead", extra=extra)
+
+
+def _stop_at(until_s: float) -> Callable[[BloxManager, JobState], None] | None:
+    """Ends a look ahead at its horizon; what would happen at that very time does not happen."""
+    if until_s == math.inf:
+        return None
+
+    def stop(manager: BloxManager, job_state: JobState) -> None:
+        if manager.now >= until_s and not manager.terminate:
+            manager.now, manager.terminate, manager.truncated = until_s, True, True
+
+    return stop
+
+
+def _end_s(manager: BloxManager, job_state: JobState, rows: Array) -> float:
+    """When a look ahead ended: at the last finish if every job has finished, otherwise when it stopped."""
+    if manager.truncated or not len(rows):
+        return manager.now
+    return float(job_state.columns.finish_s.take(rows).max())
