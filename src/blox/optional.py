@@ -67,6 +67,7 @@ _COUNT = Form("a whole number above 0", _is_count)
 _TABLE = Form("a JobTable", lambda value: any(cls.__name__ == "JobTable" for cls in type(value).__mro__))
 _WORDS = Form("a dict of texts", lambda value: isinstance(value, Mapping))
 _PART = Form("a part", lambda value: not isinstance(value, type))
+_PARTS = Form("a tuple of parts", lambda value: isinstance(value, tuple))
 _CLASS = Form("a class", lambda value: isinstance(value, type))
 
 _NAMES = Form(
@@ -96,6 +97,13 @@ _ATTRIBUTES = (
         "`stable_until` and `check_with`",
     ),
     Attribute(
+        "chooses_among",
+        ("admission", "scheduling", "placement"),
+        _PARTS,
+        (),
+        "the policies whose answers it may give: a run depends on what each of them reads",
+    ),
+    Attribute(
         "check_with",
         POLICIES,
         _TEXT,
@@ -123,6 +131,21 @@ _ATTRIBUTES = (
         _method("job_state"),
         None,
         "name -> array with one value per submitted job, added to `jobs.csv` at the end of a run",
+    ),
+    Attribute(
+        "decisions",
+        ("scheduling",),
+        _method("job_state"),
+        None,
+        "name -> array, all of one length: what it weighed and chose over time, for the table "
+        "`decisions.csv` of results. `time_s`, `combination`, `rules` and `score` are drawn",
+    ),
+    Attribute(
+        "timings",
+        ("scheduling",),
+        _method("job_state"),
+        None,
+        "name -> seconds that its decisions took, added to `timing.json` at the end of a run",
     ),
     Attribute(
         "app_column",

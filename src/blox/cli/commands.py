@@ -26,6 +26,7 @@ COMMANDS = {
     "sweep": "Run every combination of loads, schedulers, seeds, ... and resume what was interrupted.",
     "reproduce": "Ask figures of the paper again: the claim, our numbers, the verdict.",
     "explain": "Say why jobs waited: admission, priority, capacity or fragmentation.",
+    "when": "Say when a job would start if it were submitted in the middle of a run.",
     "report": "Write the HTML report of finished runs.",
     "policies": "List every policy, workload and model with its parameters.",
     "check": "Check a policy against its contract, in words.",

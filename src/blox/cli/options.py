@@ -22,6 +22,7 @@ CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML f
 ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Who goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
+AUTO = "Choose while running; may be repeated: scheduler=fifo,srtf,las; admission=A,B; every=10,belief=none."
 TERMINATION = "When jobs end: completed."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
@@ -55,6 +56,7 @@ Cluster = Annotated[str | None, _text(CLUSTER)]
 Admission = Annotated[str | None, _text(ADMISSION)]
 Scheduler = Annotated[str | None, _text(SCHEDULER)]
 Placement = Annotated[str | None, _text(PLACEMENT)]
+Auto = Annotated[list[str] | None, _text(AUTO)]
 Termination = Annotated[str | None, _text(TERMINATION)]
 Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
@@ -130,3 +132,8 @@ Processes = Annotated[
         min=1, help="Run so many at once; all cores by default.", rich_help_panel=_OUTPUT, metavar="N"
     ),
 ]
+
+
+def joined(clauses: list[str] | None) -> str | None:
+    """The clauses of several `--auto` options as one text; None where none is given."""
+    return None if clauses is None else ";".join(clauses)

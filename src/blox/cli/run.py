@@ -18,6 +18,7 @@ def run(
     admission: options.Admission = None,
     scheduler: options.Scheduler = None,
     placement: options.Placement = None,
+    auto: options.Auto = None,
     termination: options.Termination = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
@@ -52,9 +53,9 @@ def run(
     """
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
-        "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
-        "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
+        "placement": placement, "auto": options.joined(auto), "termination": termination,
+        "performance": performance, "overheads": overheads, "failures": failures, "belief": belief,
+        "compat": compat, "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
         "power": power, "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip

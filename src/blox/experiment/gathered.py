@@ -36,6 +36,10 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         spent = failures.gpu_time(log, stints, prepared.composition.overheads)
         jobs.update(failures.job_columns(log, spent, job_state.submitted))
         tables = failures.tables(log, spent, jobs, cluster, end_s=end_s)
+    if weighed := declared(prepared.composition.scheduler, "decisions"):
+        tables["decisions"] = weighed(job_state)
+    if spent := declared(prepared.composition.scheduler, "timings"):
+        timing = {**timing, **spent(job_state)}
     accounts = _accounts(prepared, jobs, stints, tables, end_s, shared=recorder.shared)
     summary = metrics.summarise(
         jobs,

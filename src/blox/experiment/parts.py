@@ -11,6 +11,8 @@ from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, suggestion
+from blox.experiment.chosen import synthesizer
+from blox.lookahead.auto import Auto
 from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
 from blox.state.cluster_spec import DEFAULT_TYPE, cluster_from_spec
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 LARGEST_COUNT = 10**15  # of jobs, rounds and seeds: what every table and file can hold
+_CHOSEN = (  # kinds of policies among which `auto` chooses: kind, setting, verb
+    ("admission", "admission", "accept"),
+    ("scheduling", "scheduler", "schedule"),
+    ("placement", "placement", "place"),
+)
 SIMULATED = (
     "compat",
     "overheads",
@@ -46,7 +53,7 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
                 where="failures",
                 fix="leave one of them out: a preset behaves like a simulator in which nothing fails",
             )
-        for name in DECIDED_BY_PRESET:
+        for name in (*DECIDED_BY_PRESET, "auto"):
             if _differs(experiment, name):
                 raise BloxError(
                     f"{name}={getattr(experiment, name)!r} together with compat={experiment.compat!r}",
@@ -55,17 +62,34 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
                 )
         composition: Composition = preset.compose(experiment.round_s)
         return composition
-    scheduler = _part("scheduling", experiment.scheduler, "schedule")
-    placement = _part("placement", experiment.placement, "place")
-    performance = _performance(experiment, backend, workload, placement, scheduler)
-    return Composition(
-        admission=_part("admission", experiment.admission, "accept"),
-        scheduler=scheduler,
-        placement=placement,
+    admissions, schedulers, placements = (_parts(experiment, *kind) for kind in _CHOSEN)
+    performance = _performance(experiment, backend, workload, *placements.values(), *schedulers.values())
+    parts = Composition(
+        admission=next(iter(admissions.values())),
+        scheduler=next(iter(schedulers.values())),
+        placement=next(iter(placements.values())),
         termination=_part("termination", experiment.termination, "terminate"),
         performance=_part("performance", performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
+    if not experiment.auto:
+        return parts
+    clock = clock_of(experiment, min(schedulers.values(), key=_impatience_s))
+    chooser = synthesizer(experiment, parts, clock, admissions, schedulers, placements)
+    return dataclasses.replace(parts, admission=chooser, scheduler=chooser, placement=chooser, clock=clock)
+
+
+def _parts(experiment: Experiment, kind: str, setting: str, verb: str) -> dict[str, Any]:
+    """The policies of a kind by name: those that `auto` lists, or else the one that the experiment names."""
+    given = getattr(experiment, setting)
+    listed = getattr(Auto.of(experiment.auto), setting) if experiment.auto else ()
+    if listed and _differs(experiment, setting):
+        raise BloxError(
+            f"{setting}={given!r} together with a list of them in auto",
+            where=setting,
+            fix="leave it out, or put it first in the list: the first one rules until the first decision",
+        )
+    return {str(spec): _part(kind, spec, verb) for spec in listed or (given,)}
 
 
 def _performance(
@@ -173,6 +197,12 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     raise BloxError(
         f"no clock is called {experiment.clock!r}", where="clock", fix=suggestion(name, ("rounds", "events"))
     )
+
+
+def _impatience_s(scheduler: object) -> float:
+    """How often a scheduler asks to be woken by the events clock; inf where it does not say."""
+    asked: float | None = declared(scheduler, "wakes_every_s")
+    return math.inf if asked is None else asked
 
 
 def apps_of(experiment: Experiment, scheduler: object) -> str:

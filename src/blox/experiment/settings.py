@@ -17,6 +17,7 @@ from blox import registry
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
+from blox.lookahead.auto import Auto
 from blox.results.place import repair
 from blox.results.result import Result
 from blox.workloads import text_files
@@ -30,9 +31,10 @@ class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
-    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `apps`: the column
-    whose values make jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`;
-    `job`: each is an app. `compat`: a preset that decides admission, scheduling, placement and how time is
+    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `auto`: policies to
+    choose among while the run goes on, as text, a dict or an `Auto`. `apps`: the column whose values make
+    jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`; `job`: each is an
+    app. `compat`: a preset that decides admission, scheduling, placement and how time is
     credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
     figures and change nothing else. A policy may also be given as an object. One of ours, or of a file,
     stands for its spec; one of a class of your program is used as it is, and results of such a run are not
@@ -44,6 +46,7 @@ class Experiment:
     admission: str | Any = "accept-all"
     scheduler: str | Any = "fifo"
     placement: str | Any = "first-free"
+    auto: str = ""
     termination: str | Any = "completed"
     performance: str | Any = "auto"
     overheads: str = "none"
@@ -66,6 +69,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
+        if self.auto:
+            object.__setattr__(self, "auto", str(Auto.of(self.auto)))
         for field in dataclasses.fields(self):
             value = _typed(field.name, getattr(self, field.name), str(field.type), "Experiment")
             object.__setattr__(self, field.name, value)
@@ -93,13 +98,16 @@ class Experiment:
                 elif key == "seeds":
                     fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
+            if name == "auto":
+                values[name] = str(Auto.of(value)) if value else ""
+                continue
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
 
     def to_table(self) -> dict[str, Any]:
         """The settings as TOML keeps them, less those that a compat preset decides.
 
-        `speedup` is among them only where it is given: it is short for an option of the backend.
+        `speedup` and `auto` are among them only where they are given.
         """
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
@@ -107,7 +115,7 @@ class Experiment:
             for key, value in settings.items()
             if value is not None
             and not (self.compat and key in DECIDED_BY_PRESET)
-            and not (key == "speedup" and value == Experiment.speedup)
+            and not (key in ("speedup", "auto") and value == getattr(Experiment, key))
         }
 
     def prepare(self) -> Prepared:

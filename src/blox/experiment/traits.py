@@ -27,7 +27,7 @@ _DURATIONS = {"remaining_s", "expected_s"}
 _KNOWN = {
     *("workload", "cluster", "admission", "scheduler", "placement", "termination", "performance"),
     *("overheads", "belief", "round_s", "clock", "window", "jobs", "seed", "max_rounds", "compat", "label"),
-    *("apps", "prices", "power", "metrics"),
+    *("apps", "prices", "power", "metrics", "auto"),
 }
 
 
@@ -75,7 +75,8 @@ def _policies(parts: Composition) -> list[Any]:
     """The policies themselves, without their guards."""
     from blox.checks.guard import Guard
 
-    found = (parts.admission, parts.scheduler, parts.placement, parts.termination)
+    found = [parts.admission, parts.scheduler, parts.placement, parts.termination]
+    found += [each for part in found for each in declared(part, "chooses_among")]
     return [part.policy if isinstance(part, Guard) else part for part in found]
 
 

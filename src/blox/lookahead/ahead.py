@@ -62,14 +62,16 @@ class Believed:
 class Ahead:
     """The states at the end of a look ahead, and what was recorded on the way.
 
-    `rows` are the jobs that were present at its beginning or came since. `truncated`: some have not finished,
-    because it ended at its horizon or because nothing would change any more.
+    `rows` are the jobs that were present at its beginning or came since, `work_s` the work that each job was
+    taken to have, by row. `truncated`: some have not finished,
+    because it ended before, or because nothing would change any more.
     """
 
     cluster_state: ClusterState
     job_state: JobState
     manager: BloxManager = field(repr=False)
     rows: Array = field(repr=False)
+    work_s: Array = field(repr=False)
     begin_s: float
     end_s: float
 
@@ -87,8 +89,9 @@ def look_ahead(
     *,
     arrivals: Iterable[JobTable] = (),
     until_s: float = math.inf,
+    until: Callable[[JobState], bool] | None = None,
 ) -> Ahead:
-    """Runs the loop on a fork from `job_state.now` until its jobs are done, or until `until_s`.
+    """Runs the loop on a fork from `job_state.now` until its jobs are done, `until_s`, or `until` holds.
 
     Call it where policies decide: when jobs that are done have been pruned and new ones have joined the wait
     queue. `arrivals` are jobs to come, submitted at `job_state.now` or later.
@@ -97,7 +100,8 @@ def look_ahead(
     cluster, jobs = cluster_state.fork(), job_state.fork()
     if believed.expected_s is not None:
         jobs.columns.expected_s[:] = believed.expected_s
-    backend = _simulation(conditions, arrivals, cluster)
+    feed = JobFeed(iter(arrivals), cluster.spec.total_gpus, lambda jobs: jobs)
+    backend = _simulation(conditions, feed)
     backend.resume(_table(jobs, believed.work_s), cluster, jobs)
     manager = _AheadManager(backend, conditions.clock, termination=conditions.termination)
     manager.now = begin_s
@@ -110,10 +114,10 @@ def look_ahead(
         admission=policies.admission,
         scheduler=policies.scheduler,
         placement=policies.placement,
-        on_round=_stop_at(until_s),
+        on_round=_stop_at(until_s, until),
     )
     rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
-    return Ahead(cluster, jobs, manager, rows, begin_s, _end_s(manager, jobs, rows))
+    return Ahead(cluster, jobs, manager, rows, feed.duration_s, begin_s, _end_s(manager, jobs, rows))
 
 
 class _AheadManager(BloxManager):
@@ -126,8 +130,7 @@ class _AheadManager(BloxManager):
         return super()._ends_idle(wake, cluster_state, job_state)
 
 
-def _simulation(conditions: Conditions, arrivals: Iterable[JobTable], cluster: ClusterState) -> Simulation:
-    feed = JobFeed(iter(arrivals), cluster.spec.total_gpus, lambda jobs: jobs)
+def _simulation(conditions: Conditions, feed: JobFeed) -> Simulation:
     setup = BackendSetup(
         feed, conditions.performance, conditions.overheads, SimulationOptions(), conditions.round_s
     )
@@ -142,14 +145,16 @@ def _table(job_state: JobState, work_s: Array) -> JobTable:
     return JobTable({**columns, "duration_s": work_s}, "look ahead", extra=extra)
 
 
-def _stop_at(until_s: float) -> Callable[[BloxManager, JobState], None] | None:
+def _stop_at(
+    until_s: float, until: Callable[[JobState], bool] | None
+) -> Callable[[BloxManager, JobState], None] | None:
     """Ends a look ahead at its horizon; what would happen at that very time does not happen."""
-    if until_s == math.inf:
+    if until_s == math.inf and until is None:
         return None
 
     def stop(manager: BloxManager, job_state: JobState) -> None:
-        if manager.now >= until_s and not manager.terminate:
-            manager.now, manager.terminate, manager.truncated = until_s, True, True
+        if not manager.terminate and (manager.now >= until_s or (until is not None and until(job_state))):
+            manager.now, manager.terminate, manager.truncated = min(manager.now, until_s), True, True
 
     return stop
 

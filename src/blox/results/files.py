@@ -27,9 +27,10 @@ from blox.workloads.table import Array
 T = TypeVar("T")
 
 FILES = ("experiment.toml", "jobs.csv", "summary.json", "timing.json", "rounds.parquet", "stints.parquet")
-TABLES = {  # of runs in which something may fail: which columns are texts; the others are numbers
+TABLES = {  # that only some runs have: which columns are texts; the others are numbers
     "outages": ("node", "cause"),
     "evictions": ("job_id", "cause", "node"),
+    "decisions": ("combination",),
 }
 OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")

@@ -54,7 +54,9 @@ def short_name(spec: str) -> str:
 
 
 def default_label(experiment: Mapping[str, Any]) -> str:
-    """The spec that a run without a label goes by: its preset, or its scheduler."""
+    """The spec that a run without a label goes by: its preset, or its scheduler; `auto` if it chooses."""
+    if experiment.get("auto"):
+        return "auto"
     return str(experiment.get("compat") or experiment.get("scheduler") or "run")
 
 

@@ -1,0 +1,143 @@
+"""Auto: the setting from which a synthesizer is made, as text, as a table of TOML or as an object.
+
+`scheduler=fifo,srtf,las;admission=accept-all,threshold:factor=1.2;every=10,objective=avg_jct`: lists of
+policies and options. A kind of policy that has no list is the one that the experiment names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from blox.durations import HOUR, NEVER, Seconds, duration_text, parse_duration
+from blox.errors import BloxError, suggestion
+from blox.lookahead.beliefs import belief_named
+from blox.lookahead.objective import objective_from
+
+LISTS = ("scheduler", "admission", "placement")
+_OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
+MOST_COMBINATIONS = 100
+HALF_A_DAY = Seconds(12 * HOUR)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Which policies to choose among, how often, and by what.
+
+    `every`: rounds between decisions. `hysteresis`: the ruling combination stays unless another is better by
+    more than this share. `belief`: what is taken for durations (`beliefs.py`). `horizon`: how far to look.
+    `arrivals`: `again`, if the jobs of so long a past come again (`arrivals.py`), or `none`.
+    """
+
+    scheduler: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    placement: tuple[str, ...] = ()
+    every: int = 10
+    objective: str = "avg_jct"
+    hysteresis: float = 0.0
+    belief: str = "learnt"
+    arrivals: str = "again"
+    horizon: Seconds = HALF_A_DAY
+
+    def __post_init__(self) -> None:
+        count = math.prod(max(1, len(getattr(self, name))) for name in LISTS)
+        for name in LISTS:
+            values = getattr(self, name)
+            if len(set(values)) < len(values):
+                raise _wrong(f"{name} names {_twice(values)!r} twice", "name it once")
+        if not any(getattr(self, name) for name in LISTS):
+            raise _wrong("it names no policies", "name some to choose among: scheduler=fifo,srtf,las")
+        if count > MOST_COMBINATIONS:
+            raise _wrong(f"{count} combinations", f"{MOST_COMBINATIONS} are the most: leave some out")
+        if self.every < 1:
+            raise _wrong(f"every is {self.every}", "give a whole number of rounds, 1 or more")
+        if not 0 <= self.hysteresis < 1:
+            raise _wrong(f"hysteresis is {self.hysteresis:g}", "give a share: 0.05 is 5 %")
+        if not self.horizon > 0:
+            raise _wrong("the horizon is 0", "give a duration, such as 24h, or never")
+        if self.arrivals not in ("again", "none"):
+            raise _wrong(f"arrivals is {self.arrivals!r}", suggestion(self.arrivals, ("again", "none")))
+        if self.arrivals == "again" and self.horizon == NEVER:
+            raise _wrong("jobs that come again have no end", "give a horizon, or arrivals=none")
+        objective_from(self.objective)
+        belief_named(self.belief)
+
+    @classmethod
+    def of(cls, value: Auto | str | Mapping[str, Any]) -> Auto:
+        """From a text, a table or an object of this class."""
+        if isinstance(value, Auto):
+            return value
+        table = _parsed(value) if isinstance(value, str) else value
+        known = [each.name for each in fields(cls)]
+        for name in table:
+            if name not in known:
+                raise _wrong(f"no option is called {name!r}", suggestion(str(name), known))
+        return cls(**{name: _typed(name, given) for name, given in table.items()})
+
+    def __str__(self) -> str:
+        """The text that `of` reads as an equal object: only what differs from the defaults."""
+        lists = [f"{name}={','.join(values)}" for name in LISTS if (values := getattr(self, name))]
+        default = {each.name: each.default for each in fields(self)}
+        options = [
+            f"{name}={duration_text(value) if name == 'horizon' else value}"
+            for name in default
+            if name not in LISTS and (value := getattr(self, name)) != default[name]
+        ]
+        return ";".join(lists + ([",".join(options)] if options else []))
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Option -> its text, or a list of texts. A comma before `key=` that is no option belongs to a policy."""
+    known = [each.name for each in fields(Auto)]
+    found: dict[str, Any] = {}
+    for clause in filter(None, (each.strip() for each in text.split(";"))):
+        current = ""
+        for piece in clause.split(","):
+            name, equals, value = piece.strip().partition("=")
+            if equals and name in known:
+                if name in found:
+                    raise _wrong(f"{name} is given twice", "give it once")
+                current, found[name] = name, [value]
+            elif not current or (_OPTION.match(piece) and ":" not in found[current][-1]):
+                raise _wrong(f"no option is called {name!r}", suggestion(name, known))
+            elif _OPTION.match(piece):
+                found[current][-1] += f",{piece.strip()}"
+            else:
+                found[current].append(piece.strip())
+    return {name: values if name in LISTS else ",".join(values) for name, values in found.items()}
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A value as the option keeps it."""
+    if name in LISTS:
+        several = [value] if isinstance(value, str) else value
+        if not isinstance(several, list | tuple) or not all(isinstance(each, str) for each in several):
+            raise _wrong(f"{name} is {value!r}", f'give a list of policies: {name} = ["a", "b"]')
+        if not all(each.strip() for each in several):
+            raise _wrong(f"an empty policy in {name}", f"write {name}=a,b")
+        return tuple(each.strip() for each in several)
+    if name in ("objective", "belief", "arrivals"):
+        if not isinstance(value, str):
+            raise _wrong(f"{name} is {value!r}", "give a text")
+        return value.strip()
+    if name == "horizon":
+        return parse_duration(str(value), where="auto, horizon")
+    kind, words = (int, "a whole number") if name == "every" else (float, "a number")
+    try:
+        number = kind(value)
+        if isinstance(value, bool) or number != float(value):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise _wrong(f"{name} is {value!r}", f"give {words}") from None
+    return number
+
+
+def _twice(values: Sequence[str]) -> str:
+    return next(value for value in values if values.count(value) > 1)
+
+
+def _wrong(what: str, fix: str) -> BloxError:
+    return BloxError(what, where="auto", fix=fix)

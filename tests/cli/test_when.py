@@ -1,0 +1,52 @@
+"""`blox when` as a user meets it."""
+
+import pytest
+
+from blox import Experiment
+from blox.cli.main import answer
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("when") / "run"
+    experiment = Experiment(
+        workload="philly:load=40,max_gpus=4", jobs=80, cluster="4x4", performance="duration"
+    )
+    experiment.run().save(folder)
+    return str(folder)
+
+
+def test_the_answer_with_its_spread(results, capfd):
+    assert answer(["when", results, "--at", "90m", "--gpus", "4", "--duration", "2h"]) == 0
+    said = capfd.readouterr().out
+    assert "fifo at 90 min:" in said and "A job of 4 GPUs and 2 h, submitted then, would" in said
+    assert "% of the draws)" in said and "learnt, 20 draws" in said
+
+
+def test_an_oracle_has_no_spread(results, capfd):
+    assert (
+        answer(["when", results, "--at", "1h", "--gpus", "1", "--duration", "2h", "--belief", "oracle"]) == 0
+    )
+    said = capfd.readouterr().out
+    assert "draws" not in said and "Durations of the other jobs: oracle." in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--at", "soon", "--gpus", "1", "--duration", "2h"], "'soon' is not a duration"),
+        (["--at", "never", "--gpus", "1", "--duration", "2h"], "it must be a time"),
+        (["--at", "1h", "--gpus", "1", "--duration", "0"], "it must be a time"),
+        (["--at", "1h", "--gpus", "99", "--duration", "2h"], "the cluster has 16"),
+        (["--at", "1h", "--gpus", "1", "--duration", "2h", "--with", "gpus=3"], "an option of its own"),
+        (["--at", "1h", "--gpus", "1", "--duration", "2h", "--with", "priority=high"], "priority is 'high'"),
+    ],
+)
+def test_wrong_questions_are_answered_in_words(results, options, words, capfd):
+    assert answer(["when", results, *options]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_a_directory_without_results(tmp_path, capfd):
+    assert answer(["when", str(tmp_path), "--at", "1h", "--gpus", "1", "--duration", "2h"]) == 2
+    assert "experiment.toml is missing" in capfd.readouterr().err

@@ -1,0 +1,151 @@
+"""The synthesizer: by hand where it can be, and against the static policies that it chooses among."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from blox import Experiment, Result, registry
+from blox.cli.main import answer
+from support.same_results import same
+from support.worlds import World
+
+SMALL = Experiment(workload="philly:load=40,max_gpus=4", jobs=120, cluster="4x4", performance="duration")
+THREE = "scheduler=fifo,srtf,las"
+
+
+def jobs_of(*jobs):
+    """(submission, GPUs, duration) of each, as a world has them."""
+    return tuple((f"j{i}", at, gpus, length, "", "", "", "", 0) for i, (at, gpus, length) in enumerate(jobs))
+
+
+def test_it_takes_the_better_policy_and_says_what_each_would_have_given():
+    """One GPU, jobs of 3000 s and 300 s: FIFO gives 3150 s on average, SRTF 1800."""
+    world = World(jobs_of((0, 1, 3000.0), (0, 1, 300.0)), (1,))
+    auto = "scheduler=fifo,srtf;every=1,belief=oracle"
+    result = replace(world.experiment(), auto=auto).run()
+    assert result.jobs["finish_s"].tolist() == [3300.0, 300.0]
+    decisions = result.tables["decisions"]
+    assert decisions["time_s"][:2].tolist() == [0.0, 0.0]
+    assert decisions["combination"][:2].tolist() == ["fifo", "srtf"]
+    assert decisions["avg_jct_s"][:2].tolist() == [3150.0, 1800.0]
+    assert decisions["score"][:2].tolist() == [1.75, 1.0]
+    assert decisions["rules"][:2].tolist() == [0, 1]
+    assert decisions["jobs"][:2].tolist() == [2, 2]
+    assert result.summary["decisions"] == 2, "after the second, no job waits: there is nothing to choose"
+    assert result.summary["changes_of_policy"] == 1
+
+
+def test_the_first_combination_rules_until_the_first_decision_and_stays_where_all_are_alike():
+    world = World(jobs_of((0, 1, 600.0), (0, 1, 600.0)), (1,))
+    result = replace(world.experiment(), auto="scheduler=srtf,fifo;every=1").run()
+    assert result.summary["changes_of_policy"] == 0
+
+
+def test_a_policy_takes_over_while_jobs_keep_running():
+    """Two GPUs: a runs on one; b, which is long, and c, which is short, want the other. c goes first."""
+    world = World(jobs_of((0, 1, 9000.0), (0, 1, 9000.0), (300, 1, 600.0)), (2,))
+    result = replace(world.experiment(), auto="scheduler=fifo,srtf;every=1,belief=oracle").run()
+    assert result.jobs["finish_s"].tolist() == [9000.0, 9600.0, 900.0]
+    assert result.jobs["preemptions"].tolist() == [0, 1, 0], "a is not touched when srtf takes over"
+
+
+def test_hysteresis_keeps_what_rules_where_another_is_little_better():
+    world = World(jobs_of((0, 1, 3000.0), (0, 1, 300.0)), (1,))
+    for hysteresis, first in ((0.4, [3300.0, 300.0]), (0.45, [3000.0, 3300.0])):  # 1800 is 43 % below 3150
+        auto = f"scheduler=fifo,srtf;every=1,belief=oracle,hysteresis={hysteresis}"
+        assert replace(world.experiment(), auto=auto).run().jobs["finish_s"].tolist() == first
+
+
+def test_decisions_are_made_every_so_many_rounds_while_jobs_have_to_wait():
+    result = replace(SMALL, auto=f"{THREE};every=4").run()
+    times = np.unique(result.tables["decisions"]["time_s"])
+    intervals = times // 1200.0
+    assert len(times) > 10 and len(np.unique(intervals)) == len(times), "one for an interval of four rounds"
+    assert result.summary["decisions"] == len(times)
+    assert result.timing["decisions_cpu_s"] >= result.timing["longest_decision_cpu_s"] > 0
+
+
+@pytest.mark.parametrize("auto", [f"{THREE};every=3", f"{THREE};every=5,belief=none,horizon=6h"])
+@pytest.mark.parametrize("clock", ["rounds", "events:quantum_s=300"])
+def test_skipping_rounds_changes_nothing_and_runs_repeat(auto, clock):
+    experiment = replace(SMALL, auto=auto, clock=clock)
+    once = experiment.run()
+    same(once, experiment.run())
+    if clock == "rounds":
+        skipless = experiment.run(skip=False)
+        same(once, skipless)
+        for name, values in once.tables["decisions"].items():
+            assert values.tolist() == skipless.tables["decisions"][name].tolist()
+
+
+def test_with_one_combination_it_is_that_policy():
+    for scheduler in ("srtf", "las"):
+        static = replace(SMALL, scheduler=scheduler).run()
+        alone = replace(SMALL, auto=f"scheduler={scheduler};every=2").run()
+        for name in ("first_start_s", "finish_s", "preemptions"):
+            assert alone.jobs[name].tolist() == static.jobs[name].tolist()
+
+
+def test_every_kind_can_be_chosen():
+    """A job of 4 GPUs goes to one node, or is spread over two at a fifth of its speed."""
+    auto = "placement=first-free,consolidated;admission=accept-all,threshold:factor=1;scheduler=fifo,las"
+    result = replace(SMALL, auto=auto + ";every=5", performance="spread").run()
+    names = result.tables["decisions"]["combination"][:8].tolist()
+    assert names[0] == "fifo + accept-all + first-free" and len(set(names)) == 8
+    assert result.summary["finished"] == 120
+
+
+ALTERNATE = """asked = []
+
+def alternate(result):
+    decision, combination = divmod(len(asked), 2)
+    asked.append(result.label)
+    return float(combination == decision % 2)
+"""
+
+
+@pytest.mark.parametrize("name", registry.names("scheduling"))
+def test_every_scheduler_can_be_swapped_in_and_out(name, tmp_path):
+    """Whatever a policy remembers, it goes on when its turn comes again: here at every decision."""
+    (tmp_path / "mine.py").write_text(ALTERNATE)
+    elastic = name in ("pollux", "optimus")
+    workload = "elastic:jobs=6,load=60,max_gpus=8" if elastic else "philly:load=60,max_gpus=8,jobs=24"
+    spec = "promote:policy=las" if name == "promote" else name
+    auto = f"scheduler={'srtf' if name == 'fifo' else 'fifo'},{spec};every=2,horizon=1h"
+    experiment = Experiment(workload=workload, cluster="2x4", seed=2, max_rounds=100)
+    turns = replace(experiment, auto=f"{auto},objective={tmp_path}/mine.py:alternate").run().summary
+    assert turns["changes_of_policy"] == turns["decisions"] > 3
+    assert turns["finished"] > 2
+
+
+def test_an_oracle_is_marked():
+    quick = replace(SMALL, jobs=10)
+    marked = {
+        "scheduler=fifo,las": False,
+        "scheduler=fifo,srtf": True,  # srtf reads durations
+        "scheduler=fifo,las;belief=oracle": True,
+        "scheduler=fifo,las;belief=none": False,
+    }
+    for auto, expected in marked.items():
+        found = replace(quick, auto=auto).run().experiment["provenance"]
+        assert found.get("oracle", False) is expected, auto
+
+
+def test_both_objectives_together_are_near_the_best_in_each():
+    statics = {name: replace(SMALL, scheduler=name).run().summary for name in ("fifo", "srtf", "las")}
+    both = replace(SMALL, auto=f"{THREE};objective=avg_jct+avg_responsiveness,every=5").run().summary
+    assert both["avg_jct_s"] < 1.1 * min(each["avg_jct_s"] for each in statics.values())
+
+
+def test_results_are_kept_read_back_and_run_again_to_the_byte(tmp_path, capfd):
+    command = ["run", "--workload", "philly:load=40,max_gpus=4", "--jobs", "40", "--cluster", "4x4"]
+    auto = ["--auto", THREE, "--auto", "admission=accept-all,threshold:factor=1.2", "--auto", "every=5"]
+    assert answer([*command, *auto, "--out", str(tmp_path / "a")]) == 0
+    assert "auto" in capfd.readouterr().out
+    kept = Result.load(tmp_path / "a")
+    assert kept.label == "auto" and set(kept.tables) == {"decisions"}
+    assert kept.tables["decisions"]["combination"][1] == "fifo + threshold:factor=1.2"
+    assert answer(["run", str(tmp_path / "a" / "experiment.toml"), "--out", str(tmp_path / "b")]) == 0
+    for file in ("jobs.csv", "summary.json", "decisions.csv", "experiment.toml"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
