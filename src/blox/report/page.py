@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.report import colours, figures, measures, series, settings, sheets, style, words
+from blox.report import colours, decisions, figures, measures, series, settings, sheets, style, words
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
@@ -92,6 +92,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
         *_failures(runs),
+        *_decisions(runs),
         *_sheets(runs, by),
         *_averages(runs),
         '<div class="pair">',
@@ -268,6 +269,28 @@ def _failures(runs: Sequence[Run]) -> list[str]:
     )
     tables = _metrics_table(runs, measures.FAILURES) + _metrics_table(runs, measures.effective_ratios(runs))
     return [section("failures", "Failures", caption, tables)]
+
+
+def _decisions(runs: Sequence[Run]) -> list[str]:
+    """Which policies ruled when, of runs that choose among some."""
+    found = []
+    for position, reigns in decisions.chosen(runs):
+        run, name = runs[position], labels(runs)[position]
+        cost = _cost(run.timing.get("decisions_cpu_s"))
+        caption = (
+            f"{len(reigns.time_s):,} decisions{cost}; {run.summary.get('changes_of_policy', 0):,} changes. "
+            "At each, every combination was run ahead from the present state; the table says how each would "
+            "have done, against the best one."
+        )
+        title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
+        drawn = embedded(f"reigns-{position}", decisions.timeline(reigns))
+        found.append(section(f"decisions-{position}", title, caption, drawn + decisions.table(reigns)))
+    return found
+
+
+def _cost(cpu_s: Any) -> str:
+    """What decisions cost, where it is known."""
+    return "" if cpu_s is None else f", which took {float(cpu_s):.3g} s of CPU time in all"
 
 
 def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.report import colours, measures, series, units, words
+from blox.report import colours, decisions, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
@@ -46,7 +46,7 @@ def save_pictures(
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
-    Where jobs are grouped into apps there is also app_rho_cdf.
+    Where jobs are grouped into apps there is also app_rho_cdf, where a run chooses among policies decisions.
     Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
     """
     for name in formats:
@@ -63,6 +63,7 @@ def save_pictures(
         "waiting": waiting,
         "gantt": gantt,
         **({"app_rho_cdf": app_rho_cdf} if measures.by_app(results) else {}),
+        **({"decisions": policies_over_time} if decisions.chosen(results) else {}),
     }
     written = []
     with _paper():
@@ -114,6 +115,21 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
     axes.set_xlabel("rho (at most 1: no worse off than alone)")
     axes.set_ylabel("apps (%)" if apps else "jobs (%)")
     _legend(axes, labels(runs))
+    return figure
+
+
+def policies_over_time(runs: Sequence[Run]) -> Any:
+    """Which combination of policies ruled when, in the first run that chooses among some."""
+    _, reigns = decisions.chosen(runs)[0]
+    unit = units.column_unit([reigns.end_s])
+    figure, (axes,) = _figure((7.0, 1.1 + 0.3 * len(reigns.name)), [])
+    for at in range(len(reigns.name)):
+        bars = [(start / unit.seconds, (end - start) / unit.seconds) for start, end in reigns.bars(at)]
+        axes.broken_barh(bars, (at - 0.35, 0.7), color=colours.of_run(at), linewidth=0)
+    axes.set_yticks(range(len(reigns.name)), reigns.name)
+    axes.set_ylim(len(reigns.name) - 0.5, -0.5)
+    axes.set_xlim(0, reigns.end_s / unit.seconds)
+    axes.set_xlabel(f"time ({unit.name})")
     return figure
 
 

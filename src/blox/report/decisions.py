@@ -1,0 +1,112 @@
+"""Which combination of policies ruled when, and what each would have given: of runs that choose among some.
+
+Drawn like the paper's Figures 15 and 21: a row per combination, a bar while it ruled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from blox.report import colours, figures, units
+from blox.report.run import Array, Run
+
+
+@dataclass(frozen=True)
+class Reigns:
+    """The decisions of a run. `name`: combinations; `ruling`: which of them from each time (s) on.
+
+    `scores` (decisions x combinations): how each would have done, 1 for the best.
+    """
+
+    name: list[str]
+    time_s: Array
+    ruling: Array
+    scores: Array
+    end_s: float
+
+    @classmethod
+    def of(cls, run: Run) -> Reigns | None:
+        """The decisions of a run; None where it made none."""
+        table = run.tables.get("decisions")
+        if table is None or not len(table["time_s"]):
+            return None
+        count = int((table["time_s"] == table["time_s"][0]).sum())
+        rules = np.asarray(table["rules"]).reshape(-1, count)
+        return cls(
+            [str(name) for name in table["combination"][:count]],
+            np.asarray(table["time_s"])[::count],
+            rules.argmax(axis=1),
+            np.asarray(table["score"]).reshape(-1, count),
+            float(run.summary["end_s"]),
+        )
+
+    def bars(self, combination: int) -> list[tuple[float, float]]:
+        """(start, end) of each time in which a combination ruled without interruption (s)."""
+        ends = np.append(self.time_s[1:], self.end_s)
+        found: list[tuple[float, float]] = []
+        for at in np.flatnonzero(self.ruling == combination).tolist():
+            start, end = float(self.time_s[at]), float(ends[at])
+            if found and found[-1][1] == start:
+                start = found.pop()[0]
+            found.append((start, end))
+        return found
+
+    def share(self, combination: int) -> float:
+        """The part of the time since the first decision in which a combination ruled."""
+        span = self.end_s - float(self.time_s[0])
+        return sum(end - start for start, end in self.bars(combination)) / span if span > 0 else 0.0
+
+
+def timeline(reigns: Reigns) -> Any:
+    """A row per combination, a bar while it ruled; the first on top."""
+    unit = units.column_unit([reigns.end_s])
+    figure = figures.empty(height=120 + 26 * len(reigns.name))
+    for at, name in enumerate(reigns.name):
+        bars = reigns.bars(at)
+        if not bars:
+            bars = [(0.0, 0.0)]  # keeps its row
+        figure.add_bar(
+            y=[escape(name)] * len(bars),
+            base=[start / unit.seconds for start, _ in bars],
+            x=[(end - start) / unit.seconds for start, end in bars],
+            orientation="h",
+            marker={"color": colours.of_run(at), "line": {"width": 0}},
+            hovertext=[f"{units.duration(start)} to {units.duration(end)}" for start, end in bars],
+            hoverinfo="text+y",
+            showlegend=False,
+        )
+    figure.update_layout(barmode="overlay", bargap=0.25)
+    figure.update_xaxes(title_text=f"time ({unit.name})", range=[0, reigns.end_s / unit.seconds])
+    figure.update_yaxes(autorange="reversed", automargin=True, type="category")
+    return figure
+
+
+def table(reigns: Reigns) -> str:
+    """How long each combination ruled, how often it would have been the best, and how far it was from it."""
+    best = reigns.scores.argmin(axis=1)
+    tied = reigns.scores <= reigns.scores.min(axis=1, keepdims=True) * (1 + 1e-12)
+    heads = ("combination", "ruled", "alone the best", "as good as the best", "behind the best, on average")
+    rows = []
+    for at, name in enumerate(reigns.name):
+        alone = float(((best == at) & (tied.sum(axis=1) == 1)).mean())
+        behind = reigns.scores[:, at]
+        behind = behind[np.isfinite(behind)]
+        texts = (
+            *(f"{100 * part:.1f} %" for part in (reigns.share(at), alone, float(tied[:, at].mean()))),
+            f"{100 * (behind.mean() - 1):.2f} %" if len(behind) else "–",
+        )
+        rows.append(f"<tr><th>{escape(name)}</th>{''.join(f'<td>{text}</td>' for text in texts)}</tr>")
+    head = "".join(f"<th>{text}</th>" for text in heads)
+    body = "".join(rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def chosen(runs: Sequence[Run]) -> list[tuple[int, Reigns]]:
+    """The runs that choose among policies: position and decisions."""
+    found = ((position, Reigns.of(run)) for position, run in enumerate(runs))
+    return [(position, reigns) for position, reigns in found if reigns is not None]

@@ -1,0 +1,42 @@
+"""Which policies ruled when, as a reader of the report meets it."""
+
+from itertools import pairwise
+
+import pytest
+
+from blox import Experiment
+from blox.report.decisions import Reigns
+from blox.report.page import page
+from blox.report.static import save_pictures
+from support.toy_runs import toy_run
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    experiment = Experiment(
+        workload="philly:load=40,max_gpus=4", jobs=60, cluster="4x4", performance="duration"
+    )
+    return [Experiment(**{**experiment.to_table(), "auto": "scheduler=fifo,srtf,las;every=4"}).run()]
+
+
+def test_every_time_since_the_first_decision_belongs_to_one_combination(chosen):
+    reigns = Reigns.of(chosen[0])
+    assert reigns is not None and reigns.name == ["fifo", "srtf", "las"]
+    assert sum(reigns.share(at) for at in range(3)) == pytest.approx(1.0)
+    bars = sorted(bar for at in range(3) for bar in reigns.bars(at))
+    assert bars[0][0] == reigns.time_s[0] and bars[-1][1] == chosen[0].summary["end_s"]
+    assert all(one[1] == other[0] for one, other in pairwise(bars))
+
+
+def test_the_page_draws_them_and_says_what_they_cost(chosen, three):
+    html = page(chosen, "a title")
+    assert '<section id="decisions-0">' in html and "Which policies ruled" in html
+    assert f"{chosen[0].summary['decisions']} decisions, which took" in html
+    assert "decisions-0" not in page(three, "a title"), "runs that do not choose have no such section"
+    assert "Which policies ruled in auto" in page([toy_run("fifo"), *chosen], "a title")
+
+
+def test_the_picture_on_paper(chosen, tmp_path):
+    pytest.importorskip("matplotlib")
+    names = [path.name for path in save_pictures(tmp_path, chosen, ("svg",))]
+    assert "decisions.svg" in names and "srtf" in (tmp_path / "decisions.svg").read_text()
