@@ -223,3 +223,15 @@ def test_a_wrong_parameter_is_told_in_words(spec: str, words: str) -> None:
         build("workload", spec)
     assert words in caught.value.text()
     assert caught.value.fix
+
+
+def test_spikes_come_as_often_as_is_said() -> None:
+    """In the hour at the middle of every six, 5 jobs each."""
+    columns = jobs("philly:load=8,spike_jobs=5,spike_every=6h", 300)
+    spikes = columns["submit_s"][columns["job_type"] == "spike"]
+    assert len(spikes) >= 20 and set((spikes // 3600 % 6).tolist()) == {3.0}
+    assert all((spikes // 21_600 == number).sum() == 5 for number in range(4))
+    daily, said = jobs("philly:spike_jobs=5", 300), jobs("philly:spike_jobs=5,spike_every=24h", 300)
+    assert daily["submit_s"].tolist() == said["submit_s"].tolist()
+    with pytest.raises(BloxError, match="spike_every is 60 s"):
+        build("workload", "philly:spike_jobs=5,spike_every=1m")

@@ -5,6 +5,7 @@ A generator adds its own mix of sizes and durations, in one small file under `ge
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from blox.durations import Seconds
 from blox.errors import BloxError
 from blox.registry import name_of
 from blox.workloads import population, streams
@@ -19,9 +21,9 @@ from blox.workloads.distributions import JobMix
 from blox.workloads.limits import above_zero, whole, zero_or_more
 from blox.workloads.table import Array, JobTable
 
-HOUR_S, DAY_S = 3600.0, 86400.0
+HOUR_S = 3600.0
+DAY = Seconds(86400.0)
 DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
-SPIKE_START_S = 12 * HOUR_S  # of each day; the paper says one hour in each day, not which
 BURST_EVERY_S, BURST_LENGTH_S = 4 * HOUR_S, 2 * HOUR_S
 BURST_DURATION_S = (600.0, 3600.0)
 
@@ -32,7 +34,8 @@ class Synthetic(ABC):
 
     - `offered` with `gpus` instead of `load`: as many jobs/hour as would keep the share `offered` of that
       many GPUs busy, by the exact mean GPU-time of a job.
-    - `spike_jobs`: so many jobs in addition in the hour from noon of each day (paper 5.1: 16).
+    - `spike_jobs`: so many jobs in addition within one hour (paper 5.1: 16), every `spike_every`, at the
+      middle of that time: in the hour from noon of each day. The paper does not say in which hour.
     - `burst_factor`: from hour 4 on, every four hours, for two hours, short jobs in addition (10 to 60
       minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
     - `max_gpus`: jobs that would ask for more GPUs are drawn again.
@@ -47,6 +50,7 @@ class Synthetic(ABC):
     gpus: int | None = None
     max_gpus: int | None = None
     spike_jobs: int = 0
+    spike_every: Seconds = DAY
     burst_factor: float = 0.0
     jobs: int | None = None
     models: tuple[str, ...] = ()
@@ -58,6 +62,10 @@ class Synthetic(ABC):
         whole("gpus", self.gpus, 1)
         whole("max_gpus", self.max_gpus, 1)
         whole("spike_jobs", self.spike_jobs, 0)
+        if not HOUR_S <= self.spike_every < math.inf:
+            raise BloxError(
+                f"spike_every is {self.spike_every:g} s", fix="a spike lasts an hour: give 24h, 12h"
+            )
         zero_or_more("burst_factor", self.burst_factor, "times the load")
         whole("jobs", self.jobs, 1)
         if self.offered is None:
@@ -115,7 +123,7 @@ class Synthetic(ABC):
             found.append(
                 streams.windows(
                     self._draw(spike, "spike"), lambda n: np.full(n, each), each, spike,
-                    first_s=SPIKE_START_S, every_s=DAY_S, length_s=HOUR_S,
+                    first_s=self.spike_every / 2, every_s=self.spike_every, length_s=HOUR_S,
                 )
             )  # fmt: skip
         if self.burst_factor:
