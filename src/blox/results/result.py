@@ -8,9 +8,9 @@ wall and CPU time, kept apart because they differ every time. Where nodes or job
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +18,10 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.results import files
+from blox.results.lazy_table import LazyTable
 from blox.results.names import default_label, short_name
 from blox.results.place import Claim, claimed, repair
 from blox.workloads.table import Array
-
-
-class LazyTable(Mapping[str, Array]):
-    """Columns that are worked out when first asked for: long to make, and not always wanted."""
-
-    def __init__(self, make: Callable[[], dict[str, Array]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _columns(self) -> dict[str, Array]:
-        return self._make()
-
-    def __getitem__(self, name: str) -> Array:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (dict, (self._columns,))
 
 
 @dataclass(frozen=True, eq=False)
