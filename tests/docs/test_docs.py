@@ -259,5 +259,6 @@ def test_the_public_names_are_pinned():
         "difference",
         "interval",
         "register",
+        "run_all",
     ]
     assert all(hasattr(blox, name) for name in blox.__all__)
