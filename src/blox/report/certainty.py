@@ -63,6 +63,16 @@ def idle_queues(runs: Sequence[Run]) -> list[str]:
     return told
 
 
+def idle_points(runs: Sequence[Run]) -> list[str]:
+    """The same for the points of a sweep, which are counted instead of named."""
+    shares = [_waiting_share(run) for run in runs]
+    hardly = sum(share < 0.01 for share in shares)
+    if not hardly:
+        return []
+    which = "all rows" if hardly == len(shares) else f"{hardly} of {len(shares)} rows"
+    return [f"In {which} jobs wait for less than 1 % of their time: schedulers hardly differ there."]
+
+
 def _range(counts: set[int]) -> str:
     low, high = min(counts), max(counts)
     return units.number(low) if low == high else f"{units.number(low)} to {units.number(high)}"

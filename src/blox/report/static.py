@@ -111,7 +111,7 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
             axes.step(value, share, where="post", label=name, **_line(position))
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
-    axes.set_xlabel("rho (at most 1: no worse off than alone)")
+    axes.set_xlabel(series.RHO_AXIS)
     axes.set_ylabel("apps (%)" if apps else "jobs (%)")
     _legend(axes, labels(runs))
     return figure

@@ -1,0 +1,23 @@
+"""Where no job waits, runs and sweeps say so: their schedulers cannot be told apart there."""
+
+from blox import Experiment
+from blox.report.certainty import idle_points, idle_queues
+
+EQUAL = "constant:every_s=600,job_gpus=1,duration_s={},jobs=20"
+
+
+def test_a_run_in_which_no_job_waits_says_so():
+    idle = Experiment(workload=EQUAL.format(3600), cluster="4x4").run()
+    busy = Experiment(workload=EQUAL.format(3600), cluster="1x1", label="busy").run()
+    (told,) = idle_queues([idle])
+    assert told.startswith("no job waits longer than until the next round: any scheduler")
+    assert idle_queues([busy]) == []
+    assert [line.partition(":")[0] for line in idle_queues([idle, busy])] == ["fifo"]
+
+
+def test_a_sweep_counts_the_rows_in_which_schedulers_hardly_differ():
+    idle = Experiment(workload=EQUAL.format(3600), cluster="4x4").run()
+    busy = Experiment(workload=EQUAL.format(3600), cluster="1x1").run()
+    assert idle_points([busy, busy]) == []
+    assert idle_points([idle, busy])[0].startswith("In 1 of 2 rows jobs wait for less than 1 %")
+    assert idle_points([idle, idle])[0].startswith("In all rows")
