@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blox.experiment.prepared import Prepared
     from blox.results.result import Result
 
@@ -58,12 +60,8 @@ def run(
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
         "power": power, "metrics": figures.joined(metric), "label": label,
     }  # fmt: skip
-    from contextlib import nullcontext
-
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
@@ -78,6 +76,20 @@ def run(
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
+    result = _run_and_show(prepared, speedup, out, report, tables)
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
+
+
+def _run_and_show(
+    prepared: Prepared, speedup: float | None, out: Path | None, report: bool, tables: figures.Tables
+) -> Result:
+    """Runs one experiment, saves it where `out` says so, and prints its figures."""
+    from contextlib import nullcontext
+
+    from blox.cli.show import show_runs, written
+    from blox.results.place import claimed
+
     with nullcontext() if out is None else claimed(out) as claim:
         result = _run(prepared, speedup)
         if claim is not None:  # before anything is printed: a reader of the output may close it
@@ -88,10 +100,9 @@ def run(
                 write_report(claim.place / "report.html", [result], by=tables.by)
     show_runs([result])
     tables.show([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
     if out is not None:
         written(out, report)
+    return result
 
 
 def _run(prepared: Prepared, speedup: float | None) -> Result:
