@@ -21,3 +21,8 @@ def test_a_sweep_counts_the_rows_in_which_schedulers_hardly_differ():
     assert idle_points([busy, busy]) == []
     assert idle_points([idle, busy])[0].startswith("In 1 of 2 rows jobs wait for less than 1 %")
     assert idle_points([idle, idle])[0].startswith("In all rows")
+
+
+def test_a_scheduler_that_resizes_jobs_makes_a_difference_though_none_waits():
+    settings = {"workload": "elastic:load=6,jobs=8,max_gpus=16", "cluster": "8x4", "round_s": 60.0}
+    assert idle_queues([Experiment(**settings, scheduler="optimus").run()]) == []

@@ -79,7 +79,12 @@ def _range(counts: set[int]) -> str:
 
 
 def _waiting_share(run: Run) -> float:
-    """The part of an average job's time that it waits for admission or GPUs; nan where not known."""
+    """The part of an average job's time that it waits for admission or GPUs; nan where not known.
+
+    Nan also where jobs are resized: there a scheduler decides how fast jobs run, not only how long they wait.
+    """
+    if run.summary.get("resizable_jobs"):
+        return math.nan
     waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in CAUSES)
     total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
     return waited / total if total > 0 else math.nan
