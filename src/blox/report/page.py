@@ -30,7 +30,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 
 
 def write_report(
-    path: Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+    path: str | Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 

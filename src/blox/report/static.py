@@ -42,7 +42,7 @@ _LEGEND_LINE = 0.21  # inches
 
 
 def save_pictures(
-    out_dir: Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
+    out_dir: str | Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
