@@ -141,6 +141,7 @@ def _finish(
     from blox.cli.safe_console import SafeConsole
     from blox.report.certainty import certainty, idle_points, jobs_told
     from blox.report.means_csv import means_csv
+    from blox.report.sweep_best import best_table
     from blox.report.sweep_page import points_of, write_sweep_report
     from blox.results.files import write_text
 
@@ -149,12 +150,15 @@ def _finish(
     points = points_of(grid, outcomes)
     settings = points.settings(grid)
     write_text(out / "sweep.csv", csv)
-    write_text(out / "means.csv", means_csv(settings, points.compared))
+    write_text(out / "means.csv", means_csv(settings, points.compared, list(points.numbers().values())))
     console = SafeConsole()
     console.print(_table(settings, points.compared))
     told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
     for line in (told, *idle_points(points.compared)):
         console.print(line, highlight=False, markup=False)
+    if (best := best_table(points, points.layout.line_called(baseline))) is not None:
+        console.print()
+        console.print(best)
     lines = [f"\nfigures: {out / 'sweep.csv'}, {out / 'means.csv'}"]
     if report:
         write_sweep_report(out / "report.html", grid, outcomes, points, baseline=baseline)

@@ -136,13 +136,18 @@ class Points:
 
     def sets(self) -> list[tuple[list[str], Comparison[Run]]]:
         """The lines that are compared with one another, and their runs: those at one position of a panel."""
-        found: dict[tuple[int, int], list[tuple[str, int]]] = {}
-        for number, (panel, line, position) in enumerate(self.runs):
-            found.setdefault((panel, position), []).append((self.layout.lines[line], number))
+        lines = [self.layout.lines[line] for _, line, _ in self.runs]
         return [
-            ([name for name, _ in each], self.compared.subset([number for _, number in each]))
-            for each in found.values()
+            ([lines[number] for number in numbers], self.compared.subset(numbers))
+            for numbers in self.numbers().values()
         ]
+
+    def numbers(self) -> dict[tuple[int, int], list[int]]:
+        """By panel and position, the numbers of the runs there, as `compared` has them."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, (panel, _, position) in enumerate(self.runs):
+            found.setdefault((panel, position), []).append(number)
+        return found
 
     def at(self, place: Place, measure: Measure) -> Interval | None:
         """A measure at a place with its 95 % interval: over seeds, or over the days of one trace.
