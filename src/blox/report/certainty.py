@@ -11,6 +11,7 @@ from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.workloads.spec import is_trace
 
 MARKED = " Bold: the best value of a column, and those not distinguishable from it."
 
@@ -23,7 +24,9 @@ def certainty(runs: Sequence[Run]) -> str:
     if basis.enough:
         return f"± is the 95 % interval, by resampling the {basis.days} days on which jobs were submitted."
     days = f" over {basis.days} day{'' if basis.days == 1 else 's'}" if basis.days else ""
-    return f"One run{days} does not show how far its figures vary: --seeds 5 gives intervals."
+    traces = all(is_trace(str(run.experiment.get("workload", ""))) for run in runs)
+    how = "a trace of 10 days or more has intervals" if traces else "--seeds 5 gives intervals"
+    return f"One run{days} does not show how far its figures vary: {how}."
 
 
 def jobs_told(runs: Sequence[Run]) -> str:
