@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.report import measures
-from blox.report.run import Run
+from blox.report import units
+from blox.report.differences import signed
+from blox.report.measures import AVG_JCT
 from blox.report.sweep_points import Points
 from blox.report.wide_table import Column, WideTable, right
-from blox.results.comparison import Comparison
+from blox.results.statistics import Interval
 
 
 @dataclass(frozen=True)
 class Best:
-    """One point: where it is, the lowest line, those not distinguishable from it, and the change to it.
+    """One point: where it is, the lowest line, those not distinguishable from it, and how far it is below.
 
-    `change` is that of the baseline's average JCT to the lowest, in per cent, with its 95 % interval.
+    `change` is its average JCT less that of the baseline, in seconds; None where it is the baseline itself,
+    or where that cannot be told.
     """
 
     where: str
     lowest: str
     others: tuple[str, ...]
-    change: str
+    change: Interval | None
 
 
 def best_lines(points: Points, baseline: int = 0) -> list[Best]:
@@ -32,12 +34,11 @@ def best_lines(points: Points, baseline: int = 0) -> list[Best]:
     line_of = [line for _, line, _ in points.runs]
     rows = []
     for (panel, position), numbers in points.numbers().items():
-        runs = points.compared.subset(numbers)
-        names = [layout.lines[line_of[number]] for number in numbers]
-        first, *others = runs.leaders(measures.AVG_JCT.key, measures.AVG_JCT.better)
+        runs, names = points.compared.subset(numbers), [layout.lines[line_of[number]] for number in numbers]
+        first, *others = runs.leaders(AVG_JCT.key, AVG_JCT.better)
+        base = next((at for at, number in enumerate(numbers) if line_of[number] == baseline), first)
+        change = None if base == first else runs.difference(first, base, AVG_JCT.key)
         where = ", ".join(filter(None, (layout.panels[panel], layout.ticks[position])))
-        base = next((at for at, number in enumerate(numbers) if line_of[number] == baseline), None)
-        change = "" if base is None else _change(runs, first, base)
         rows.append(Best(where, names[first], tuple(names[at] for at in others), change))
     return rows
 
@@ -47,18 +48,17 @@ def best_table(points: Points, baseline: int = 0) -> WideTable | None:
     rows = best_lines(points, baseline)
     if not rows:
         return None
+    unit = units.column_unit([abs(row.change.estimate) for row in rows if row.change is not None])
     heads = [points.layout.across or "", "lowest average JCT", "not distinguishable from it"]
     labels = [[row.where, row.lowest, ", ".join(row.others) or "–"] for row in rows]
-    head = right(f"against {points.layout.lines[baseline]}\n(95 % interval)")
-    return WideTable(heads, labels, [Column("", head, [right(row.change) for row in rows])])
+    head = right(f"against {points.layout.lines[baseline]}\n{unit.name} (95 % interval)")
+    return WideTable(heads, labels, [Column("", head, [right(_told(row.change, unit)) for row in rows])])
 
 
-def _change(runs: Comparison[Run], at: int, base: int) -> str:
-    if at == base:
+def _told(change: Interval | None, unit: units.Unit) -> str:
+    if change is None:
         return "–"
-    found = runs.difference(at, base, measures.AVG_JCT.key)
-    value = measures.AVG_JCT.of(runs[base])
-    if found is None or not value > 0:
-        return "cannot be told"
-    low, middle, high = (100 * each / value for each in (found.low, found.estimate, found.high))
-    return f"{middle:+.0f} % ({low:+.0f} to {high:+.0f})".replace("-", "\u2212")
+    low, middle, high = (
+        signed(each / unit.seconds, 1) for each in (change.low, change.estimate, change.high)
+    )
+    return f"{middle} ({low} to {high})"
