@@ -27,14 +27,16 @@ class Best:
 
 
 def best_lines(points: Points, baseline: int = 0) -> list[Best]:
-    """A row per point; none where there are no intervals, or one line."""
+    """A row per point at which there are intervals; none where there is one line."""
     layout = points.layout
-    if len(layout.lines) < 2 or not points.compared.basis.enough:
+    if len(layout.lines) < 2:
         return []
     line_of = [line for _, line, _ in points.runs]
     rows = []
     for (panel, position), numbers in points.numbers().items():
         runs, names = points.compared.subset(numbers), [layout.lines[line_of[number]] for number in numbers]
+        if not runs.basis.enough:
+            continue
         first, *others = runs.leaders(AVG_JCT.key, AVG_JCT.better)
         base = next((at for at, number in enumerate(numbers) if line_of[number] == baseline), first)
         change = None if base == first else runs.difference(first, base, AVG_JCT.key)
