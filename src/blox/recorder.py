@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import chain, repeat
 from struct import Struct
 
 import numpy as np
@@ -229,10 +230,8 @@ class Recorder:
         start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
         counts = np.concatenate([c for _, _, c, _ in self._starts])
         ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
-        ended = np.concatenate(
-            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
-            or [np.empty(0)]
-        )
+        times = (t.tolist() if isinstance(t, np.ndarray) else repeat(t, len(rows)) for t, rows in self._ends)
+        ended = np.fromiter(chain.from_iterable(times), dtype=np.float64, count=len(ended_job))
         # A job's k-th end closes its k-th start: sort both by job, stably, and pair them up.
         by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
         sorted_job, sorted_end = job[by_start], ended_job[by_end]
