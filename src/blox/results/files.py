@@ -17,10 +17,10 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from blox.disk.toml_text import to_toml
+from blox.disk.whole_file import naming, write_whole
 from blox.errors import BloxError, shortened
-from blox.recorder import ROUND_COLUMNS
-from blox.toml_text import to_toml
-from blox.whole_file import naming, write_whole
+from blox.recording.recorder import ROUND_COLUMNS
 from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
