@@ -158,7 +158,9 @@ class Recorder:
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._disturbed = False
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus + cluster_state.draining_gpus, holdings.used
+        total, used = cluster_state.total_gpus, holdings.used
+        if cluster_state.draining:
+            total += cluster_state.draining_gpus
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
