@@ -95,13 +95,13 @@ def _run_grid(
 ) -> tuple[Comparison[Run], list[Outcome]]:
     """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
     from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
+    from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
     from blox.report.means_csv import comparison_csv
     from blox.results.comparison import Comparison
     from blox.results.files import write_text
-    from blox.toml_text import to_toml
 
     experiments = same_apps(grid.experiments())
     check_all(experiments)

@@ -95,13 +95,13 @@ def _run_grid(
 ) -> list[Outcome]:
     """Runs what differs and is not there yet, and sums the sweep up; how each of these runs ended."""
     from blox.cli.grids import check_targets, keeping_finished, resume_tasks
+    from blox.disk.toml_text import to_toml
     from blox.experiment.parallel import Task
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, run_directory, sweep_csv
     from blox.experiment.traits import distinct
     from blox.report.sweep_points import Layout
     from blox.results.files import write_text
-    from blox.toml_text import to_toml
 
     experiments = same_apps(grid.experiments())
     check_all(experiments)
