@@ -87,12 +87,14 @@ def section(text, heading):
 def follow(text, folder, smaller=()):
     """Saves the files that a page shows ("as `name.py`:") and types its commands; returns their output.
 
-    `smaller` are (words, other words) by which commands are made quicker.
+    `smaller` are (words, other words) by which files and commands are made quicker.
     """
     text = text.read_text() if isinstance(text, Path) else text
     for name, content in re.findall(
         r"as `([\w-]+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
     ):
+        for words, others in smaller:
+            content = content.replace(words, others)
         (folder / name).write_text(content)
     (folder / "examples").symlink_to(ROOT / "examples")
     typed = {}
@@ -123,6 +125,23 @@ def test_the_readme_can_be_followed(tmp_path):
     assert len((tmp_path / "results" / "sweep" / "sweep.csv").read_text().splitlines()) == 19
     experiment = next(text for command, text in typed.items() if "experiment.toml" in command)
     assert "Over 501 jobs" in experiment
+
+
+def test_an_operator_chooses(tmp_path):
+    """On shorter logs, without pictures, and with fewer loads; the page shows the figures of the whole."""
+    page = (ROOT / "docs" / "choosing.md").read_text()
+    smaller = [
+        *((f"--jobs {count}", "--jobs 60") for count in (14000, 5000, 18000)),
+        *((f'"{log}.csv", "{log}.csv?scale=0.9",', f'"{log}.csv",') for log in ("research", "bursts")),
+        *((f'"{log}.csv", "{log}.csv?scale=0.8"', f'"{log}.csv"') for log in ("research", "bursts")),
+        *((f"{word} --out", f"{word} --no-report --out") for word in ("fifo", "gpus", "spread", "sigma=1")),
+    ]
+    typed = follow(page, tmp_path, smaller)
+    assert "valid, 3 jobs" in next(text for command, text in typed.items() if "validate" in command)
+    assert len(list((tmp_path / "results" / "study" / "runs").iterdir())) == 5 * 6
+    decided = typed["python decide.py | grep training"].splitlines()
+    shown = [line for block in blocks(page, "console") for line in block.splitlines() if " p95 wait" in line]
+    assert [line.split()[:2] for line in decided] == [line.split()[:2] for line in shown]
 
 
 def test_python_can_be_followed(tmp_path, monkeypatch, capsys):
