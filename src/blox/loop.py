@@ -14,6 +14,7 @@ from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, d
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
+from blox.wait_reasons import WaitReasons, listed_rows
 
 
 def run(
@@ -33,6 +34,7 @@ def run(
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
+    reasons = WaitReasons(manager.recorder, admission, scheduler, placement)
     while not manager.terminate:
         manager.update_cluster(cluster_state)
         manager.update_metrics(cluster_state, job_state)
@@ -43,9 +45,11 @@ def run(
         schedule = scheduler.schedule(job_state, cluster_state)
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+        listed = listed_rows(schedule, job_state)
         del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
         job_state.settle_line()
         manager.exec_jobs(plan, cluster_state, job_state)
+        reasons.note(listed, cluster_state, job_state)
         stable, before = -math.inf, manager.now
         if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf

@@ -12,6 +12,16 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
+Counts = Counter[tuple[str, str]]  # by (kind of quota, owner)
+_WORDS = {
+    "user": "its user had as much admitted as the quota allows",
+    "tenant": "its tenant had as much admitted as the quota allows",
+    "type": "jobs of its type had as much admitted as the quota allows",
+    "size": "jobs of its size had as much admitted as the quota allows",
+    "large": "another job above most_gpus was admitted, and these enter one at a time",
+    "": "",
+}
+
 
 @register.admission("quota")
 @dataclass(frozen=True)
@@ -48,28 +58,42 @@ class Quota:
             raise BloxError("no quota is set", fix=f"give at least one of {', '.join(limits)}")
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
-        jobs, gpus = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-        for row in job_state.active.tolist():
-            for owner, _, _ in self._limits(job_state, row):
-                jobs[owner] += 1
-                gpus[owner] += int(job_state.columns.gpus[row])
+        admitted = self._admitted(job_state)
         accepted = []
         for index, row in enumerate(new_jobs.tolist()):
-            size = int(job_state.columns.gpus[row])
-            limits = list(self._limits(job_state, row))
-            if any(
-                (most_jobs and jobs[owner] >= most_jobs)
-                or (most_gpus and jobs[owner] and gpus[owner] + size > most_gpus)
-                for owner, most_jobs, most_gpus in limits
-            ):
-                continue
-            accepted.append(index)
-            for owner, _, _ in limits:
-                jobs[owner] += 1
-                gpus[owner] += size
+            if not self._exceeded(job_state, row, *admitted):
+                accepted.append(index)
+                self._count(job_state, row, *admitted)
         return new_jobs[accepted]
 
     stable_until = for_ever  # only a job that finishes makes room
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
+        """The first quota that holds each job back; what was admitted later only adds to it."""
+        admitted = self._admitted(job_state)
+        return [_WORDS[self._exceeded(job_state, row, *admitted)] for row in rows.tolist()]
+
+    def _admitted(self, job_state: JobState) -> tuple[Counts, Counts]:
+        """Jobs and GPUs that each owner of a quota has admitted."""
+        admitted = Counts(), Counts()
+        for row in job_state.active.tolist():
+            self._count(job_state, row, *admitted)
+        return admitted
+
+    def _count(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> None:
+        for owner, _, _ in self._limits(job_state, row):
+            jobs[owner] += 1
+            gpus[owner] += int(job_state.columns.gpus[row])
+
+    def _exceeded(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> str:
+        """The kind of the first quota that a job would exceed; empty if there is none."""
+        size = int(job_state.columns.gpus[row])
+        for owner, most_jobs, most_gpus in self._limits(job_state, row):
+            if (most_jobs and jobs[owner] >= most_jobs) or (
+                most_gpus and jobs[owner] and gpus[owner] + size > most_gpus
+            ):
+                return owner[0]
+        return ""
 
     def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:
         """(owner, most jobs, most GPUs) for every quota that the job falls under."""

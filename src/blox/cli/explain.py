@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 STYLES = {
     "admission": "magenta", "priority": "blue", "capacity": "yellow", "fragmentation": "cyan",
-    "arrival": "dim", "eviction": "red", "running": "green",
+    "scheduler": "bright_magenta", "arrival": "dim", "eviction": "red", "running": "green",
 }  # fmt: skip
+
+_SHOWN_INSTEAD = 5  # jobs that ran while one waited, unless --limit is lower
 
 
 def explain(
@@ -29,9 +31,10 @@ def explain(
         int, typer.Option(min=1, help="Show so many jobs, or intervals of one.", metavar="N")
     ] = 20,
 ) -> None:
-    """Say why jobs waited: admission, priority, capacity or fragmentation.
+    """Say why jobs waited: admission, priority, capacity, fragmentation, or the scheduler's own reasons.
 
-    Without --job: in all, and the jobs that waited longest. With --job: that one, over time.
+    Without --job: in all, and the jobs that waited longest. With --job: that one, over time, and which jobs
+    held the GPUs while it waited.
     """
     from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
@@ -55,7 +58,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     from blox.explain import ARRIVAL, WORDS
     from blox.report.units import duration
 
-    waits, jobs = explanation.waits(), explanation.result.jobs
+    reasons, waits, jobs = explanation.reasons(), explanation.waits(), explanation.result.jobs
     waited = np.sum(list(waits.values()), axis=0)
     total, count = float(waited.sum()), len(jobs["job_id"])
     if total <= float(waits[ARRIVAL].sum()):
@@ -63,12 +66,14 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
         return
     table = _table("cause", "waited", "share", "jobs", left=("cause", "because"))
     table.add_column("because")
-    for cause, seconds in waits.items():
+    for (cause, words), seconds in reasons.items():
+        told = any(waited.any() for (other, _), waited in reasons.items() if other == cause)
+        if told and not seconds.any() and words == WORDS[cause]:
+            continue  # the policy's words, or those of a strict order, say it all
         share = f"{100 * float(seconds.sum()) / total:.1f} %"
         name = Text(cause, style=STYLES[cause])
-        table.add_row(
-            name, duration(float(seconds.sum())), share, f"{int((seconds > 0).sum()):,}", WORDS[cause]
-        )
+        waited_s, count_waited = float(seconds.sum()), int((seconds > 0).sum())
+        table.add_row(name, duration(waited_s), share, f"{count_waited:,}", Text(words))
     measured = jobs["in_window"] == 1
     window = ""
     if not measured.all():
@@ -102,20 +107,21 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
 def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -> None:
     from rich.text import Text
 
-    from blox.explain import RUNNING, places, totals_of
+    from blox.explain import RUNNING, places, totals_by_reason
     from blox.report.units import duration
 
     history = explanation.history(row)
     console.print(Text(explanation.sentence(row)))
     console.print()
-    totals = {cause: seconds for cause, seconds in totals_of(history).items() if seconds > 0}
+    totals = {reason: seconds for reason, seconds in totals_by_reason(history).items() if seconds > 0}
     if totals:
-        table = _table("cause", "waited", "share", left=("cause",))
-        for cause, seconds in totals.items():
+        table = _table("cause", "waited", "share", "because", left=("cause", "because"))
+        for (cause, words), seconds in totals.items():
             share = f"{100 * seconds / sum(totals.values()):.1f} %"
-            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share)
+            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share, Text(words))
         console.print(table)
         console.print()
+    _instead(console, explanation, row, limit)
     table = _table("from", "for", "", "where", left=("", "where"))
     shown = history if len(history) <= limit else [*history[: limit - limit // 2], *history[-(limit // 2) :]]
     hidden = len(history) - len(shown)
@@ -133,6 +139,38 @@ def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -
     console.print(table)
     _preemptions(console, explanation, row)
     _evictions(console, explanation, row, limit)
+
+
+def _instead(console: Console, explanation: Explanation, row: int, limit: int) -> None:
+    """The jobs that ran while this one waited."""
+    from rich.text import Text
+
+    from blox.explain import ran_instead
+    from blox.report.units import duration
+
+    jobs = explanation.result.jobs
+    found = ran_instead(explanation.result, explanation.history(row))
+    if not found:
+        return
+    table = _table("ran instead", "GPUs", "submitted", "GPU time", "share", left=("ran instead", "submitted"))
+    shown = found[: min(limit, _SHOWN_INSTEAD)]
+    for each in shown:
+        later_s = float(jobs["submit_s"][each.row] - jobs["submit_s"][row])
+        order = (
+            f"{duration(abs(later_s))} {'after' if later_s > 0 else 'before'} it" if later_s else "with it"
+        )
+        table.add_row(
+            Text(str(jobs["job_id"][each.row])),
+            f"{int(jobs['gpus'][each.row]):,}",
+            order,
+            duration(each.gpu_s),
+            f"{100 * each.share:.1f} %",
+        )
+    console.print("While it waited, these jobs held most of the GPU time that was in use:\n")
+    console.print(table)
+    if len(found) > len(shown):
+        console.print(f"... and {len(found) - len(shown):,} other jobs")
+    console.print()
 
 
 def _preemptions(console: Console, explanation: Explanation, row: int) -> None:

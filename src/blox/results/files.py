@@ -31,8 +31,12 @@ TABLES = {  # of runs in which something may fail: which columns are texts; the 
     "outages": ("node", "cause"),
     "evictions": ("job_id", "cause", "node"),
 }
-OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
+SOMETIMES = ("reasons.parquet", "decisions.parquet")  # where policies tell why jobs wait; where asked for
+# what may be there and still be replaced
+OWN = (*FILES, *SOMETIMES, "report.html", *(f"{name}.csv" for name in TABLES))
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
+REASON_COLUMNS = ("job", "start_s", "end_s", "cause", "because")
+_WORDS = ("cause", "because", "action")  # columns of Parquet files that hold texts
 _TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
 _WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
@@ -136,9 +140,22 @@ def read_rounds(path: Path) -> dict[str, Array]:
 def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     """The stints of a run with so many jobs."""
     stints = _read_parquet(path, STINT_COLUMNS)
-    if len(stints["job"]) and not 0 <= stints["job"].min() <= stints["job"].max() < jobs:
-        raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
+    _check_jobs(path, stints["job"], jobs)
     return stints
+
+
+def read_reasons(path: Path, jobs: int) -> dict[str, Array]:
+    """What policies told about waiting jobs, of a run with so many; no rows where there is no file."""
+    if not path.is_file():
+        return no_reasons()
+    reasons = _read_parquet(path, REASON_COLUMNS)
+    _check_jobs(path, reasons["job"], jobs)
+    return reasons
+
+
+def no_reasons() -> dict[str, Array]:
+    """The columns of reasons, without any."""
+    return {name: np.empty(0, dtype=object if name in _WORDS else np.int64) for name in REASON_COLUMNS}
 
 
 def read_tables(folder: Path) -> dict[str, dict[str, Array]]:
@@ -201,6 +218,10 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
     columns = _read(path, read)
     _check_names(path, "column", needed, columns)
     for name in needed:
+        if name in _WORDS:
+            if columns[name].dtype.kind != "O" or not all(isinstance(text, str) for text in columns[name]):
+                raise _damaged(path, f"the column {name!r} does not hold texts")
+            continue
         if columns[name].dtype.kind not in "iuf":
             raise _damaged(path, f"the column {name!r} does not hold numbers")
         if (np.abs(columns[name]) > _LARGEST).any():
@@ -215,6 +236,11 @@ def _read(path: Path, how: Callable[[], T]) -> T:
         raise _damaged(path, "it is nested too deeply") from None
     except (ValueError, KeyError, IndexError, csv.Error) as error:
         raise _damaged(path, str(error)) from None
+
+
+def _check_jobs(path: Path, rows: Array, jobs: int) -> None:
+    if len(rows) and not 0 <= rows.min() <= rows.max() < jobs:
+        raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
 
 
 def _check_names(path: Path, kind: str, needed: Iterable[str], found: Iterable[str]) -> None:

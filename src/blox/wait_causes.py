@@ -1,0 +1,106 @@
+"""Why jobs wait: causes that follow from counting GPUs, and causes that policies tell.
+
+A waiting job is classed by its GPU count against what was free and what was handed out. Where a policy says
+why a job waits (`wait_reasons`), that holds instead: small codes with words, noted when they change.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from blox.state.plan import NO_ROWS
+from blox.workloads.table import Array
+
+CAUSES = ("admission", "priority", "capacity", "fragmentation")
+SCHEDULER = (
+    "scheduler"  # the cause of a wait that the scheduling policy decided, in runs that have such waits
+)
+LEFT_OUT = "GPUs were free, but the scheduler did not list it"  # of a policy that tells no reason
+
+
+def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
+    """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
+
+    fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
+    were free or handed out in that very round, to jobs ahead of it. capacity: not enough came free.
+    """
+    room = gpus <= free
+    passed_over = gpus <= free + handed_out
+    return np.where(room & (blocked == 0), 3, np.where(passed_over, 1, 2))
+
+
+class ToldCauses:
+    """What policies have told of waiting jobs, by time: a log of codes, one entry per change.
+
+    A code stands for a cause and the policy's words; 0: no policy tells anything about the job.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[tuple[str, str]] = [("", "")]  # by code: (cause, words)
+        self._code_of: dict[tuple[str, str], int] = {}
+        self._rows: Array = NO_ROWS  # the jobs with a code other than 0
+        self._codes: Array = np.zeros(0, dtype=np.int32)  # by row
+        self._log: list[tuple[float, Array, Array]] = []  # time, rows, codes from then on
+
+    @property
+    def open(self) -> bool:
+        """Whether any job has a cause at present."""
+        return len(self._rows) > 0
+
+    def code(self, cause: str, words: str) -> int:
+        """The code of a cause in a policy's words; 0 for no words."""
+        if not words:
+            return 0
+        found = self._code_of.get((cause, words))
+        if found is None:
+            found = self._code_of[cause, words] = len(self.names)
+            self.names.append((cause, words))
+        return found
+
+    def note(self, now: float, rows: Array, codes: Array) -> None:
+        """From `now` on these jobs wait for these causes, and no other job for any."""
+        rows, codes = rows[codes > 0], codes[codes > 0]
+        most = int(max(rows.max(initial=-1), self._rows.max(initial=-1))) + 1
+        if most > len(self._codes):
+            self._codes = np.concatenate((self._codes, np.zeros(most, dtype=np.int32)))
+        ended = np.setdiff1d(self._rows, rows)
+        fresh = self._codes.take(rows) != codes
+        if len(ended) or fresh.any():
+            changed = np.concatenate((ended, rows[fresh]))
+            new = np.concatenate((np.zeros(len(ended), dtype=np.int32), codes[fresh]))
+            self._log.append((now, changed, new))
+            self._codes[changed] = new
+        self._rows = rows
+
+    def intervals(self) -> dict[str, Array]:
+        """Every wait for a told cause: job, start_s, end_s (inf: it lasts), code; by job and time."""
+        job = np.concatenate([rows for _, rows, _ in self._log] or [NO_ROWS])
+        code = np.concatenate([codes for *_, codes in self._log] or [NO_ROWS])
+        start = np.repeat([now for now, *_ in self._log], [len(rows) for _, rows, _ in self._log])
+        order = np.argsort(job, kind="stable")
+        job, code, start = job[order], code[order], start[order].astype(np.float64)
+        end = np.full(len(job), math.inf)
+        again = job[1:] == job[:-1]
+        end[:-1][again] = start[1:][again]
+        told = (code > 0) & (start < end)
+        return {"job": job[told], "start_s": start[told], "end_s": end[told], "code": code[told]}
+
+    def table(self, end_s: float) -> dict[str, Array]:
+        """The same for people, of a run that ended at `end_s`: job, start_s, end_s, cause, because."""
+        found = self.intervals()
+        cause, because = np.array(self.names, dtype=object).T
+        return {
+            "job": found["job"],
+            "start_s": found["start_s"],
+            "end_s": np.minimum(found["end_s"], end_s),
+            "cause": cause[found["code"]],
+            "because": because[found["code"]],
+        }
+
+    def of_cause(self, cause: str) -> dict[str, Array]:
+        """The intervals of one cause."""
+        found = self.intervals()
+        here = np.array([name == cause for name, _ in self.names])[found["code"]]
+        return {name: column[here] for name, column in found.items()}
