@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from blox.decisions import DecisionTrace
 from blox.manager import BloxManager
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
 from blox.state.cluster import ClusterState
@@ -27,8 +28,12 @@ def run(
     placement: PlacementPolicy,
     skip: bool = True,
     on_round: Callable[[BloxManager, JobState], None] | None = None,
+    trace: DecisionTrace | None = None,
 ) -> None:
-    """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
+    """Runs the loop until the manager says that it is over. `skip=False` executes every round.
+
+    `trace` is told what every executed round decides.
+    """
     parts = (admission, scheduler, placement, manager.termination)
     promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
@@ -46,10 +51,15 @@ def run(
         wanted = placement.place(schedule, cluster_state, job_state)
         plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
         listed = listed_rows(schedule, job_state)
+        if trace is not None:
+            trace.decided(schedule, plan)
         del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
         job_state.settle_line()
         manager.exec_jobs(plan, cluster_state, job_state)
         reasons.note(listed, cluster_state, job_state)
+        if trace is not None:
+            told = reasons.reasons(listed, cluster_state, job_state)
+            trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
         stable, before = -math.inf, manager.now
         if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf

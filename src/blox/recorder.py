@@ -262,7 +262,7 @@ class Recorder:
         return busy
 
     def waits(self) -> dict[str, float]:
-        """Seconds that jobs have waited in all, by cause; see wait_cause() and `told`."""
+        """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
         table = self._table()
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
         blocked = table["blocked"] == 1

@@ -14,21 +14,37 @@ from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
-SCHEDULER = (
-    "scheduler"  # the cause of a wait that the scheduling policy decided, in runs that have such waits
-)
+SCHEDULER = "scheduler"  # where the scheduling policy left a job out: in runs that have such waits
+ARRIVAL, EVICTION = "arrival", "eviction"  # between two rounds, when no policy could act
 LEFT_OUT = "GPUs were free, but the scheduler did not list it"  # of a policy that tells no reason
+WORDS = {
+    "admission": "admission control held it outside",
+    "priority": "the GPUs it could have had went to jobs ahead of it",
+    "capacity": "too few GPUs were free or came free",
+    "fragmentation": "enough GPUs were free, but not where it could use them",
+    SCHEDULER: LEFT_OUT,
+    ARRIVAL: "it had come between two rounds",
+    EVICTION: "it had lost its GPUs between two rounds",
+}
+# What counting GPUs can tell: (cause, words), the first ones those of CAUSES.
+COUNTED = (
+    *((cause, WORDS[cause]) for cause in CAUSES),
+    ("priority", "enough GPUs were free, but a job ahead of it did not fit and the order is strict"),
+)
+Count = Array | int
+_ADMISSION, _PRIORITY, _CAPACITY, _FRAGMENTATION, _STRICT_ORDER = range(len(COUNTED))
 
 
-def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
-    """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
+def counted_cause(gpus: Count, free: Count, handed_out: Count, blocked: Array | bool) -> Array:
+    """Why an admitted job of `gpus` GPUs waited, as far as counting tells: an index into COUNTED.
 
     fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
-    were free or handed out in that very round, to jobs ahead of it. capacity: not enough came free.
+    were handed out in that very round, to jobs ahead of it; or enough were free, but a strict order had
+    ended before its turn. capacity: not enough came free.
     """
-    room = gpus <= free
-    passed_over = gpus <= free + handed_out
-    return np.where(room & (blocked == 0), 3, np.where(passed_over, 1, 2))
+    room = gpus <= np.asarray(free)
+    without_room = np.where(gpus <= np.asarray(free) + handed_out, _PRIORITY, _CAPACITY)
+    return np.where(room, np.where(blocked, _STRICT_ORDER, _FRAGMENTATION), without_room)
 
 
 class ToldCauses:

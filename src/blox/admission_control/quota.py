@@ -13,14 +13,8 @@ from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 Counts = Counter[tuple[str, str]]  # by (kind of quota, owner)
-_WORDS = {
-    "user": "its user had as much admitted as the quota allows",
-    "tenant": "its tenant had as much admitted as the quota allows",
-    "type": "jobs of its type had as much admitted as the quota allows",
-    "size": "jobs of its size had as much admitted as the quota allows",
-    "large": "another job above most_gpus was admitted, and these enter one at a time",
-    "": "",
-}
+_OWNERS = {"user": "its user", "tenant": "its tenant", "type": "its job type", "size": "its job size"}
+_LARGE = "another job above most_gpus was admitted, and such jobs enter one at a time"
 
 
 @register.admission("quota")
@@ -71,7 +65,7 @@ class Quota:
     def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
         """The first quota that holds each job back; what was admitted later only adds to it."""
         admitted = self._admitted(job_state)
-        return [_WORDS[self._exceeded(job_state, row, *admitted)] for row in rows.tolist()]
+        return [self._exceeded(job_state, row, *admitted) for row in rows.tolist()]
 
     def _admitted(self, job_state: JobState) -> tuple[Counts, Counts]:
         """Jobs and GPUs that each owner of a quota has admitted."""
@@ -86,13 +80,14 @@ class Quota:
             gpus[owner] += int(job_state.columns.gpus[row])
 
     def _exceeded(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> str:
-        """The kind of the first quota that a job would exceed; empty if there is none."""
+        """The first quota that a job would exceed, in words; empty if there is none."""
         size = int(job_state.columns.gpus[row])
         for owner, most_jobs, most_gpus in self._limits(job_state, row):
-            if (most_jobs and jobs[owner] >= most_jobs) or (
-                most_gpus and jobs[owner] and gpus[owner] + size > most_gpus
-            ):
-                return owner[0]
+            if most_jobs and jobs[owner] >= most_jobs:
+                name = _OWNERS.get(owner[0])
+                return f"{name} had as many jobs admitted as the quota allows" if name else _LARGE
+            if most_gpus and jobs[owner] and gpus[owner] + size > most_gpus:
+                return f"{_OWNERS[owner[0]]} had as many GPUs admitted as the quota allows"
         return ""
 
     def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:

@@ -1,4 +1,4 @@
-"""`blox explain`: why did my job wait?"""
+"""`blox explain`: why did my job wait, and what did a round decide?"""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ def explain(
         Path, typer.Argument(metavar="DIR", help="A results directory, as `blox run --out` writes it.")
     ],
     job: Annotated[str | None, typer.Option(help="The job, by its id in the trace.", metavar="ID")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Look inside the round at this time of the run: 36h, 90m, 2d.", metavar="TIME"),
+    ] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Show so many jobs, or intervals of one.", metavar="N")
     ] = 20,
@@ -34,7 +38,8 @@ def explain(
     """Say why jobs waited: admission, priority, capacity, fragmentation, or the scheduler's own reasons.
 
     Without --job: in all, and the jobs that waited longest. With --job: that one, over time, and which jobs
-    held the GPUs while it waited.
+    held the GPUs while it waited. With --at: the order of that round, its keys, what runs, what is next and
+    what blocks each job.
     """
     from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
@@ -45,7 +50,11 @@ def explain(
     console = SafeConsole(highlight=False)
     if note:
         console.print(f"{note}\n", markup=False)
-    if job is None:
+    if at is not None:
+        from blox.cli.explain_at import show_round
+
+        show_round(console, result, at, None if job is None else explanation.row(job), limit)
+    elif job is None:
         _all_jobs(console, explanation, limit)
     else:
         _one_job(console, explanation, explanation.row(job), limit)
@@ -64,7 +73,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     if total <= float(waits[ARRIVAL].sum()):
         console.print(f"None of the {count:,} jobs waited longer than until the next round.")
         return
-    table = _table("cause", "waited", "share", "jobs", left=("cause", "because"))
+    table = simple_table("cause", "waited", "share", "jobs", left=("cause", "because"))
     table.add_column("because")
     for (cause, words), seconds in reasons.items():
         told = any(waited.any() for (other, _), waited in reasons.items() if other == cause)
@@ -86,7 +95,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     )
     console.print(table)
     longest = np.argsort(-waited, kind="stable")[:limit]
-    table = _table(
+    table = simple_table(
         "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "interrupted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
@@ -115,14 +124,14 @@ def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -
     console.print()
     totals = {reason: seconds for reason, seconds in totals_by_reason(history).items() if seconds > 0}
     if totals:
-        table = _table("cause", "waited", "share", "because", left=("cause", "because"))
+        table = simple_table("cause", "waited", "share", "because", left=("cause", "because"))
         for (cause, words), seconds in totals.items():
             share = f"{100 * seconds / sum(totals.values()):.1f} %"
             table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share, Text(words))
         console.print(table)
         console.print()
     _instead(console, explanation, row, limit)
-    table = _table("from", "for", "", "where", left=("", "where"))
+    table = simple_table("from", "for", "", "where, or why", left=("", "where, or why"))
     shown = history if len(history) <= limit else [*history[: limit - limit // 2], *history[-(limit // 2) :]]
     hidden = len(history) - len(shown)
     for position, interval in enumerate(shown):
@@ -134,7 +143,7 @@ def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -
             clock_time(interval.start_s),
             duration(interval.seconds),
             Text(words, style=STYLES[interval.state]),
-            Text(places(interval.gpus, explanation.result.experiment) if running else ""),
+            Text(places(interval.gpus, explanation.result.experiment) if running else interval.words),
         )
     console.print(table)
     _preemptions(console, explanation, row)
@@ -152,7 +161,9 @@ def _instead(console: Console, explanation: Explanation, row: int, limit: int) -
     found = ran_instead(explanation.result, explanation.history(row))
     if not found:
         return
-    table = _table("ran instead", "GPUs", "submitted", "GPU time", "share", left=("ran instead", "submitted"))
+    table = simple_table(
+        "ran instead", "GPUs", "submitted", "GPU time", "share", left=("ran instead", "submitted")
+    )
     shown = found[: min(limit, _SHOWN_INSTEAD)]
     for each in shown:
         later_s = float(jobs["submit_s"][each.row] - jobs["submit_s"][row])
@@ -198,7 +209,7 @@ def _evictions(console: Console, explanation: Explanation, row: int, limit: int)
     found = explanation.evictions(row)
     if not found:
         return
-    table = _table("lost its GPUs at", "because", "GPU time lost", left=("because",))
+    table = simple_table("lost its GPUs at", "because", "GPU time lost", left=("because",))
     for each in found[:limit]:
         table.add_row(clock_time(each.time_s), Text(each.reason), duration(each.lost_gpu_s))
     console.print()
@@ -215,7 +226,8 @@ def clock_time(seconds: float) -> str:
     return f"{days}d {text}" if days else text
 
 
-def _table(*heads: str, left: tuple[str, ...]) -> Table:
+def simple_table(*heads: str, left: tuple[str, ...]) -> Table:
+    """A table with a line below its heads; columns not named in `left` are set flush right."""
     from rich import box
     from rich.table import Table
 

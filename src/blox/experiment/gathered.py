@@ -13,9 +13,10 @@ from blox.manager import BloxManager
 from blox.optional import declared
 from blox.results import failures, metrics
 from blox.results.accounting import account
+from blox.results.lazy_table import LazyTable
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
-from blox.results.result import LazyTable, Result, label_of
+from blox.results.result import Result, label_of
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 

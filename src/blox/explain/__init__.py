@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from blox.explain.explanation import Eviction, Explanation
 from blox.explain.instead import RanInstead, ran_instead
-from blox.explain.intervals import ARRIVAL, EVICTION, RUNNING, WORDS, Interval, totals_by_reason, totals_of
+from blox.explain.intervals import RUNNING, Interval, totals_by_reason, totals_of
 from blox.explain.places import places
+from blox.explain.standing import Round, Standing
+from blox.wait_causes import ARRIVAL, EVICTION, WORDS
 
 __all__ = [
     "ARRIVAL",
@@ -16,6 +18,8 @@ __all__ = [
     "Explanation",
     "Interval",
     "RanInstead",
+    "Round",
+    "Standing",
     "places",
     "ran_instead",
     "totals_by_reason",

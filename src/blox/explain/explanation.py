@@ -14,23 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from blox.errors import BloxError
-from blox.explain.intervals import (
-    ARRIVAL,
-    COUNTED,
-    EVICTION,
-    RUNNING,
-    STRICT_ORDER,
-    WORDS,
-    Interval,
-    merged,
-    overlaid,
-    totals_by_reason,
-)
+from blox.explain.intervals import RUNNING, Interval, merged, overlaid, totals_by_reason
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
-from blox.wait_causes import CAUSES, SCHEDULER, wait_cause
+from blox.wait_causes import ARRIVAL, CAUSES, COUNTED, EVICTION, SCHEDULER, WORDS, counted_cause
 from blox.workloads.table import Array
 
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
@@ -240,9 +229,7 @@ class Explanation:
     def _cause(self, gpus: int) -> Array:
         """Why a job of so many GPUs waited, had it been queued: an index into COUNTED per row."""
         rounds = self.result.rounds
-        free, blocked = rounds["free_gpus"], rounds["blocked"]
-        cause = wait_cause(gpus, free, rounds["handed_out"], blocked)
-        return np.where((blocked != 0) & (gpus <= free), STRICT_ORDER, cause)
+        return counted_cause(gpus, rounds["free_gpus"], rounds["handed_out"], rounds["blocked"])
 
     def _by_count(self, job: Array, start: Array, stop: Array) -> list[Array]:
         """Seconds that every job waited in these intervals, for each of COUNTED."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.explain.intervals import ARRIVAL, RUNNING, Interval
+from blox.explain.intervals import RUNNING, Interval
 from blox.results.result import Result
+from blox.wait_causes import ARRIVAL
 
 
 @dataclass(frozen=True)

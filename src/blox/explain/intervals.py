@@ -5,24 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blox.wait_causes import CAUSES, LEFT_OUT, SCHEDULER
+from blox.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS
 
-ARRIVAL, EVICTION, RUNNING = "arrival", "eviction", "running"
-WORDS = {
-    "admission": "admission control held it outside",
-    "priority": "the GPUs it could have had went to jobs ahead of it",
-    "capacity": "too few GPUs were free or came free",
-    "fragmentation": "enough GPUs were free, but not where it could use them",
-    SCHEDULER: LEFT_OUT,
-    ARRIVAL: "it had come between two rounds",
-    EVICTION: "it had lost its GPUs between two rounds",
-}
-# What counting GPUs can tell: (cause, words), the first ones those of CAUSES.
-COUNTED = (
-    *((cause, WORDS[cause]) for cause in CAUSES),
-    ("priority", "enough GPUs were free, but a job ahead of it did not fit and the order is strict"),
-)
-STRICT_ORDER = len(CAUSES)  # its place in COUNTED
+RUNNING = "running"
 
 
 @dataclass(frozen=True)

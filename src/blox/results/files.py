@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from blox.decisions import COLUMNS as DECISION_COLUMNS
 from blox.errors import BloxError, shortened
 from blox.recorder import ROUND_COLUMNS
 from blox.toml_text import to_toml
@@ -153,6 +154,14 @@ def read_reasons(path: Path, jobs: int) -> dict[str, Array]:
     return reasons
 
 
+def read_decisions(path: Path, jobs: int, at_s: float | None = None) -> dict[str, Array]:
+    """What the rounds of a run with so many jobs decided; `at_s`: the last round at or before that time."""
+    last = f"(SELECT max(time_s) FROM file WHERE time_s <= {at_s!r})"
+    decisions = _read_parquet(path, DECISION_COLUMNS, "" if at_s is None else f"WHERE time_s = {last}")
+    _check_jobs(path, decisions["job"], jobs)
+    return decisions
+
+
 def no_reasons() -> dict[str, Array]:
     """The columns of reasons, without any."""
     return {name: np.empty(0, dtype=object if name in _WORDS else np.int64) for name in REASON_COLUMNS}
@@ -203,14 +212,16 @@ def _column(name: str, cells: list[str]) -> Array:
     return values
 
 
-def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
+def _read_parquet(path: Path, needed: Iterable[str], where: str = "") -> dict[str, Array]:
+    """The columns of a file, of all rows or of those `where` a condition about `file` holds."""
     import duckdb
 
     def read() -> dict[str, Array]:
         try:
             with duckdb.connect() as connection, path.open("rb") as file:
                 connection.execute("SET threads = 1")
-                found = connection.execute(f"SELECT * FROM read_parquet('{_by_number(file)}')").fetchnumpy()
+                table = f"WITH file AS (FROM read_parquet('{_by_number(file)}'))"
+                found = connection.execute(f"{table} SELECT * FROM file {where}").fetchnumpy()
         except duckdb.Error as error:
             raise ValueError(_first_line(error)) from None
         return {name: np.asarray(values) for name, values in found.items()}
