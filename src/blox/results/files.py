@@ -156,8 +156,10 @@ def read_reasons(path: Path, jobs: int) -> dict[str, Array]:
 
 def read_decisions(path: Path, jobs: int, at_s: float | None = None) -> dict[str, Array]:
     """What the rounds of a run with so many jobs decided; `at_s`: the last round at or before that time."""
-    last = f"(SELECT max(time_s) FROM file WHERE time_s <= {at_s!r})"
-    decisions = _read_parquet(path, DECISION_COLUMNS, "" if at_s is None else f"WHERE time_s = {last}")
+    where = (
+        "" if at_s is None else f"WHERE time_s = (SELECT max(time_s) FROM file WHERE time_s <= {at_s:.17g})"
+    )
+    decisions = _read_parquet(path, DECISION_COLUMNS, where)
     _check_jobs(path, decisions["job"], jobs)
     return decisions
 
