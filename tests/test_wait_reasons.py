@@ -29,13 +29,13 @@ SMALL = "a,0,1,200 b,0,1,100"
 
 
 def reasons(result):
-    columns = ("job", "start_s", "end_s", "cause", "because")
+    columns = ("job", "start_s", "end_s", "part", "because")
     return list(zip(*(result.reasons[name].tolist() for name in columns)))
 
 
 def test_a_scheduler_tells_why_it_left_a_job_out(run, policy_file):
     result = run(SMALL, "1x2", scheduler=policy_file(RESERVE + TELLS))
-    assert reasons(result) == [(1, 0.0, 200.0, "scheduler", "two GPUs were reserved for large jobs")]
+    assert reasons(result) == [(1, 0.0, 200.0, "scheduling", "two GPUs were reserved for large jobs")]
     causes = ("scheduler", "priority", "capacity", "fragmentation")
     assert [result.summary[f"wait_{cause}_s"] for cause in causes] == [200, 0, 0, 0]
     assert Explanation(result).sentence(1) == (
@@ -46,14 +46,14 @@ def test_a_scheduler_tells_why_it_left_a_job_out(run, policy_file):
 
 def test_of_a_silent_scheduler_it_is_told_that_it_listed_other_jobs(run, policy_file):
     result = run(SMALL, "1x2", scheduler=policy_file(RESERVE))
-    assert reasons(result) == [(1, 0.0, 200.0, "scheduler", LEFT_OUT)]
+    assert reasons(result) == [(1, 0.0, 200.0, "scheduling", LEFT_OUT)]
     assert result.summary["wait_scheduler_s"] == 200 and result.summary["wait_fragmentation_s"] == 0
 
 
 def test_a_silent_scheduler_is_no_cause_while_too_few_gpus_are_free(run, policy_file):
     # c takes the second GPU until 100: b could not have started before
     result = run(f"{SMALL} c,0,2,100", "1x3", scheduler=policy_file(RESERVE))
-    assert reasons(result) == [(1, 100.0, 200.0, "scheduler", LEFT_OUT)]
+    assert reasons(result) == [(1, 100.0, 200.0, "scheduling", LEFT_OUT)]
     assert result.summary["wait_scheduler_s"] == 100
     assert result.summary["wait_priority_s"] == 100, "c was given what b could have had"
 
@@ -63,9 +63,13 @@ def test_a_lease_and_a_lost_auction_are_causes(run):
     result = run("a,0,4,1000 b,50,4,200", scheduler="themis:lease=400")
     leased = "leases of other jobs left too few GPUs on offer"
     lost = "other jobs got the GPUs on offer, by auction or by draw"
-    assert reasons(result) == [(0, 400.0, 600.0, "scheduler", lost), (1, 100.0, 400.0, "scheduler", leased)]
-    assert result.summary["wait_scheduler_s"] == 500
-    assert result.summary["wait_capacity_s"] == result.summary["wait_priority_s"] == 0
+    assert reasons(result) == [(0, 400.0, 600.0, "scheduling", lost), (1, 100.0, 400.0, "scheduling", leased)]
+    assert [(each.seconds, each.state, each.words) for each in Explanation(result).history(0)[1:3]] == [
+        (100, "priority", lost),  # b was given what a could have had
+        (100, "capacity", lost),  # and nothing came free
+    ]
+    assert Explanation(result).reasons()["capacity", leased].tolist() == [0, 300]
+    assert [result.summary[f"wait_{cause}_s"] for cause in ("priority", "capacity")] == [100, 400]
 
 
 def test_no_small_job_waits_for_room_under_themis():
@@ -84,13 +88,15 @@ def test_gavel_tells_that_it_is_not_a_job_s_turn(run):
     assert {because for *_, because in reasons(result)} == {
         "the round went to jobs that had had less of their part of the time"
     }
-    # one of them always waits, until the first is done
-    assert result.summary["wait_scheduler_s"] == result.jobs["waited_s"].sum() > 0
+    # one of them always waits, until the first is done, and nothing else is told of it
+    told = sum(end - start for _, start, end, *_ in reasons(result))
+    assert told == result.jobs["waited_s"].sum() > 0
+    assert "wait_scheduler_s" not in result.summary, "no GPU was free"
 
 
 def test_pollux_tells_that_its_next_allocation_is_not_due(run):
     result = run("a,0,1,300 b,150,1,100", "1x4", scheduler="pollux:interval_s=400", performance="duration")
-    assert (1, 200.0, 400.0, "scheduler") in [each[:4] for each in reasons(result)]
+    assert (1, 200.0, 400.0, "scheduling") in [each[:4] for each in reasons(result)]
     assert "not due" in reasons(result)[0][4]
 
 
@@ -139,7 +145,7 @@ def test_a_placement_tells_why_free_gpus_were_no_use(run, policy_file):
     # e needs more than are free: there the placement is not asked.
     jobs = "a,0,1,300 b,0,1,100 c,0,1,300 d,100,2,100 e,100,3,100"
     result = run(jobs, "2x2", scheduler="fifo:strict=false", placement=placement)
-    assert reasons(result) == [(3, 100.0, 300.0, "fragmentation", "no node had room")]
+    assert reasons(result) == [(3, 100.0, 300.0, "placement", "no node had room")]
     assert result.summary["wait_fragmentation_s"] == 200
     assert Explanation(result).history(3)[0] == Interval(
         100.0, 300.0, "fragmentation", (), "no node had room"

@@ -14,7 +14,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
-from blox.wait_causes import COUNTED, ToldCauses, counted_cause
+from blox.wait_causes import COUNTED, ToldCauses, counted_cause, told_cause
 from blox.workloads.table import Array
 
 ACTIONS = ("keep", "launch", "move", "adjust", "suspend", "wait", "hold")
@@ -43,7 +43,7 @@ class DecisionTrace:
         self._last_only = last_only
         self._order: _Order | None = None  # of the round that is being carried out
         self._rounds: list[dict[str, Array]] = []
-        self._words: list[tuple[str, str]] = []  # (cause, words) by the codes of the rounds
+        self._told: list[tuple[str, str]] = [("", "")]  # (part, words) by the codes of the rounds
 
     def decided(self, schedule: Schedule, plan: Plan) -> None:
         """A round is decided, and not carried out yet."""
@@ -65,7 +65,7 @@ class DecisionTrace:
         """The plan is carried out; `reasons`: rows and the codes in `told` of why they wait."""
         order = self._order
         assert order is not None
-        self._words = [*COUNTED, *told.names]
+        self._told = told.names
         left_out = np.setdiff1d(job_state.active, order.jobs)
         rows = np.concatenate((order.jobs, left_out, job_state.waiting))
         if not len(rows):
@@ -75,7 +75,8 @@ class DecisionTrace:
         if order.gpus is not None:
             gpus[: len(order.jobs)] = order.gpus
         action = _actions(rows, held, order.plan, job_state)
-        code = _codes(rows, gpus, action, order.plan, reasons, cluster_state, job_state)
+        told_of = np.zeros(job_state.submitted, dtype=np.int64)
+        told_of[reasons[0]] = reasons[1]
         found = {
             "time_s": np.full(len(rows), job_state.now),
             "job": rows,
@@ -83,7 +84,8 @@ class DecisionTrace:
             "gpus": gpus,
             "held_gpus": held,
             "action": action,
-            "code": code,
+            "counted": _counted(gpus, action, order.plan, cluster_state),
+            "told": told_of.take(rows),
             "free_gpus": np.full(len(rows), cluster_state.free_gpus),
             "largest_free": np.full(len(rows), cluster_state.largest_free),
         }
@@ -105,20 +107,22 @@ class DecisionTrace:
             pieces = [each.get(name, np.full(len(each["job"]), np.nan)) for each in rounds]
             return np.concatenate(pieces or [np.empty(0)])
 
-        action, code = (joined(name).astype(np.int64) for name in ("action", "code"))
-        words = np.array([("", ""), *self._words], dtype=object)
-        texts = {
-            "action": np.array(ACTIONS, dtype=object)[action],
-            "cause": words[:, 0][code + 1],
-            "because": words[:, 1][code + 1],
-        }
+        action, counted, told = (joined(name).astype(np.int64) for name in ("action", "counted", "told"))
+        reason = np.empty((2, len(COUNTED) + 1, len(self._told)), dtype=object)  # (cause, words)
+        reason[:, -1] = ""  # of jobs that run
+        for row, found in enumerate(COUNTED):
+            for column, (part, words) in enumerate(self._told):
+                reason[:, row, column] = (told_cause(part, found), words) if words else found
+        cause, because = reason[:, counted, told]
+        texts = {"action": np.array(ACTIONS, dtype=object)[action], "cause": cause, "because": because}
         return {name: texts[name] if name in texts else joined(name) for name in (*COLUMNS, *keys)}
 
 
 _DTYPES = {
     **dict.fromkeys(("job", "place", "gpus", "held_gpus", "free_gpus", "largest_free"), np.int32),
     "action": np.int8,
-    "code": np.int32,
+    "counted": np.int8,
+    "told": np.int32,
 }
 
 
@@ -137,21 +141,9 @@ def _actions(rows: Array, held: Array, plan: Plan, job_state: JobState) -> Array
     return np.where(found >= 0, found, np.where(held > 0, _KEEP, _WAIT))
 
 
-def _codes(
-    rows: Array,
-    gpus: Array,
-    action: Array,
-    plan: Plan,
-    reasons: tuple[Array, Array],
-    cluster_state: ClusterState,
-    job_state: JobState,
-) -> Array:
-    """Why each row waits: an index into COUNTED followed by what policies told; -1 for rows that run."""
+def _counted(gpus: Array, action: Array, plan: Plan, cluster_state: ClusterState) -> Array:
+    """Why each row waits, as far as counting tells: an index into COUNTED; -1 for rows that run."""
     handed_out = len(np.unique(np.concatenate((plan.launch.gpus, plan.move.gpus))))
-    counted = counted_cause(gpus, cluster_state.free_gpus, handed_out, cluster_state.holdings.blocked)
-    counted[action == _HOLD] = 0
-    told = np.zeros(job_state.submitted, dtype=np.int64)
-    told[reasons[0]] = reasons[1]
-    of_row = told.take(rows)
-    found = np.where(of_row > 0, len(COUNTED) + of_row, counted)
+    found = counted_cause(gpus, cluster_state.free_gpus, handed_out, cluster_state.holdings.blocked)
+    found[action == _HOLD] = 0  # admission
     return np.where(np.isin(action, (_SUSPEND, _WAIT, _HOLD)), found, -1)

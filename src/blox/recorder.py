@@ -269,11 +269,11 @@ class Recorder:
         jobs = {
             "admission": table["held"],
             "priority": table["passed_over"] + np.where(blocked, table["fitting"], 0),
-            "capacity": table["queued"] - table["told"] - table["fitting"] - table["passed_over"],
+            "capacity": table["queued"] - table["left_out"] - table["fitting"] - table["passed_over"],
             "fragmentation": np.where(blocked, 0, table["fitting"]),
-            SCHEDULER: table["told"],
+            SCHEDULER: table["left_out"],
         }
-        causes = (*CAUSES, SCHEDULER) if table["told"].any() else CAUSES
+        causes = (*CAUSES, SCHEDULER) if table["left_out"].any() else CAUSES
         return {cause: float((jobs[cause] * elapsed).sum()) for cause in causes}
 
     def _table(self) -> dict[str, Array]:
@@ -294,10 +294,10 @@ class Recorder:
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
-        """By round: the jobs that wait; of these, the ones that the scheduler gives a reason for; and of the
-        others, those for which enough was free, and those for which enough was handed out."""
+        """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
+        for which enough was free; and those for which enough was handed out to others."""
         free, given = noted["free_gpus"], noted["handed_out"]
-        queued, fitting, passed_over = np.zeros((3, len(free)))
+        queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
         told = self._told_by_gpus(noted["time_s"])
         began, ceased = (
             self._by_gpus(log, noted[name])
@@ -306,15 +306,15 @@ class Recorder:
         for asked in began:
             waiting = began[asked] - ceased.get(asked, 0)
             queued += waiting
-            waiting = waiting - told.get(asked, 0)
-            fitting += np.where(asked <= free, waiting, 0)
+            left_out = np.where(asked <= free, told.get(asked, 0), 0)
+            by_scheduler += left_out
+            fitting += np.where(asked <= free, waiting, 0) - left_out
             passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
-        by_scheduler = sum(told.values(), np.zeros(len(free)))
-        return {"queued": queued, "told": by_scheduler, "fitting": fitting, "passed_over": passed_over}
+        return {"queued": queued, "left_out": by_scheduler, "fitting": fitting, "passed_over": passed_over}
 
     def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
         """GPUs asked for -> how many waiting jobs that ask for so many the scheduler speaks of, by round."""
-        waits = self.told.of_cause(SCHEDULER)
+        waits = self.told.of_part("scheduling")
         gpus = self._gpus.take(waits["job"])
         first = time_s.searchsorted(waits["start_s"], side="right") - 1  # told in the round noted then
         last = np.where(waits["end_s"] < math.inf, time_s.searchsorted(waits["end_s"], side="right") - 1, -1)

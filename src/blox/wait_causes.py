@@ -1,7 +1,8 @@
 """Why jobs wait: causes that follow from counting GPUs, and causes that policies tell.
 
 A waiting job is classed by its GPU count against what was free and what was handed out. Where a policy says
-why a job waits (`wait_reasons`), that holds instead: small codes with words, noted when they change.
+why a job waits (`wait_reasons`), its words stand beside that class: small codes, noted when they change.
+A job that the scheduling policy did not list although enough GPUs were free has a class of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
-SCHEDULER = "scheduler"  # where the scheduling policy left a job out: in runs that have such waits
+SCHEDULER = "scheduler"  # enough GPUs were free, and the scheduling policy left the job out
 ARRIVAL, EVICTION = "arrival", "eviction"  # between two rounds, when no policy could act
 LEFT_OUT = "GPUs were free, but the scheduler did not list it"  # of a policy that tells no reason
 WORDS = {
@@ -31,8 +32,9 @@ COUNTED = (
     *((cause, WORDS[cause]) for cause in CAUSES),
     ("priority", "enough GPUs were free, but a job ahead of it did not fit and the order is strict"),
 )
-Count = Array | int
 _ADMISSION, _PRIORITY, _CAPACITY, _FRAGMENTATION, _STRICT_ORDER = range(len(COUNTED))
+_ROOM = (COUNTED[_FRAGMENTATION], COUNTED[_STRICT_ORDER])  # enough GPUs were free
+Count = Array | int
 
 
 def counted_cause(gpus: Count, free: Count, handed_out: Count, blocked: Array | bool) -> Array:
@@ -47,14 +49,22 @@ def counted_cause(gpus: Count, free: Count, handed_out: Count, blocked: Array | 
     return np.where(room, np.where(blocked, _STRICT_ORDER, _FRAGMENTATION), without_room)
 
 
+def told_cause(part: str, counted: tuple[str, str]) -> str:
+    """The cause of a wait that a part tells of, where counting says `counted` (one of COUNTED).
+
+    It is the counted one, but for a job that the scheduler left out although enough GPUs were free.
+    """
+    return SCHEDULER if part == "scheduling" and counted in _ROOM else counted[0]
+
+
 class ToldCauses:
     """What policies have told of waiting jobs, by time: a log of codes, one entry per change.
 
-    A code stands for a cause and the policy's words; 0: no policy tells anything about the job.
+    A code stands for a part (admission, scheduling, placement) and its words; 0: nothing is told.
     """
 
     def __init__(self) -> None:
-        self.names: list[tuple[str, str]] = [("", "")]  # by code: (cause, words)
+        self.names: list[tuple[str, str]] = [("", "")]  # by code: (part, words)
         self._code_of: dict[tuple[str, str], int] = {}
         self._rows: Array = NO_ROWS  # the jobs with a code other than 0
         self._codes: Array = np.zeros(0, dtype=np.int32)  # by row
@@ -62,21 +72,21 @@ class ToldCauses:
 
     @property
     def open(self) -> bool:
-        """Whether any job has a cause at present."""
+        """Whether anything is told at present."""
         return len(self._rows) > 0
 
-    def code(self, cause: str, words: str) -> int:
-        """The code of a cause in a policy's words; 0 for no words."""
+    def code(self, part: str, words: str) -> int:
+        """The code of what a part tells in its words; 0 for no words."""
         if not words:
             return 0
-        found = self._code_of.get((cause, words))
+        found = self._code_of.get((part, words))
         if found is None:
-            found = self._code_of[cause, words] = len(self.names)
-            self.names.append((cause, words))
+            found = self._code_of[part, words] = len(self.names)
+            self.names.append((part, words))
         return found
 
     def note(self, now: float, rows: Array, codes: Array) -> None:
-        """From `now` on these jobs wait for these causes, and no other job for any."""
+        """From `now` on this is told of these jobs, and nothing of any other."""
         rows, codes = rows[codes > 0], codes[codes > 0]
         most = int(max(rows.max(initial=-1), self._rows.max(initial=-1))) + 1
         if most > len(self._codes):
@@ -91,7 +101,7 @@ class ToldCauses:
         self._rows = rows
 
     def intervals(self) -> dict[str, Array]:
-        """Every wait for a told cause: job, start_s, end_s (inf: it lasts), code; by job and time."""
+        """Every wait with a reason: job, start_s, end_s (inf: it lasts), code; by job and time."""
         job = np.concatenate([rows for _, rows, _ in self._log] or [NO_ROWS])
         code = np.concatenate([codes for *_, codes in self._log] or [NO_ROWS])
         start = np.repeat([now for now, *_ in self._log], [len(rows) for _, rows, _ in self._log])
@@ -104,19 +114,19 @@ class ToldCauses:
         return {"job": job[told], "start_s": start[told], "end_s": end[told], "code": code[told]}
 
     def table(self, end_s: float) -> dict[str, Array]:
-        """The same for people, of a run that ended at `end_s`: job, start_s, end_s, cause, because."""
+        """The same for people, of a run that ended at `end_s`: job, start_s, end_s, part, because."""
         found = self.intervals()
-        cause, because = np.array(self.names, dtype=object).T
+        part, because = np.array(self.names, dtype=object).T
         return {
             "job": found["job"],
             "start_s": found["start_s"],
             "end_s": np.minimum(found["end_s"], end_s),
-            "cause": cause[found["code"]],
+            "part": part[found["code"]],
             "because": because[found["code"]],
         }
 
-    def of_cause(self, cause: str) -> dict[str, Array]:
-        """The intervals of one cause."""
+    def of_part(self, part: str) -> dict[str, Array]:
+        """The intervals of which one part told something."""
         found = self.intervals()
-        here = np.array([name == cause for name, _ in self.names])[found["code"]]
+        here = np.array([name == part for name, _ in self.names])[found["code"]]
         return {name: column[here] for name, column in found.items()}

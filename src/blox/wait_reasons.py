@@ -17,7 +17,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
-from blox.wait_causes import LEFT_OUT, SCHEDULER
+from blox.wait_causes import LEFT_OUT
 from blox.workloads.table import Array
 
 Reasons = Callable[[Array, JobState, ClusterState], Any] | None
@@ -54,19 +54,19 @@ class WaitReasons:
     ) -> tuple[Array, Array]:
         """Waiting rows, and for each the code of what a policy tells about it (0: nothing)."""
         rows, codes = [NO_ROWS], [NO_ROWS]
-        for cause, reasons, about in (
+        for part, reasons, about in (
             ("admission", self._admission, job_state.waiting),
             *self._of_admitted(listed, cluster_state, job_state),
         ):
             if len(about) and reasons is not None:
                 rows.append(about)
-                codes.append(self._ask(cause, reasons, about, cluster_state, job_state))
+                codes.append(self._ask(part, reasons, about, cluster_state, job_state))
         return np.concatenate(rows), np.concatenate(codes)
 
     def _of_admitted(
         self, listed: Array | None, cluster_state: ClusterState, job_state: JobState
     ) -> list[tuple[str, Reasons, Array]]:
-        """(cause, who tells the reason, rows it is asked about), of admitted jobs that wait."""
+        """(part, its reasons, the rows that it is asked about), of admitted jobs that wait."""
         if job_state.active_count == cluster_state.holdings.size:
             return []
         columns, active = job_state.columns, job_state.active
@@ -78,14 +78,14 @@ class WaitReasons:
         if cluster_state.holdings.blocked:
             room[:] = False
         if self._scheduler is not None:
-            left_out = (SCHEDULER, self._scheduler, waiting[~in_line])
+            left_out = ("scheduling", self._scheduler, waiting[~in_line])
         else:
-            left_out = (SCHEDULER, _left_out, waiting[~in_line & room])
-        return [left_out, ("fragmentation", self._placement, waiting[in_line & room])]
+            left_out = ("scheduling", _left_out, waiting[~in_line & room])
+        return [left_out, ("placement", self._placement, waiting[in_line & room])]
 
     def _ask(
         self,
-        cause: str,
+        part: str,
         reasons: Callable[[Array, JobState, ClusterState], Any],
         rows: Array,
         cluster_state: ClusterState,
@@ -93,8 +93,8 @@ class WaitReasons:
     ) -> Array:
         answer = reasons(rows, job_state, cluster_state)
         if isinstance(answer, str):
-            return np.full(len(rows), self._told.code(cause, answer))
-        return np.array([self._told.code(cause, str(words)) for words in answer])
+            return np.full(len(rows), self._told.code(part, answer))
+        return np.array([self._told.code(part, str(words)) for words in answer])
 
 
 def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from blox.explain import Explanation, Interval, RanInstead, ran_instead
-from blox.explain.intervals import overlaid
+from blox.explain.intervals import Told, overlaid
 
 
 def test_the_jobs_that_held_the_gpus_are_named_with_their_gpu_time(run):
@@ -35,18 +35,20 @@ def test_what_policies_told_cuts_a_history():
     capacity, running = Interval(0.0, 300.0, "capacity"), Interval(300.0, 400.0, "running", (1,))
     held = Interval(-100.0, 0.0, "admission")
     told = [
-        Interval(-100.0, 0.0, "admission", because="quota"),
-        Interval(100.0, 150.0, "scheduler", because="lease"),
-        Interval(150.0, 200.0, "scheduler", because="auction"),
-        Interval(250.0, 350.0, "scheduler", because="lease"),
+        Told(-100.0, 0.0, "admission", "quota"),
+        Told(100.0, 150.0, "scheduling", "lease"),
+        Told(150.0, 200.0, "scheduling", "auction"),
+        Told(250.0, 350.0, "scheduling", "lease"),
     ]
     assert overlaid([held, capacity, running], told) == [
-        told[0],
+        Interval(-100.0, 0.0, "admission", because="quota"),
         Interval(0.0, 100.0, "capacity"),
-        told[1],
-        told[2],
+        Interval(100.0, 150.0, "capacity", because="lease"),
+        Interval(150.0, 200.0, "capacity", because="auction"),
         Interval(200.0, 250.0, "capacity"),
-        Interval(250.0, 300.0, "scheduler", because="lease"),
+        Interval(250.0, 300.0, "capacity", because="lease"),
         running,
     ]
     assert overlaid([held, capacity, running], []) == [held, capacity, running]
+    free = Interval(0.0, 300.0, "fragmentation")
+    assert overlaid([free], told[3:])[-1] == Interval(250.0, 300.0, "scheduler", because="lease")

@@ -2,24 +2,25 @@
 
 Time is cut where the recorder wrote a row, so what the jobs of a run waited adds up to its summary. The
 time between a submission and the round that sees it is called arrival: no scheduler could have acted yet.
-Where a policy has told why a job waits (`reasons.parquet`), its words stand in place of what GPU counts say.
+Where a policy has told why a job waits (`reasons.parquet`), its words stand in place of those of the count.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from blox.errors import BloxError
-from blox.explain.intervals import RUNNING, Interval, merged, overlaid, totals_by_reason
+from blox.explain.intervals import RUNNING, Interval, Told, merged, overlaid, totals_by_reason
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
-from blox.wait_causes import ARRIVAL, CAUSES, COUNTED, EVICTION, SCHEDULER, WORDS, counted_cause
+from blox.wait_causes import ARRIVAL, CAUSES, COUNTED, EVICTION, SCHEDULER, WORDS, counted_cause, told_cause
 from blox.workloads.table import Array
 
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
@@ -82,20 +83,19 @@ class Explanation:
         jobs = self.result.jobs
         by_count = self._by_count(*self._gaps)
         by_count[0] += np.maximum(self._admit - self._seen, 0.0)
-        told = self._told
-        held = told["cause"] == "admission"
-        admitted = (told[name][~held] for name in ("job", "start_s", "end_s"))
-        explained = self._by_count(*admitted)
-        np.add.at(explained[0], told["job"][held], (told["end_s"] - told["start_s"])[held])
+        told: dict[tuple[str, str], Array] = {}
+        for (part, words), waited in self._told_by_count():
+            for index, counted in enumerate(COUNTED):
+                if waited[index].any():
+                    reason = told_cause(part, counted), words
+                    told[reason] = told.get(reason, 0.0) + waited[index]
+                    by_count[index] = _without_dust(by_count[index] - waited[index])
         found: dict[tuple[str, str], Array] = {}
         for cause in (*CAUSES, *((SCHEDULER,) if f"wait_{SCHEDULER}_s" in self.result.summary else ())):
-            for index, (name, words) in enumerate(COUNTED):
-                if name == cause and (words == WORDS[name] or by_count[index].any()):
-                    found[name, words] = _without_dust(by_count[index] - explained[index])
-            for words in np.unique(told["because"][told["cause"] == cause]).tolist():
-                here = (told["cause"] == cause) & (told["because"] == words)
-                found[cause, words] = np.zeros(len(jobs["job_id"]))
-                np.add.at(found[cause, words], told["job"][here], (told["end_s"] - told["start_s"])[here])
+            for counted, seconds in zip(COUNTED, by_count):
+                if counted[0] == cause and (counted[1] == WORDS[cause] or seconds.any()):
+                    found[counted] = seconds
+            found.update({reason: told[reason] for reason in sorted(told) if reason[0] == cause})
         found[ARRIVAL, WORDS[ARRIVAL]] = self._seen - jobs["submit_s"]
         if "evictions" in self.result.tables:
             found[EVICTION, WORDS[EVICTION]] = self._evicted_s()
@@ -220,11 +220,25 @@ class Explanation:
         told = self.result.reasons
         return {**told, "end_s": np.minimum(told["end_s"], self._end_s)}
 
-    def _told_of(self, row: int) -> list[Interval]:
+    def _told_by_count(self) -> Iterator[tuple[tuple[str, str], list[Array]]]:
+        """For each (part, words) that was told: seconds that every job waited, for each of COUNTED."""
+        told = self._told
+        pairs = sorted({*zip(told["part"].tolist(), told["because"].tolist())})
+        for part, words in pairs:
+            here = (told["part"] == part) & (told["because"] == words)
+            job, start, end = (told[name][here] for name in ("job", "start_s", "end_s"))
+            if part != "admission":
+                yield (part, words), self._by_count(job, start, end)
+                continue
+            held = np.zeros(len(self.result.jobs["job_id"]))
+            np.add.at(held, job, end - start)
+            yield (part, words), [held, *(np.zeros(1) for _ in COUNTED[1:])]
+
+    def _told_of(self, row: int) -> list[Told]:
         told = self._told
         first, last = told["job"].searchsorted(row), told["job"].searchsorted(row, side="right")
-        columns = (told[name][first:last].tolist() for name in ("start_s", "end_s", "cause", "because"))
-        return [Interval(start, end, cause, because=words) for start, end, cause, words in zip(*columns)]
+        columns = (told[name][first:last].tolist() for name in ("start_s", "end_s", "part", "because"))
+        return [Told(*each) for each in zip(*columns)]
 
     def _cause(self, gpus: int) -> Array:
         """Why a job of so many GPUs waited, had it been queued: an index into COUNTED per row."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blox.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS
+from blox.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS, told_cause
 
 RUNNING = "running"
 
@@ -41,11 +41,18 @@ def merged(history: list[Interval]) -> list[Interval]:
     return found
 
 
-def overlaid(history: list[Interval], told: list[Interval]) -> list[Interval]:
-    """The history with what policies told in place of what it says of the same time; both are in order.
+@dataclass(frozen=True)
+class Told:
+    """From `start_s` to `end_s` a part (admission, scheduling, placement) gave this reason for a wait."""
 
-    A policy's admission reason replaces waits for admission, any other the waits of an admitted job.
-    """
+    start_s: float
+    end_s: float
+    part: str
+    because: str
+
+
+def overlaid(history: list[Interval], told: list[Told]) -> list[Interval]:
+    """The history in the words of policies, where they told any of the same time; both are in order."""
     found: list[Interval] = []
     upcoming = 0
     for each in history:
@@ -60,7 +67,8 @@ def overlaid(history: list[Interval], told: list[Interval]) -> list[Interval]:
                 if start < begin:
                     found.append(replace(each, start_s=start, end_s=begin))
                 if begin < end:
-                    found.append(replace(reason, start_s=begin, end_s=end))
+                    cause = told_cause(reason.part, (each.state, each.words))
+                    found.append(Interval(begin, end, cause, because=reason.because))
                     start = end
             place += 1
         if start < each.end_s:
@@ -68,10 +76,11 @@ def overlaid(history: list[Interval], told: list[Interval]) -> list[Interval]:
     return merged(found)
 
 
-def _speaks_of(reason: Interval, wait: Interval) -> bool:
+def _speaks_of(reason: Told, wait: Interval) -> bool:
+    """An admission policy speaks of waits for admission, any other of the waits of an admitted job."""
     if wait.state in (RUNNING, ARRIVAL, EVICTION):
         return False
-    return (reason.state == "admission") == (wait.state == "admission")
+    return (reason.part == "admission") == (wait.state == "admission")
 
 
 def totals_of(history: list[Interval]) -> dict[str, float]:

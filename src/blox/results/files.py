@@ -36,8 +36,8 @@ SOMETIMES = ("reasons.parquet", "decisions.parquet")  # where policies tell why 
 # what may be there and still be replaced
 OWN = (*FILES, *SOMETIMES, "report.html", *(f"{name}.csv" for name in TABLES))
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
-REASON_COLUMNS = ("job", "start_s", "end_s", "cause", "because")
-_WORDS = ("cause", "because", "action")  # columns of Parquet files that hold texts
+REASON_COLUMNS = ("job", "start_s", "end_s", "part", "because")
+_WORDS = ("part", "cause", "because", "action")  # columns of Parquet files that hold texts
 _TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
 _WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
@@ -156,9 +156,9 @@ def read_reasons(path: Path, jobs: int) -> dict[str, Array]:
 
 def read_decisions(path: Path, jobs: int, at_s: float | None = None) -> dict[str, Array]:
     """What the rounds of a run with so many jobs decided; `at_s`: the last round at or before that time."""
-    where = (
-        "" if at_s is None else f"WHERE time_s = (SELECT max(time_s) FROM file WHERE time_s <= {at_s:.17g})"
-    )
+    where = ""
+    if at_s is not None:
+        where = f"WHERE time_s = (SELECT max(time_s) FROM file WHERE time_s <= {at_s:.17g}::DOUBLE)"
     decisions = _read_parquet(path, DECISION_COLUMNS, where)
     _check_jobs(path, decisions["job"], jobs)
     return decisions
