@@ -91,13 +91,13 @@ class ToldCauses:
         most = int(max(rows.max(initial=-1), self._rows.max(initial=-1))) + 1
         if most > len(self._codes):
             self._codes = np.concatenate((self._codes, np.zeros(most, dtype=np.int32)))
-        ended = np.setdiff1d(self._rows, rows)
         fresh = self._codes.take(rows) != codes
+        self._codes[self._rows] = 0
+        self._codes[rows] = codes
+        ended = self._rows[self._codes.take(self._rows) == 0]
         if len(ended) or fresh.any():
             changed = np.concatenate((ended, rows[fresh]))
-            new = np.concatenate((np.zeros(len(ended), dtype=np.int32), codes[fresh]))
-            self._log.append((now, changed, new))
-            self._codes[changed] = new
+            self._log.append((now, changed, self._codes.take(changed)))
         self._rows = rows
 
     def intervals(self) -> dict[str, Array]:

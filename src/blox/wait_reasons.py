@@ -94,7 +94,9 @@ class WaitReasons:
         answer = reasons(rows, job_state, cluster_state)
         if isinstance(answer, str):
             return np.full(len(rows), self._told.code(part, answer))
-        return np.array([self._told.code(part, str(words)) for words in answer])
+        texts = [str(words) for words in answer]
+        codes = {words: self._told.code(part, words) for words in dict.fromkeys(texts)}
+        return np.array([codes[words] for words in texts])
 
 
 def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from blox.errors import BloxError
@@ -15,6 +15,11 @@ from blox.workloads.table import Array
 Counts = Counter[tuple[str, str]]  # by (kind of quota, owner)
 _OWNERS = {"user": "its user", "tenant": "its tenant", "type": "its job type", "size": "its job size"}
 _LARGE = "another job above most_gpus was admitted, and such jobs enter one at a time"
+
+
+@dataclass
+class _Held:
+    reasons: dict[int, str] = field(default_factory=dict)  # of the jobs held in the last round, by row
 
 
 @register.admission("quota")
@@ -53,9 +58,12 @@ class Quota:
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         admitted = self._admitted(job_state)
-        accepted = []
+        accepted, reasons = [], job_state.memory(self, _Held).reasons
+        reasons.clear()
         for index, row in enumerate(new_jobs.tolist()):
-            if not self._exceeded(job_state, row, *admitted):
+            if exceeded := self._exceeded(job_state, row, *admitted):
+                reasons[row] = exceeded
+            else:
                 accepted.append(index)
                 self._count(job_state, row, *admitted)
         return new_jobs[accepted]
@@ -63,9 +71,9 @@ class Quota:
     stable_until = for_ever  # only a job that finishes makes room
 
     def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
-        """The first quota that holds each job back; what was admitted later only adds to it."""
-        admitted = self._admitted(job_state)
-        return [self._exceeded(job_state, row, *admitted) for row in rows.tolist()]
+        """The first quota that held each job back."""
+        reasons = job_state.memory(self, _Held).reasons
+        return [reasons[row] for row in rows.tolist()]
 
     def _admitted(self, job_state: JobState) -> tuple[Counts, Counts]:
         """Jobs and GPUs that each owner of a quota has admitted."""
@@ -81,11 +89,11 @@ class Quota:
 
     def _exceeded(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> str:
         """The first quota that a job would exceed, in words; empty if there is none."""
-        size = int(job_state.columns.gpus[row])
         for owner, most_jobs, most_gpus in self._limits(job_state, row):
             if most_jobs and jobs[owner] >= most_jobs:
                 name = _OWNERS.get(owner[0])
                 return f"{name} had as many jobs admitted as the quota allows" if name else _LARGE
+            size = int(job_state.columns.gpus[row])
             if most_gpus and jobs[owner] and gpus[owner] + size > most_gpus:
                 return f"{_OWNERS[owner[0]]} had as many GPUs admitted as the quota allows"
         return ""

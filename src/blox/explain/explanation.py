@@ -118,7 +118,9 @@ class Explanation:
         from blox.report.units import duration
 
         jobs, history = self.result.jobs, self.history(row)
-        totals = totals_by_reason(history)
+        totals: dict[str, float] = {}
+        for (_, words), seconds in totals_by_reason(history).items():
+            totals[words] = totals.get(words, 0.0) + seconds
         waited = sum(totals.values())
         gpus, model = int(jobs["gpus"][row]), jobs["model"][row]
         who = (
@@ -128,7 +130,7 @@ class Explanation:
         tale = f"{who} waited {duration(waited)} of its {duration(span)}"
         parts = [
             f"{duration(seconds)} because {words}"
-            for (_, words), seconds in sorted(totals.items(), key=lambda item: -item[1])
+            for words, seconds in sorted(totals.items(), key=lambda item: -item[1])
         ]
         if parts:
             tale += ": " + "; ".join(parts)
