@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from blox.decisions import DecisionTrace
 from blox.manager import BloxManager
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
+from blox.recording.decisions import DecisionTrace
+from blox.recording.wait_reasons import WaitReasons, listed_rows
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
-from blox.wait_reasons import WaitReasons, listed_rows
 
 
 def run(

@@ -18,7 +18,6 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
-from blox.decisions import DecisionTrace
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
@@ -31,6 +30,7 @@ from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
+from blox.recording.decisions import DecisionTrace
 from blox.results.accounting import Tariff
 from blox.results.decisions import Decisions
 from blox.results.own_metrics import metrics_from_spec

@@ -7,7 +7,7 @@ from blox.explain.instead import RanInstead, ran_instead
 from blox.explain.intervals import RUNNING, Interval, totals_by_reason, totals_of
 from blox.explain.places import places
 from blox.explain.standing import Round, Standing
-from blox.wait_causes import ARRIVAL, EVICTION, WORDS
+from blox.recording.wait_causes import ARRIVAL, EVICTION, WORDS
 
 __all__ = [
     "ARRIVAL",

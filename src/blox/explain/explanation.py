@@ -16,11 +16,20 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.explain.intervals import RUNNING, Interval, Told, merged, overlaid, totals_by_reason
+from blox.recording.wait_causes import (
+    ARRIVAL,
+    CAUSES,
+    COUNTED,
+    EVICTION,
+    SCHEDULER,
+    WORDS,
+    counted_cause,
+    told_cause,
+)
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
-from blox.wait_causes import ARRIVAL, CAUSES, COUNTED, EVICTION, SCHEDULER, WORDS, counted_cause, told_cause
 from blox.workloads.table import Array
 
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}

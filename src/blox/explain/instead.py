@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.explain.intervals import RUNNING, Interval
+from blox.recording.wait_causes import ARRIVAL
 from blox.results.result import Result
-from blox.wait_causes import ARRIVAL
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blox.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS, told_cause
+from blox.recording.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS, told_cause
 
 RUNNING = "running"
 

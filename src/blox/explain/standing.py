@@ -1,5 +1,5 @@
 """A look inside a round: where every job stood in the order, by which keys, what was decided about it, and
-what kept it from running. From the columns of decisions (`blox.decisions`), traced or worked out again."""
+what kept it from running. From the columns of `blox.recording.decisions`, traced or worked out again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from blox.recording.wait_causes import COUNTED, WORDS
 from blox.results.result import Result
-from blox.wait_causes import COUNTED, WORDS
 from blox.workloads.table import Array
 
 _NAMED = 3  # jobs ahead that a reason names
@@ -26,7 +26,7 @@ class Standing:
     gpus: int
     held_gpus: int  # once the round was carried out
     keys: tuple[float, ...]
-    action: str  # one of blox.decisions.ACTIONS
+    action: str  # one of blox.recording.decisions.ACTIONS
     cause: str  # of its wait; empty for a job that runs
     because: str  # the same in words
 

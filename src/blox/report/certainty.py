@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from blox.recording.wait_causes import CAUSES, SCHEDULER
 from blox.report import units
 from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
-from blox.wait_causes import CAUSES, SCHEDULER
 
 MARKED = " Bold: the best value of a column, and those not distinguishable from it."
 

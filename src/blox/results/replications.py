@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from blox.disk.toml_text import to_toml
 from blox.errors import BloxError
 from blox.results import files
 from blox.results.comparison import interval
@@ -22,7 +23,6 @@ from blox.results.lazy_table import LazyTable
 from blox.results.result import Result
 from blox.results.samples import number
 from blox.results.statistics import Interval
-from blox.toml_text import to_toml
 from blox.workloads.table import Array
 
 INTERVALS = "intervals.json"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from blox import Experiment, Result
-from blox.decisions import COLUMNS
 from blox.explain import Round
+from blox.recording.decisions import COLUMNS
 from support.traces import trace
 
 CROWDED = {"workload": "gavel:multi=true,offered=1.5,gpus=16", "cluster": "4x4", "jobs": 60}

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from blox.wait_causes import COUNTED, ToldCauses, counted_cause, told_cause
+from blox.recording.wait_causes import COUNTED, ToldCauses, counted_cause, told_cause
 
 
 @pytest.mark.parametrize(

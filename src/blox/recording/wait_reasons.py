@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared
-from blox.recorder import Recorder
+from blox.recording.recorder import Recorder
+from blox.recording.wait_causes import LEFT_OUT
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
-from blox.wait_causes import LEFT_OUT
 from blox.workloads.table import Array
 
 Reasons = Callable[[Array, JobState, ClusterState], Any] | None

@@ -6,7 +6,7 @@ import pytest
 from blox import Experiment, Result
 from blox.errors import BloxError
 from blox.explain import Explanation, Interval
-from blox.wait_causes import COUNTED, LEFT_OUT
+from blox.recording.wait_causes import COUNTED, LEFT_OUT
 from support.traces import trace
 
 RESERVE = """

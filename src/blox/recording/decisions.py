@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blox.recording.wait_causes import COUNTED, ToldCauses, counted_cause, told_cause
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
-from blox.wait_causes import COUNTED, ToldCauses, counted_cause, told_cause
 from blox.workloads.table import Array
 
 ACTIONS = ("keep", "launch", "move", "adjust", "suspend", "wait", "hold")
