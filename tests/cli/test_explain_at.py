@@ -51,7 +51,7 @@ def test_one_job_of_a_round(command, here):
 def test_a_time_without_jobs(command, here):
     command(*RUN, "--out", "x")
     assert (
-        "No job ran or waited at 4d 04:00:00. The run ended at 04:00:00."
+        "No job ran or waited at 100h. The run ended at 04:00:00."
         in command("explain", "x", "--at", "100h").out
     )
 

@@ -31,7 +31,7 @@ def show_round(console: Console, result: Result, at: str, row: int | None, limit
         raise BloxError("no round is at 'never'", where="--at", fix="give a time of the run, such as 36h")
     if _nothing_there(result, time_s):
         end = clock_time(float(result.summary["end_s"]))
-        console.print(f"No job ran or waited at {clock_time(time_s)}. The run ended at {end}.")
+        console.print(f"No job ran or waited at {at}. The run ended at {end}.", markup=False)
         return
     found, source = _round_at(result, time_s)
     console.print(f"{result.label}, {_in_words(found, time_s)} {source}\n", markup=False)
