@@ -192,6 +192,16 @@ def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
     shown = [line for line in blocks.splitlines() if "wait 36.6 h" in line]
     march = next(text for command, text in typed.items() if " --by gpus" in command)
     assert shown and all(line in march for line in shown), "the page shows these jobs"
+    explained = "".join(
+        line.rstrip() + "\n"
+        for command, text in typed.items()
+        if " explain " in command
+        for line in text.splitlines()
+    )
+    for block in re.findall(
+        r"^(?:cause  |ran instead|place ).*?\n(?=\n|\Z|decisions)", blocks, re.MULTILINE | re.DOTALL
+    ):
+        assert block in explained, "the page shows what explain tells"
     head = (tmp_path / "by-tenant.csv").read_text().splitlines()[0].split(",")
     assert head[:4] == ["by", "group", "run", "jobs"]
     assert "\\begin{tabular}" in (tmp_path / "by-tenant.tex").read_text()
@@ -249,7 +259,7 @@ def test_a_newcomer_writes_a_policy(tmp_path):
 
 def test_uncertainty_can_be_followed_and_computed(tmp_path):
     page = ROOT / "docs" / "uncertainty.md"
-    typed = follow(page, tmp_path, [("--seeds 5 --out", "--seeds 5 --jobs 300 --out")])
+    typed = follow(page, tmp_path, [(f"--seeds {n} --out", f"--seeds {n} --jobs 300 --out") for n in (3, 5)])
     assert all("Means of" in output for command, output in typed.items() if "--seeds" in command)
     assert (tmp_path / "results" / "las" / "intervals.json").is_file()
     (code,) = (text for kind, text in FENCED.findall(page.read_text()) if kind == "python")

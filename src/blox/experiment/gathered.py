@@ -55,7 +55,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     summary.update(accounts)
     summary.update(_resizable(prepared, job_state))
     table = kept_settings(prepared, job_state, prepared.digest.hexdigest())
-    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables)
+    reasons = recorder.told.table(end_s)
+    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
     return with_metrics(found, prepared.metrics)
 
 

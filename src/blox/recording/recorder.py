@@ -2,7 +2,8 @@
 
 During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
 afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
-what was free and what was handed out, so the length of the queue by GPU count is enough.
+what was free and what was handed out, so the length of the queue by GPU count is enough; but for jobs about
+which a policy tells why they wait (`told`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from blox.failures.log import FailureLog
 from blox.recording.stints import Stints, numbers, raw
+from blox.recording.wait_causes import CAUSES, SCHEDULER, ToldCauses
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
@@ -62,7 +64,6 @@ _NOTED = (
 _ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
 _BYTES = 8  # of a row in notes
-CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
 class Recorder:
@@ -87,6 +88,8 @@ class Recorder:
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
+        self.told = ToldCauses()  # why jobs wait, where policies tell it
+        self.noted_s = -math.inf  # when a round was last noted
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
@@ -157,6 +160,7 @@ class Recorder:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._disturbed = False
+        self.noted_s = now
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
         if cluster_state.draining:
@@ -205,17 +209,19 @@ class Recorder:
         return self._stints.gpu_seconds(begin_s, until_s, end_s=self._end_s, shared=self.shared)
 
     def waits(self) -> dict[str, float]:
-        """Seconds that jobs have waited in all, by cause; see wait_cause()."""
+        """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
         table = self._table()
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
         blocked = table["blocked"] == 1
         jobs = {
             "admission": table["held"],
             "priority": table["passed_over"] + np.where(blocked, table["fitting"], 0),
-            "capacity": table["queued"] - table["fitting"] - table["passed_over"],
+            "capacity": table["queued"] - table["left_out"] - table["fitting"] - table["passed_over"],
             "fragmentation": np.where(blocked, 0, table["fitting"]),
+            SCHEDULER: table["left_out"],
         }
-        return {cause: float((jobs[cause] * elapsed).sum()) for cause in CAUSES}
+        causes = (*CAUSES, SCHEDULER) if table["left_out"].any() else CAUSES
+        return {cause: float((jobs[cause] * elapsed).sum()) for cause in causes}
 
     def _table(self) -> dict[str, Array]:
         """Everything about every round that was noted."""
@@ -235,9 +241,11 @@ class Recorder:
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
-        """By round: the jobs that wait, those for whom enough was free, and for whom others were given it."""
+        """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
+        for which enough was free; and those for which enough was handed out to others."""
         free, given = noted["free_gpus"], noted["handed_out"]
-        queued, fitting, passed_over = np.zeros((3, len(free)))
+        queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
+        told = self._told_by_gpus(noted["time_s"])
         began, ceased = (
             self._by_gpus(log, noted[name])
             for log, name in ((self._began, "began"), (self._ceased, "ceased"))
@@ -245,9 +253,24 @@ class Recorder:
         for asked in began:
             waiting = began[asked] - ceased.get(asked, 0)
             queued += waiting
-            fitting += np.where(asked <= free, waiting, 0)
+            left_out = np.where(asked <= free, told.get(asked, 0), 0)
+            by_scheduler += left_out
+            fitting += np.where(asked <= free, waiting, 0) - left_out
             passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
-        return {"queued": queued, "fitting": fitting, "passed_over": passed_over}
+        return {"queued": queued, "left_out": by_scheduler, "fitting": fitting, "passed_over": passed_over}
+
+    def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
+        """GPUs asked for -> how many waiting jobs that ask for so many the scheduler speaks of, by round."""
+        waits = self.told.of_part("scheduling")
+        gpus = self._gpus.take(waits["job"])
+        first = time_s.searchsorted(waits["start_s"], side="right") - 1  # told in the round noted then
+        last = np.where(waits["end_s"] < math.inf, time_s.searchsorted(waits["end_s"], side="right") - 1, -1)
+        found = {}
+        for asked in np.unique(gpus).tolist():
+            begun = np.bincount(first[gpus == asked], minlength=len(time_s))
+            ended = np.bincount(last[(gpus == asked) & (last >= 0)], minlength=len(time_s))
+            found[asked] = (begun - ended).cumsum()
+        return found
 
     def _by_gpus(self, notes: bytearray, noted: Array) -> dict[int, Array]:
         """GPUs asked for -> how many jobs that ask for so many there were in the notes by each round.
@@ -280,14 +303,3 @@ def _handed_out(part: Allocation) -> int:
 def _sums(numbers: Array) -> Array:
     """The sums of the first 0, 1, 2, ... numbers."""
     return np.concatenate(([0], np.cumsum(numbers)))
-
-
-def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
-    """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
-
-    fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
-    were free or handed out in that very round, to jobs ahead of it. capacity: not enough came free.
-    """
-    room = gpus <= free
-    passed_over = gpus <= free + handed_out
-    return np.where(room & (blocked == 0), 3, np.where(passed_over, 1, 2))
