@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
@@ -27,6 +27,8 @@ from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
+
+T = TypeVar("T")
 
 
 def is_foreign(policy: object) -> bool:
@@ -66,10 +68,20 @@ class Guard:
     def _say(self, name: str, job_state: JobState) -> Any:
         """What an optional method returns at the end of a run."""
         answer = self._call(name, declared(self.policy, name), (job_state,), job_state, nullcontext())
+        return self.checked(name, job_state, SAID[name], answer, job_state)
+
+    def checked(
+        self, verb: str, job_state: JobState, check: Callable[..., T], *arguments: Any, **options: Any
+    ) -> T:
+        """What a check makes of an answer; an answer that cannot even be read breaks the contract too."""
         try:
-            return SAID[name](answer, job_state)
+            return check(*arguments, **options)
         except Broken as fault:
-            raise self.placed_fault(fault, name, job_state) from None
+            raise self.placed_fault(fault, verb, job_state) from None
+        except Exception as error:
+            what = f"what {verb}() returns cannot be read: {type(error).__name__}: {error}"
+            unread = Broken(what, fix=self.kind.example, rule="answer")
+            raise self.placed_fault(unread, verb, job_state) from None
 
     def _call(
         self,
@@ -123,10 +135,7 @@ class Guard:
 
     def _stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         answer = self.ask("stable_until", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.stable(answer)
-        except Broken as fault:
-            raise self.placed_fault(fault, "stable_until", job_state) from None
+        return self.checked("stable_until", job_state, answers.stable, answer)
 
 
 class GuardedAdmission(Guard):
@@ -134,10 +143,7 @@ class GuardedAdmission(Guard):
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         answer = self.ask("accept", job_state, cluster_state, new_jobs, cluster_state, job_state)
-        try:
-            return answers.accepted(answer, new_jobs, job_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "accept", job_state) from None
+        return self.checked("accept", job_state, answers.accepted, answer, new_jobs, job_state)
 
 
 class GuardedScheduling(Guard):
@@ -145,10 +151,7 @@ class GuardedScheduling(Guard):
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         answer = self.ask("schedule", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.scheduled(answer, job_state, cluster_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "schedule", job_state) from None
+        return self.checked("schedule", job_state, answers.scheduled, answer, job_state, cluster_state)
 
 
 class GuardedPlacement(Guard):
@@ -157,10 +160,9 @@ class GuardedPlacement(Guard):
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         answer = self.ask("place", job_state, cluster_state, schedule, cluster_state, job_state)
         one_pool = declared(self.policy, "ignores_nodes")
-        try:
-            return answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
-        except Broken as fault:
-            raise self.placed_fault(fault, "place", job_state) from None
+        return self.checked(
+            "place", job_state, answers.placed, answer, schedule, cluster_state, job_state, one_pool=one_pool
+        )
 
 
 class GuardedTermination(Guard):
@@ -172,10 +174,7 @@ class GuardedTermination(Guard):
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         answer = self.ask("terminate", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.terminated(answer, job_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "terminate", job_state) from None
+        return self.checked("terminate", job_state, answers.terminated, answer, job_state)
 
 
 _GUARDS: dict[str, type[Guard]] = {

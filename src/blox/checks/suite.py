@@ -63,6 +63,7 @@ def _claims(kind: Kind) -> dict[str, str]:
         claims |= {
             "columns": "aligns its columns, and every key is a number",
             "gangs": "grants what a job can use",
+            "gpus": "pins no GPU twice, and none that is missing, down or of another type",
         }
     if kind.name == "placement":
         claims |= {
@@ -83,7 +84,9 @@ def _claims(kind: Kind) -> dict[str, str]:
 
 def _findings(subject: Subject, faults: dict[str, Broken], tried: bool, valid: set[str]) -> Iterator[Finding]:
     stopped = not faults.keys().isdisjoint(_CONTENT | {"runs", "answer", "pure"})
-    for rule, claim in _claims(subject.kind).items():
+    claims = _claims(subject.kind)
+    assert faults.keys() <= claims.keys(), "a fault that no claim names would not be told"
+    for rule, claim in claims.items():
         fault = faults.get(rule)
         if fault is not None:
             yield Finding(rule, claim, False, fault.what, fault.where, fault.fix)
