@@ -25,6 +25,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.containment import by_signal, contained
 from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
 
@@ -182,12 +183,15 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     if isinstance(cls, types.FunctionType):
         return functools.partial(cls, **values) if values else cls
     try:
-        return cls(**values)
+        with contained():
+            return cls(**values)
     except BloxError as error:
         raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
     except (TypeError, ValueError) as error:
         raise BloxError(str(error), where=where) from None
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         file = Path(getattr(sys.modules.get(cls.__module__), "__file__", None) or cls.__module__)
         line = _line_in(error, file)
         raise BloxError(
@@ -287,10 +291,13 @@ def load_class(path: str, class_name: str, *, function: bool = False) -> type:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with contained():
+            spec.loader.exec_module(module)
     except BloxError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         line = _line_in(error, file)
         raise BloxError(
             f"the file cannot be imported: {type(error).__name__}: {error}",
@@ -452,8 +459,11 @@ def _entry_points(kind: str) -> dict[str, metadata.EntryPoint]:
 
 def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
     try:
-        cls = entry.load()
-    except (Exception, SystemExit) as error:
+        with contained():
+            cls = entry.load()
+    except BaseException as error:
+        if by_signal(error):
+            raise
         why = " ".join(f"{type(error).__name__}: {error}".split())
         raise BloxError(
             f"the installed part {name!r} cannot be loaded: {why}",

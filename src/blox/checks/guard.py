@@ -19,6 +19,7 @@ from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
 from blox.checks.said import SAID
 from blox.checks.seal import REMEDY, seal
+from blox.containment import POLICY_TIMEOUT_S, ProcessEnd, TimeUp, by_signal, contained, time_limit
 from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
 from blox.registry import spec_of
@@ -36,21 +37,24 @@ def is_foreign(policy: object) -> bool:
     return not isinstance(policy, Guard) and type(policy).__module__.partition(".")[0] != "blox"
 
 
-def guard(kind: str, policy: Any) -> Any:
-    """`policy`, watched: the same verb, the same `stable_until` if it has one, the same attributes."""
-    return _GUARDS[kind_named(kind).name](kind_named(kind), policy)
+def guard(kind: str, policy: Any, timeout_s: float = POLICY_TIMEOUT_S) -> Any:
+    """`policy`, watched: the same verb, the same `stable_until` if it has one, the same attributes.
+
+    A decision may take `timeout_s` seconds.
+    """
+    return _GUARDS[kind_named(kind).name](kind_named(kind), policy, timeout_s)
 
 
 class Guard:
     """Passes a verb on to a policy and checks what comes back."""
 
-    def __init__(self, kind: Kind, policy: Any) -> None:
-        self.kind, self.policy = kind, policy
+    def __init__(self, kind: Kind, policy: Any, timeout_s: float) -> None:
+        self.kind, self.policy, self.timeout_s = kind, policy, timeout_s
         if declared(policy, "stable_until") is not None:
             self.stable_until = self._stable_until
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("kind", "policy", "stable_until") or name.startswith("__"):
+        if name in ("kind", "policy", "stable_until", "timeout_s") or name.startswith("__"):
             raise AttributeError(name)
         if name not in OPTIONAL:
             return getattr(self.policy, name)
@@ -93,7 +97,7 @@ class Guard:
     ) -> Any:
         policy = self.policy
         try:
-            with sealed:
+            with sealed, contained(), time_limit(self.timeout_s):
                 answer = method(*arguments)
             if inspect.iscoroutine(answer):
                 answer.close()  # or else Python complains of it as well
@@ -108,7 +112,9 @@ class Guard:
         except BloxError as error:  # of ours, that the policy has called wrongly
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             raise Broken(error.what, where=self.where(line, job_state), fix=error.fix, rule="runs") from None
-        except (Exception, SystemExit) as error:  # sys.exit() in a policy must not end us in silence
+        except BaseException as error:  # sys.exit() in a policy must not end us in silence
+            if by_signal(error):
+                raise
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
                 raise Broken(
@@ -194,6 +200,18 @@ def _told(error: BaseException, verb: str) -> Broken:
             f"{verb}() assigns to a frozen object: {error}",
             fix="a policy holds parameters only; what it remembers goes into job_state.memory(self, factory)",
             rule="pure",
+        )
+    if isinstance(error, TimeUp):
+        return Broken(
+            f"{verb}() gives {error}",
+            fix="let it end sooner, or give it more time: --policy-timeout SECONDS",
+            rule="time",
+        )
+    if isinstance(error, ProcessEnd):
+        return Broken(
+            f"{verb}() calls {error}, which would end the run",
+            fix="raise an error that says what is wrong",
+            rule="runs",
         )
     return Broken(
         f"{verb}() raises {type(error).__name__}: {error}",

@@ -24,9 +24,9 @@ _SCHEDULE = ("jobs", "gpus", "gpu_type", *_GRANTS)
 _ALLOCATION = ("jobs", "counts", "gpus", *_GRANTS)
 
 
-def probe(kind: str, policy: Any) -> Any:
+def probe(kind: str, policy: Any, timeout_s: float) -> Any:
     """`policy`, guarded, and asked on two forks of the state before it is asked on the state itself."""
-    watched = guard(kind, policy)
+    watched = guard(kind, policy, timeout_s)
     ask = watched.ask
 
     def ask_thrice(verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:

@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
+from blox.containment import by_signal
 from blox.errors import BloxError, refusal
 from blox.experiment.settings import Experiment
 from blox.foreign import user_fault
@@ -121,7 +122,9 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     except MemoryError:
         short = BloxError("not enough memory", where=_named(task), fix="use fewer --processes or fewer jobs")
         return Outcome(task, error=short)
-    except Exception as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         refused = refusal(error) if isinstance(error, OSError) else None
         if (fault := user_fault(error) or refused) is not None:
             return Outcome(task, error=fault)
@@ -179,7 +182,7 @@ class _Worker:
             error = BloxError(
                 f"its process {how}",
                 where=_named(task),
-                fix="probably too little memory: use fewer --processes or fewer jobs",
+                fix="too little memory (use fewer --processes or fewer jobs), or a file of yours ended it",
             )
             return Outcome(task, error=error)
 

@@ -18,6 +18,7 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
+from blox.containment import contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
@@ -27,6 +28,7 @@ from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
+from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
@@ -133,7 +135,7 @@ class Prepared:
         manager = self.manager(backend)
         wall, cpu = time.perf_counter(), time.process_time()
         try:
-            with _rare_collections():
+            with _rare_collections(), contained():
                 run_loop(
                     manager,
                     cluster_state,
@@ -144,6 +146,10 @@ class Prepared:
                     skip=skip,
                     on_round=_after_round(progress, self.window, self._expected_jobs()),
                 )
+        except KeyboardInterrupt as error:
+            if (fault := user_fault(error)) is not None:  # raised by a file of the user's, not by Ctrl-C
+                raise fault from None
+            raise
         finally:
             backend.close()
         timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}

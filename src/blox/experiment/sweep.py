@@ -37,7 +37,8 @@ from blox.workloads.spec import workload_from_spec
 MOST_RUNS = 10_000  # of a grid: more take days even where each takes seconds
 _POLICIES = ("admission", "scheduler", "placement")
 _FIELDS = {field.name: str(field.type).partition(" ")[0] for field in dataclasses.fields(Experiment)}
-AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload", "label")))
+_NO_AXES = ("workload", "label", "policy_timeout_s")
+AXES = ("workload", "load", *(name for name in _FIELDS if name not in _NO_AXES))
 
 
 @dataclass(frozen=True)

@@ -208,15 +208,16 @@ class Holdings:
     def _put_on_many(self, part: Allocation) -> None:
         owner, gpus = self._owner, part.gpus
         rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
-        held = owner.take(gpus, mode="clip")
+        wrong: Array = owner.take(gpus, mode="clip") >= 0
         if gpus.min() >= 0 and gpus.max() < len(owner):
             owner[gpus] = rows
             if np.count_nonzero(owner >= 0) == self.used:
                 self._order.join(part.jobs)
                 return
-        exists = (gpus >= 0) & (gpus < len(owner))
-        twice = owner.take(gpus, mode="clip") != rows  # of a GPU that is given twice, one job has it
-        place = int(np.argmax(~exists | (held >= 0) | twice))
+            wrong |= owner.take(gpus) != rows  # of a GPU that is given twice, one job has it
+        else:
+            wrong = (gpus < 0) | (gpus >= len(owner))
+        place = int(np.argmax(wrong))
         raise NotFree(int(rows[place]), int(gpus[place]))
 
     def _check_open(self, part: Allocation) -> None:
