@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blox.containment import by_signal
 from blox.errors import BloxError
-from blox.registry import USER_MODULE
+from blox.user_modules import USER_MODULE
 
 
 def user_fault(error: BaseException) -> BloxError | None:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 from blox.containment import by_signal, contained
 from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
+from blox.user_modules import USER_MODULE, make_siblings_known
 
 T = TypeVar("T")
 
@@ -45,8 +46,6 @@ PACKAGES = {
     "failures": "blox.failures",
     "metric": "blox.measures",
 }
-
-USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
 
 _OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
 
@@ -290,6 +289,7 @@ def load_class(path: str, class_name: str, *, function: bool = False) -> type:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    make_siblings_known(file)
     try:
         with contained():
             spec.loader.exec_module(module)

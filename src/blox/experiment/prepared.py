@@ -28,6 +28,7 @@ from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
+from blox.files_read import FilesRead
 from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
@@ -55,6 +56,13 @@ class Prepared:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+        self.files_read = FilesRead()
+        with self.files_read.noting():
+            self._build(experiment)
+            self._check_workload()
+            self.files_read.named_by(self._parts())
+
+    def _build(self, experiment: Experiment) -> None:
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.backend_part = backend_of(experiment)
@@ -78,7 +86,12 @@ class Prepared:
         self.feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
-        self._check_workload()
+
+    def _parts(self) -> list[object]:
+        """Everything that was built from a spec; of a policy that is watched, the policy."""
+        parts = [getattr(self.composition, field.name) for field in dataclasses.fields(self.composition)]
+        found = [getattr(part, "policy", part) for part in (*parts, self.workload, self.backend_part)]
+        return [part for part in found if dataclasses.is_dataclass(part)]
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
@@ -135,7 +148,7 @@ class Prepared:
         manager = self.manager(backend)
         wall, cpu = time.perf_counter(), time.process_time()
         try:
-            with _rare_collections(), contained():
+            with self.files_read.noting(), _rare_collections(), contained():
                 run_loop(
                     manager,
                     cluster_state,
