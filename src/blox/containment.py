@@ -22,6 +22,9 @@ POLICY_TIMEOUT_S = 300.0  # for one decision of a policy from outside
 _AGAIN_S = 1.0  # how soon TimeUp is raised again where it was caught
 _PACKAGE = str(Path(__file__).parent)
 _RAISE = dis.opmap["RAISE_VARARGS"]
+_leave = os._exit
+_lock = threading.Lock()
+_inside = [0, 0]  # how many are inside `contained()`, and in which process
 
 
 class ProcessEnd(BaseException):
@@ -35,18 +38,12 @@ class TimeUp(BaseException):
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
     """Inside, os._exit() raises ProcessEnd; afterwards the working directory is what it was."""
-    home, leave, process = _here(), os._exit, os.getpid()
-
-    def refuse(status: int = 0) -> NoReturn:
-        if os.getpid() != process:  # a child that the code has forked
-            leave(status)
-        raise ProcessEnd(f"os._exit({status})")
-
-    os._exit = refuse
+    home = _here()
+    _count_inside(1)
     try:
         yield
     finally:
-        os._exit = leave
+        _count_inside(-1)
         if home and _here() != home:
             os.chdir(home)
 
@@ -89,6 +86,20 @@ def by_signal(error: BaseException) -> bool:
         return True
     # Python's own handler of Ctrl-C has no frame: it raises between two steps of the code, at no `raise`.
     return isinstance(error, KeyboardInterrupt) and code.co_code[trace.tb_lasti] != _RAISE
+
+
+def _count_inside(change: int) -> None:
+    """Runs of several threads may be inside at once: os._exit() is replaced while any is."""
+    with _lock:
+        _inside[0] += change
+        os._exit = _refuse if _inside[0] else _leave
+        _inside[1] = os.getpid()
+
+
+def _refuse(status: int = 0) -> NoReturn:
+    if os.getpid() != _inside[1]:  # a child that the code has forked
+        _leave(status)
+    raise ProcessEnd(f"os._exit({status})")
 
 
 def _here() -> str:

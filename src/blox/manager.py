@@ -244,13 +244,17 @@ class BloxManager:
         cluster_state: ClusterState,
         job_state: JobState,
     ) -> None:
-        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late."""
+        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late.
+
+        A job that reported late has finished when it gave its GPUs up, at the earliest.
+        """
         running = _which_run(rows, job_state)
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
-        elif running.any():
-            ends = at[running] if isinstance(at, np.ndarray) else at
-            self._take_off(rows[running], ends, cluster_state, job_state)
+        else:
+            at = np.where(running, at, np.maximum(at, job_state.columns.held_since.take(rows)))
+            if running.any():
+                self._take_off(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:

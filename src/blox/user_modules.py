@@ -1,4 +1,4 @@
-"""Modules of users' files: how they are named, and how such a file imports the modules that stand beside it."""
+"""Modules of users' files: how they are named, and how such a file imports the modules beside it."""
 
 from __future__ import annotations
 
