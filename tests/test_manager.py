@@ -135,6 +135,18 @@ def test_a_job_that_completes_while_it_holds_no_gpu_frees_none(by_hand, monkeypa
     assert run.cluster_state.allocation.size == 2
 
 
+def test_a_job_that_reports_its_end_late_has_finished_when_it_gave_its_gpus_up(by_hand, monkeypatch):
+    """`a` was done at 150 s and says so after it was stopped at 200 s: it held its GPUs until then."""
+    run = by_hand("a,0,2,1000")
+    run.round({0: (0, 1)})
+    run.round({0: (0, 1)})
+    run.round({})
+    monkeypatch.setattr(run.backend, "completed", lambda *states: (np.array([0]), np.array([150.0])))
+    run.begin()
+    jobs = run.result().jobs
+    assert jobs["finish_s"].tolist() == [200] and jobs["run_s"].tolist() == [200]
+
+
 # -- the wait queue -----------------------------------------------------------------------------------------
 
 
