@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
-from blox.recorder import CAUSES, wait_cause
+from blox.recording.recorder import CAUSES, wait_cause
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY

@@ -7,7 +7,7 @@ import pytest
 
 from blox import Experiment, Result
 from blox.explain import ARRIVAL, EVICTION, RUNNING, Explanation, places, totals_of
-from blox.recorder import CAUSES as OF_SCHEDULING
+from blox.recording.recorder import CAUSES as OF_SCHEDULING
 
 CAUSES = (*OF_SCHEDULING, ARRIVAL)
 CROWDED = {"workload": "gavel:multi=true,offered=1.5,gpus=16", "cluster": "4x4", "jobs": 120}

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 import blox
-from blox.toml_text import to_toml
+from blox.disk.toml_text import to_toml
 from support.traces import trace
 
 SAME_EVERY_TIME = ("experiment.toml", "jobs.csv", "summary.json", "rounds.parquet", "stints.parquet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from blox.recorder import CAUSES
+from blox.recording.recorder import CAUSES
 from blox.report import units
 from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from blox.disk.toml_text import to_toml
+from blox.disk.whole_file import naming, write_whole
 from blox.errors import BloxError, shortened
-from blox.recorder import ROUND_COLUMNS
-from blox.toml_text import to_toml
-from blox.whole_file import naming, write_whole
+from blox.recording.recorder import ROUND_COLUMNS
 from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
@@ -40,6 +40,7 @@ _JOB_COLUMNS = (
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
 )  # fmt: skip
 _LARGEST = 1e18  # beyond every time, count and sum of GPU seconds of a run
+_GROUPED = "waited_by_gpus"  # figures of jobs by the GPUs they ask for
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
 
 
@@ -107,6 +108,9 @@ def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]
             raise _damaged(
                 path, f"the figure {name!r} is {shortened(repr(figures[name]), 100)}, not a number"
             )
+    groups = figures.get(_GROUPED) or {}
+    if not isinstance(groups, dict) or not all(isinstance(each, dict) for each in groups.values()):
+        raise _damaged(path, f"{_GROUPED!r} holds no figures by group")
     return figures
 
 

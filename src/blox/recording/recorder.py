@@ -14,6 +14,7 @@ from struct import Struct
 import numpy as np
 
 from blox.failures.log import FailureLog
+from blox.recording.stints import Stints, numbers, raw
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
@@ -60,7 +61,7 @@ _NOTED = (
 )
 _ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
-_INT64 = np.dtype(np.int64)
+_BYTES = 8  # of a row in notes
 CAUSES = ("admission", "priority", "capacity", "fragmentation")
 
 
@@ -71,9 +72,8 @@ class Recorder:
         """`round_end` gives the end of the round that begins at a time; None: there are no rounds."""
         self._round_end = round_end
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
-        self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
-        self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._began = bytearray()  # jobs that began to wait, as _raw()
+        self._stints = Stints()
+        self._began = bytearray()  # jobs that began to wait, as raw()
         self._ceased = bytearray()  # jobs that waited no longer
         self._gone = bytearray()  # jobs that have finished
         self._finished = 0  # jobs that have finished since the last round that was noted
@@ -83,7 +83,6 @@ class Recorder:
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
-        self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
@@ -91,25 +90,25 @@ class Recorder:
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
-        self._gone += _raw(rows)
+        self._gone += raw(rows)
         self._finished += len(rows)
         if was_running is None:
-            self._ends.append((at, rows))
+            self._stints.end(rows, at)
         else:
-            self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._ceased += _raw(rows[~was_running])
+            self._stints.end(rows[was_running], at[was_running] if isinstance(at, np.ndarray) else at)
+            self._ceased += raw(rows[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
         self.end_reasons.update(zip(rows.tolist(), reasons))
 
     def admitted(self, rows: Array) -> None:
-        self._began += _raw(rows)
+        self._began += raw(rows)
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._ends.append((at, rows))
-        self._began += _raw(rows)
+        self._stints.end(rows, at)
+        self._began += raw(rows)
         self._disturbed = True
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
@@ -139,16 +138,15 @@ class Recorder:
         if self._handed_out and now > self._handed_out_until:
             self._expire()
         if suspended:
-            self._ends.append((now, suspend))
-            self._began += _raw(suspend)
+            self._stints.end(suspend, now)
+            self._began += raw(suspend)
         if started:
             if moved:
-                self._ends.append((now, move.jobs))
-                self._starts.append((now, move.jobs, move.counts, move.gpus))
+                self._stints.end(move.jobs, now)
+                self._stints.start(move, now)
             if launched:
-                jobs = launch.jobs
-                self._starts.append((now, jobs, launch.counts, launch.gpus))
-                self._ceased += _raw(jobs)
+                self._stints.start(launch, now)
+                self._ceased += raw(launch.jobs)
             handed_out = _handed_out(launch) + _handed_out(move)
             if self.failures is not None:
                 self.failures.started(launch.jobs, job_state)
@@ -160,7 +158,9 @@ class Recorder:
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._disturbed = False
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus + cluster_state.draining_gpus, holdings.used
+        total, used = cluster_state.total_gpus, holdings.used
+        if cluster_state.draining:
+            total += cluster_state.draining_gpus
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
@@ -198,64 +198,11 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
-        job, start, end, counts = self._runs(end_s)
-        gpus = [gpus for *_, gpus in self._starts]
-        return {
-            "job": np.repeat(job, counts),
-            "gpu": np.concatenate(gpus) if gpus else np.empty(0, dtype=np.int64),
-            "start_s": np.repeat(start, counts),
-            "end_s": np.repeat(end, counts),
-        }
+        return self._stints.table(end_s)
 
     def gpu_seconds(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds held between two times; a GPU that two jobs share counts once."""
-        if self.shared:
-            return self._shared_gpu_s(begin_s, until_s)
-        _, start, end, counts = self._runs(self._end_s)
-        inside = np.minimum(end, until_s) - np.maximum(start, begin_s)
-        return float((counts * np.maximum(inside, 0.0)).sum())
-
-    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array]:
-        """Of every uninterrupted time of a job on GPUs: the job, its start and end, and how many GPUs."""
-        if self._paired is None or self._paired[0] != end_s:
-            self._paired = end_s, self._pair(end_s)
-        return self._paired[1]
-
-    def _pair(self, end_s: float) -> tuple[Array, Array, Array, Array]:
-        if not self._starts:
-            none = np.empty(0, dtype=np.int64)
-            return none, np.empty(0), np.empty(0), none
-        job = np.concatenate([rows for _, rows, _, _ in self._starts])
-        start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
-        counts = np.concatenate([c for _, _, c, _ in self._starts])
-        ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
-        ended = np.concatenate(
-            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
-            or [np.empty(0)]
-        )
-        # A job's k-th end closes its k-th start: sort both by job, stably, and pair them up.
-        by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
-        sorted_job, sorted_end = job[by_start], ended_job[by_end]
-        nth = np.arange(len(job)) - np.searchsorted(sorted_job, sorted_job)
-        where = np.searchsorted(sorted_end, sorted_job) + nth
-        closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
-        end = np.full(len(job), end_s)
-        end[by_start[closed]] = ended[by_end][where[closed]]
-        return job, start, end, counts
-
-    def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
-        """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
-        stints = self.stints(self._end_s)
-        order = np.lexsort((stints["start_s"], stints["gpu"]))
-        gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
-        busy, last, until = 0.0, -1, 0.0
-        for on, begin, stop in zip(gpu.tolist(), start.tolist(), end.tolist()):
-            begin, stop = max(begin, begin_s), min(stop, until_s)
-            if on != last:
-                last, until = on, begin
-            busy += max(0.0, stop - max(begin, until))
-            until = max(until, stop)
-        return busy
+        return self._stints.gpu_seconds(begin_s, until_s, end_s=self._end_s, shared=self.shared)
 
     def waits(self) -> dict[str, float]:
         """Seconds that jobs have waited in all, by cause; see wait_cause()."""
@@ -282,7 +229,7 @@ class Recorder:
 
     def _demand(self, noted: dict[str, Array]) -> Array:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
-        gone = _rows(self._gone)
+        gone = numbers(self._gone)
         submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
         finished = noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
@@ -307,12 +254,12 @@ class Recorder:
 
         `noted`: how long the notes were in each round.
         """
-        jobs = noted.astype(np.int64) // _INT64.itemsize
+        jobs = noted.astype(np.int64) // _BYTES
         kinds = self._gpus[: self._submitted]
         if len(kinds) and (kinds == kinds[0]).all():
             return {int(kinds[0]): jobs}
         rounds = np.repeat(np.arange(len(jobs)), np.diff(jobs, prepend=0))  # in which each was noted
-        gpus = self._gpus.take(_rows(notes)[: len(rounds)])
+        gpus = self._gpus.take(numbers(notes)[: len(rounds)])
         found = {}
         for asked in np.bincount(gpus).nonzero()[0].tolist():
             found[asked] = np.bincount(rounds[gpus == asked], minlength=len(jobs)).cumsum()
@@ -328,14 +275,6 @@ class Recorder:
 def _handed_out(part: Allocation) -> int:
     """GPUs of jobs that start; where jobs get shares of GPUs, each GPU once."""
     return len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
-
-
-def _raw(rows: Array) -> bytes:
-    return rows.tobytes() if rows.dtype is _INT64 else rows.astype(_INT64).tobytes()
-
-
-def _rows(notes: bytearray) -> Array:
-    return np.frombuffer(notes, dtype=_INT64)
 
 
 def _sums(numbers: Array) -> Array:
