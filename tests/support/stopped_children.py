@@ -72,7 +72,7 @@ def faults(result) -> list[str]:
 
 def main(seed: int, folder: Path) -> int:
     rng = random.Random(seed)
-    children._PATIENCE_S = 0.5
+    children._PATIENCE_S = 2.0  # long enough for a child to start on a busy machine
     experiment = Experiment(
         workload=trace(rng, folder),
         cluster="1x3",

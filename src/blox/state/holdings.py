@@ -215,7 +215,7 @@ class Holdings:
         if self.free.closed is not None:
             self._check_open(part)
         if len(rows) > SCALAR_MAX:
-            self._put_on_many(part)
+            self._put_on_many(part, ids)
         else:
             owner, size, end = self._owner_view, len(self._owner), 0
             for row, count in zip(rows.tolist(), counts.tolist()):
@@ -228,20 +228,18 @@ class Holdings:
                     owner[gpu] = row
         self.free.changed(ids, -1)
 
-    def _put_on_many(self, part: Allocation) -> None:
+    def _put_on_many(self, part: Allocation, ids: list[int]) -> None:
         owner, gpus = self._owner, part.gpus
         rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
-        wrong: Array = owner.take(gpus, mode="clip") >= 0
-        if gpus.min() >= 0 and gpus.max() < len(owner):
-            owner[gpus] = rows
-            if np.count_nonzero(owner >= 0) == self.used:
-                self._order.join(part.jobs)
-                return
-            wrong |= owner.take(gpus) != rows  # of a GPU that is given twice, one job has it
-        else:
-            wrong = (gpus < 0) | (gpus >= len(owner))
-        place = int(np.argmax(wrong))
-        raise NotFree(int(rows[place]), int(gpus[place]))
+        held = owner.take(gpus, mode="clip")
+        if held.max() >= 0 or min(ids) < 0 or max(ids) >= len(owner) or len(set(ids)) < len(ids):
+            exists = (gpus >= 0) & (gpus < len(owner))
+            again = np.ones(len(gpus), dtype=bool)
+            again[np.unique(gpus, return_index=True)[1]] = False
+            place = int(np.argmax(~exists if not exists.all() else again | (held >= 0)))
+            raise NotFree(int(rows[place]), int(gpus[place]))
+        owner[gpus] = rows
+        self._order.join(part.jobs)
 
     def _check_open(self, part: Allocation) -> None:
         """Refuses GPUs of nodes that take no jobs."""
