@@ -38,6 +38,7 @@ def compare(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
@@ -61,7 +62,7 @@ def compare(
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
-        "power": power, "metrics": figures.joined(metric),
+        "power": power, "metrics": figures.joined(metric), "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     several = {
         "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,

@@ -34,6 +34,7 @@ def run(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
     prices: options.Prices = None,
@@ -59,7 +60,7 @@ def run(
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
         "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "label": label,
+        "power": power, "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.errors import BloxError

@@ -55,6 +55,7 @@ def sweep(
     jobs: options.Jobs = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
@@ -79,6 +80,7 @@ def sweep(
     single = {
         "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
         "prices": prices, "power": power, "metrics": figures.joined(metric),
+        "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
 

@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
+from blox.containment import by_signal
 from blox.errors import BloxError, refusal
 from blox.experiment.settings import Experiment
 from blox.foreign import user_fault
@@ -142,7 +143,9 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     except MemoryError:
         short = BloxError("not enough memory", where=_named(task), fix="use fewer --processes or fewer jobs")
         return Outcome(task, error=short)
-    except Exception as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         refused = refusal(error) if isinstance(error, OSError) else None
         if (fault := user_fault(error) or refused) is not None:
             return Outcome(task, error=fault)
@@ -161,7 +164,10 @@ def _died(code: int, task: Task) -> BloxError:
         fix = "probably too little memory: use fewer --processes or fewer jobs"
     else:
         how = f"ended with code {code} before it could answer"
-        fix = 'in a program of your own, call run_all() below `if __name__ == "__main__":`'
+        fix = (
+            "a file of yours ended it; or else, in a program of your own, "
+            'call run_all() below `if __name__ == "__main__":`'
+        )
     return BloxError(f"its process {how}", where=_named(task), fix=fix)
 
 
