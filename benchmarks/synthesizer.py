@@ -1,8 +1,8 @@
-"""What a decision of the synthesizer costs, and how near it comes to the best static combination.
+"""What a choice of the synthesizer costs, and how near it comes to the best static combination.
 
     python benchmarks/synthesizer.py [--runs] [--window 3000-4000] [--seed 0]
 
-A decision over 9 combinations (FIFO, SRTF, LAS x accept-all, 1.2, 1.4) with 300 active jobs on 128 GPUs, in
+A choice over 9 combinations (FIFO, SRTF, LAS x accept-all, 1.2, 1.4) with 300 active jobs on 128 GPUs, in
 CPU seconds at the reference calibration. With --runs, Figure 14 of the paper: average JCT of every static
 combination and of the synthesizer, on the plain and on the bursty workload. 22 nodes of 4 GPUs stand to our
 jobs at 8 an hour as the paper's 32 to its own: 6 % more work comes than they can do. Exits with 1 when a
@@ -41,7 +41,7 @@ def crowded(jobs: int) -> Paused:
     return paused_at(experiment.prepare(), at_s)
 
 
-def decision(board: Board) -> None:
+def choice(board: Board) -> None:
     paused = crowded(300)
     chooser = Experiment(auto=AUTO, workload="philly:load=300,max_gpus=16", jobs=2000).prepare().composition
     job_state = paused.job_state
@@ -51,7 +51,7 @@ def decision(board: Board) -> None:
 
     seconds, _, _ = best_of(3, decide, calibration())
     count = job_state.active_count + len(job_state.waiting)
-    board.line(f"decision, 9 combinations, {count} jobs", seconds, "s", DECISION_S)
+    board.line(f"choice, 9 combinations, {count} jobs", seconds, "s", DECISION_S)
 
 
 def figure_14(board: Board, window: str, seed: int) -> None:
@@ -67,7 +67,7 @@ def figure_14(board: Board, window: str, seed: int) -> None:
         for belief in ("learnt", "oracle"):
             result = Experiment(auto=f"{AUTO};belief={belief}", **base).run()
             jct, summary = result.summary["avg_jct_s"] / 3600, result.summary
-            note = f"{summary['decisions']} decisions, {summary['changes_of_policy']} changes; best: {best}"
+            note = f"{summary['choices']} choices, {summary['changes_of_policy']} changes; best: {best}"
             board.line(f"{name}: auto, {belief}", jct, "h", NEAR * static[best], note=note)
     board.line("Figure 14, CPU", time.process_time() - begin, "s", FIGURE_S)
 
@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     board = Board()
-    decision(board)
+    choice(board)
     if chosen.runs:
         figure_14(board, chosen.window, chosen.seed)
     return 1 if board.missed else 0

@@ -104,6 +104,17 @@ _ATTRIBUTES = (
         "the policies whose answers it may give: a run depends on what each of them reads",
     ),
     Attribute(
+        "wait_reasons",
+        ("admission", "scheduling", "placement"),
+        _method("rows", "job_state", "cluster_state"),
+        None,
+        "why rows wait, for `blox explain`: one short text for all of them or a list with one per row, words "
+        "that go on after *because* (empty: nothing to tell). Asked when a round is recorded, once its plan "
+        "is carried out: an admission policy about the rows that it holds, a scheduling policy about the "
+        "waiting rows that it did not list, a placement policy about listed rows that wait although enough "
+        "GPUs are free",
+    ),
+    Attribute(
         "check_with",
         POLICIES,
         _TEXT,
@@ -133,19 +144,19 @@ _ATTRIBUTES = (
         "name -> array with one value per submitted job, added to `jobs.csv` at the end of a run",
     ),
     Attribute(
-        "decisions",
+        "choices",
         ("scheduling",),
         _method("job_state"),
         None,
         "name -> array, all of one length: what it weighed and chose over time, for the table "
-        "`decisions.csv` of results. `time_s`, `combination`, `rules` and `score` are drawn",
+        "`choices.csv` of results. `time_s`, `combination`, `rules` and `score` are drawn",
     ),
     Attribute(
         "timings",
         ("scheduling",),
         _method("job_state"),
         None,
-        "name -> seconds that its decisions took, added to `timing.json` at the end of a run",
+        "name -> seconds that its choices took, added to `timing.json` at the end of a run",
     ),
     Attribute(
         "app_column",

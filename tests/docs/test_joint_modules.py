@@ -47,4 +47,4 @@ def test_a_synthesizer_chooses_among_joint_modules_too(tickets):
     experiment = world(("ann", 0.0, 600.0), ("ann", 0.0, 600.0), ("bob", 300.0, 300.0))
     auto = f"scheduler=fifo,{tickets};admission=accept-all,{tickets};every=1"
     result = dataclasses.replace(experiment, auto=auto).run()
-    assert result.summary["finished"] == 3 and result.summary["decisions"] > 0
+    assert result.summary["finished"] == 3 and result.summary["choices"] > 0

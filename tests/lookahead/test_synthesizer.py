@@ -25,14 +25,14 @@ def test_it_takes_the_better_policy_and_says_what_each_would_have_given():
     auto = "scheduler=fifo,srtf;every=1,belief=oracle"
     result = replace(world.experiment(), auto=auto).run()
     assert result.jobs["finish_s"].tolist() == [3300.0, 300.0]
-    decisions = result.tables["decisions"]
-    assert decisions["time_s"][:2].tolist() == [0.0, 0.0]
-    assert decisions["combination"][:2].tolist() == ["fifo", "srtf"]
-    assert decisions["avg_jct_s"][:2].tolist() == [3150.0, 1800.0]
-    assert decisions["score"][:2].tolist() == [1.75, 1.0]
-    assert decisions["rules"][:2].tolist() == [0, 1]
-    assert decisions["jobs"][:2].tolist() == [2, 2]
-    assert result.summary["decisions"] == 2, "after the second, no job waits: there is nothing to choose"
+    choices = result.tables["choices"]
+    assert choices["time_s"][:2].tolist() == [0.0, 0.0]
+    assert choices["combination"][:2].tolist() == ["fifo", "srtf"]
+    assert choices["avg_jct_s"][:2].tolist() == [3150.0, 1800.0]
+    assert choices["score"][:2].tolist() == [1.75, 1.0]
+    assert choices["rules"][:2].tolist() == [0, 1]
+    assert choices["jobs"][:2].tolist() == [2, 2]
+    assert result.summary["choices"] == 2, "after the second, no job waits: there is nothing to choose"
     assert result.summary["changes_of_policy"] == 1
 
 
@@ -59,11 +59,11 @@ def test_hysteresis_keeps_what_rules_where_another_is_little_better():
 
 def test_decisions_are_made_every_so_many_rounds_while_jobs_have_to_wait():
     result = replace(SMALL, auto=f"{THREE};every=4").run()
-    times = np.unique(result.tables["decisions"]["time_s"])
+    times = np.unique(result.tables["choices"]["time_s"])
     intervals = times // 1200.0
     assert len(times) > 10 and len(np.unique(intervals)) == len(times), "one for an interval of four rounds"
-    assert result.summary["decisions"] == len(times)
-    assert result.timing["decisions_cpu_s"] >= result.timing["longest_decision_cpu_s"] > 0
+    assert result.summary["choices"] == len(times)
+    assert result.timing["choices_cpu_s"] >= result.timing["longest_choice_cpu_s"] > 0
 
 
 @pytest.mark.parametrize("auto", [f"{THREE};every=3", f"{THREE};every=5,belief=none,horizon=6h"])
@@ -75,8 +75,8 @@ def test_skipping_rounds_changes_nothing_and_runs_repeat(auto, clock):
     if clock == "rounds":
         skipless = experiment.run(skip=False)
         same(once, skipless)
-        for name, values in once.tables["decisions"].items():
-            assert values.tolist() == skipless.tables["decisions"][name].tolist()
+        for name, values in once.tables["choices"].items():
+            assert values.tolist() == skipless.tables["choices"][name].tolist()
 
 
 def test_with_one_combination_it_is_that_policy():
@@ -91,7 +91,7 @@ def test_every_kind_can_be_chosen():
     """A job of 4 GPUs goes to one node, or is spread over two at a fifth of its speed."""
     auto = "placement=first-free,consolidated;admission=accept-all,threshold:factor=1;scheduler=fifo,las"
     result = replace(SMALL, auto=auto + ";every=5", performance="spread").run()
-    names = result.tables["decisions"]["combination"][:8].tolist()
+    names = result.tables["choices"]["combination"][:8].tolist()
     assert names[0] == "fifo + accept-all + first-free" and len(set(names)) == 8
     assert result.summary["finished"] == 120
 
@@ -99,15 +99,15 @@ def test_every_kind_can_be_chosen():
 ALTERNATE = """asked = []
 
 def alternate(result):
-    decision, combination = divmod(len(asked), 2)
+    choice, combination = divmod(len(asked), 2)
     asked.append(result.label)
-    return float(combination == decision % 2)
+    return float(combination == choice % 2)
 """
 
 
 @pytest.mark.parametrize("name", registry.names("scheduling"))
 def test_every_scheduler_can_be_swapped_in_and_out(name, tmp_path):
-    """Whatever a policy remembers, it goes on when its turn comes again: here at every decision."""
+    """Whatever a policy remembers, it goes on when its turn comes again: here at every choice."""
     (tmp_path / "mine.py").write_text(ALTERNATE)
     elastic = name in ("pollux", "optimus")
     workload = "elastic:jobs=6,load=60,max_gpus=8" if elastic else "philly:load=60,max_gpus=8,jobs=24"
@@ -115,7 +115,7 @@ def test_every_scheduler_can_be_swapped_in_and_out(name, tmp_path):
     auto = f"scheduler={'srtf' if name == 'fifo' else 'fifo'},{spec};every=2,horizon=1h"
     experiment = Experiment(workload=workload, cluster="2x4", seed=2, max_rounds=100)
     turns = replace(experiment, auto=f"{auto},objective={tmp_path}/mine.py:alternate").run().summary
-    assert turns["changes_of_policy"] == turns["decisions"] > 3
+    assert turns["changes_of_policy"] == turns["choices"] > 3
     assert turns["finished"] > 2
 
 
@@ -144,8 +144,8 @@ def test_results_are_kept_read_back_and_run_again_to_the_byte(tmp_path, capfd):
     assert answer([*command, *auto, "--out", str(tmp_path / "a")]) == 0
     assert "auto" in capfd.readouterr().out
     kept = Result.load(tmp_path / "a")
-    assert kept.label == "auto" and set(kept.tables) == {"decisions"}
-    assert kept.tables["decisions"]["combination"][1] == "fifo + threshold:factor=1.2"
+    assert kept.label == "auto" and set(kept.tables) == {"choices"}
+    assert kept.tables["choices"]["combination"][1] == "fifo + threshold:factor=1.2"
     assert answer(["run", str(tmp_path / "a" / "experiment.toml"), "--out", str(tmp_path / "b")]) == 0
-    for file in ("jobs.csv", "summary.json", "decisions.csv", "experiment.toml"):
+    for file in ("jobs.csv", "summary.json", "choices.csv", "experiment.toml"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blox.experiment.prepared import Prepared
     from blox.results.result import Result
 
@@ -33,6 +35,7 @@ def run(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
     prices: options.Prices = None,
@@ -43,6 +46,7 @@ def run(
     label: options.Label = None,
     out: options.Out = None,
     report: options.Report = False,
+    trace_decisions: options.TraceDecisions = False,
     processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
 ) -> None:
@@ -57,30 +61,54 @@ def run(
         "performance": performance, "overheads": overheads, "failures": failures, "belief": belief,
         "compat": compat, "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "label": label,
+        "power": power, "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
     }  # fmt: skip
-    from contextlib import nullcontext
-
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    if trace_decisions and out is None:
+        raise BloxError("--trace-decisions has nowhere to go", where="blox run", fix="add --out DIR")
     tables = figures.Tables.of(by, table)
     every_seed = seeds_from(experiment, seed, seeds)
     settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     tables.check([prepared.experiment])
     if len(every_seed) > 1:
+        if trace_decisions:
+            raise BloxError(
+                f"--trace-decisions with {len(every_seed)} seeds: decisions are those of one run",
+                where="blox run",
+                fix=f"run one of them: --seed {every_seed[0]} --seeds 1",
+            )
         from blox.cli.replicate import replicate
 
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
+    result = _run_and_show(prepared, speedup, out, report, tables, trace_decisions=trace_decisions)
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
+
+
+def _run_and_show(
+    prepared: Prepared,
+    speedup: float | None,
+    out: Path | None,
+    report: bool,
+    tables: figures.Tables,
+    *,
+    trace_decisions: bool,
+) -> Result:
+    """Runs one experiment, saves it where `out` says so, and prints its figures."""
+    from contextlib import nullcontext
+
+    from blox.cli.show import show_runs, written
+    from blox.results.place import claimed
+
     with nullcontext() if out is None else claimed(out) as claim:
-        result = _run(prepared, speedup)
+        result = _run(prepared, speedup, trace_decisions=trace_decisions)
         if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
@@ -89,13 +117,12 @@ def run(
                 write_report(claim.place / "report.html", [result], by=tables.by)
     show_runs([result])
     tables.show([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
     if out is not None:
         written(out, report)
+    return result
 
 
-def _run(prepared: Prepared, speedup: float | None) -> Result:
+def _run(prepared: Prepared, speedup: float | None, *, trace_decisions: bool) -> Result:
     """The result of the experiment, with progress on a terminal."""
     from blox.cli.progress import one_run
     from blox.errors import BloxError
@@ -119,4 +146,4 @@ def _run(prepared: Prepared, speedup: float | None) -> Result:
 
         note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
-        return prepared.run(progress)
+        return prepared.run(progress, trace_decisions=trace_decisions)

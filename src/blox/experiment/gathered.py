@@ -13,9 +13,11 @@ from blox.manager import BloxManager
 from blox.optional import declared
 from blox.results import failures, metrics
 from blox.results.accounting import account
+from blox.results.lazy_table import LazyTable
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
-from blox.results.result import LazyTable, Result, label_of
+from blox.results.plausible import check_times
+from blox.results.result import Result, label_of
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -29,6 +31,7 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     end_s = _end_s(manager, job_state)
     recorder.close(end_s)
     jobs = _job_columns(prepared, manager, job_state, end_s)
+    check_times(jobs)
     rounds = recorder.rounds()
     stints = LazyTable(partial(recorder.stints, end_s))
     tables: dict[str, dict[str, Array]] = {}
@@ -36,8 +39,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         spent = failures.gpu_time(log, stints, prepared.composition.overheads)
         jobs.update(failures.job_columns(log, spent, job_state.submitted))
         tables = failures.tables(log, spent, jobs, cluster, end_s=end_s)
-    if weighed := declared(prepared.composition.scheduler, "decisions"):
-        tables["decisions"] = weighed(job_state)
+    if weighed := declared(prepared.composition.scheduler, "choices"):
+        tables["choices"] = weighed(job_state)
     if spent := declared(prepared.composition.scheduler, "timings"):
         timing = {**timing, **spent(job_state)}
     accounts = _accounts(prepared, jobs, stints, tables, end_s, shared=recorder.shared)
@@ -58,7 +61,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     summary.update(accounts)
     summary.update(_resizable(prepared, job_state))
     table = kept_settings(prepared, job_state, prepared.digest.hexdigest())
-    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables)
+    reasons = recorder.told.table(end_s)
+    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
     return with_metrics(found, prepared.metrics)
 
 

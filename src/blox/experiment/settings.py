@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox import registry
+from blox.containment import POLICY_TIMEOUT_S
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
@@ -36,7 +37,8 @@ class Experiment:
     jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`; `job`: each is an
     app. `compat`: a preset that decides admission, scheduling, placement and how time is
     credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
-    figures and change nothing else. A policy may also be given as an object. One of ours, or of a file,
+    figures and change nothing else. `policy_timeout_s`: how long a decision of a policy from outside may
+    take; it is not kept with results. A policy may also be given as an object. One of ours, or of a file,
     stands for its spec; one of a class of your program is used as it is, and results of such a run are not
     saved, for nothing could run them again.
     """
@@ -66,6 +68,7 @@ class Experiment:
     power: str = ""
     metrics: str = ""
     label: str = ""
+    policy_timeout_s: float = POLICY_TIMEOUT_S
 
     def __post_init__(self) -> None:
         """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
@@ -114,6 +117,7 @@ class Experiment:
             key: value
             for key, value in settings.items()
             if value is not None
+            and key != "policy_timeout_s"  # which changes no figure
             and not (self.compat and key in DECIDED_BY_PRESET)
             and not (key in ("speedup", "auto") and value == getattr(Experiment, key))
         }
@@ -122,9 +126,14 @@ class Experiment:
         """Builds and checks every part. Raises BloxError before anything runs."""
         return Prepared(self)
 
-    def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
-        """Runs it. `skip=False` executes every round, for checking that skipping changes nothing."""
-        return self.prepare().run(progress, skip=skip)
+    def run(
+        self, progress: Progress | None = None, *, skip: bool = True, trace_decisions: bool = False
+    ) -> Result:
+        """Runs it. `skip=False` executes every round, for checking that skipping changes nothing.
+
+        `trace_decisions`: `result.decisions` has what every executed round decided.
+        """
+        return self.prepare().run(progress, skip=skip, trace_decisions=trace_decisions)
 
     def replicate(self, seeds: int = 5) -> Replications:
         """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""

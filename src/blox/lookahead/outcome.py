@@ -14,8 +14,9 @@ import numpy as np
 from blox.lookahead.ahead import Ahead
 from blox.results import metrics
 from blox.results.arrivals import WHOLE_RUN, Span, occupancy
+from blox.results.lazy_table import LazyTable
 from blox.results.outcomes import outcome_columns
-from blox.results.result import LazyTable, Result
+from blox.results.result import Result
 from blox.state import progress
 from blox.state.columns import FINISHED
 

@@ -44,8 +44,8 @@ class Combination:
 
 
 @dataclass(frozen=True)
-class Decision:
-    """One decision: the figures of every combination (combination x figure), their scores, the choice."""
+class Choice:
+    """One choice: the figures of every combination (combination x figure), their scores, the choice."""
 
     time_s: float
     values: tuple[tuple[float, ...], ...]
@@ -57,12 +57,12 @@ class Decision:
 
 @dataclass
 class Reign:
-    """What a synthesizer remembers: which combination rules, and its decisions so far."""
+    """What a synthesizer remembers: which combination rules, and its choices so far."""
 
     ruling: int = 0
     interval: int = -1  # the number of the interval in which it last decided
-    log: list[Decision] = field(default_factory=list)
-    cpu_s: list[float] = field(default_factory=list, repr=False)  # of each decision; differs from run to run
+    log: list[Choice] = field(default_factory=list)
+    cpu_s: list[float] = field(default_factory=list, repr=False)  # of each choice; differs from run to run
 
     def __deepcopy__(self, seen: object) -> Reign:
         return replace(self, log=self.log.copy(), cpu_s=self.cpu_s.copy())
@@ -72,7 +72,7 @@ class Reign:
 class Synthesizer:
     """Chooses among `combinations` every `auto.every` rounds while jobs ask for more GPUs than there are.
 
-    The first combination rules until the first decision. One that is better by no more than `auto.hysteresis`
+    The first combination rules until the first choice. One that is better by no more than `auto.hysteresis`
     does not take over; of equals, the ruling one stays.
     """
 
@@ -98,11 +98,11 @@ class Synthesizer:
         return self._ruling(cluster_state, job_state).placement.place(schedule, cluster_state, job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Until the ruling policies may change their answers, or until the next decision."""
+        """Until the ruling policies may change their answers, or until the next choice."""
         ruling = self._ruling(cluster_state, job_state)
         parts = (ruling.admission, ruling.scheduler, ruling.placement)
         soonest = min(stable_until(part, job_state, cluster_state) for part in parts)
-        return min(soonest, self._next_decision_s(cluster_state, job_state))
+        return min(soonest, self._next_choice_s(cluster_state, job_state))
 
     # -- deciding --------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class Synthesizer:
         """The number of the interval of `auto.every` rounds that it is now."""
         return math.floor(job_state.now / self._interval_s + _ON_TIME)
 
-    def _next_decision_s(self, cluster_state: ClusterState, job_state: JobState) -> float:
+    def _next_choice_s(self, cluster_state: ClusterState, job_state: JobState) -> float:
         if not self._contested(cluster_state, job_state):
             return math.inf  # unless something happens
         interval = self._interval(job_state)
@@ -148,7 +148,7 @@ class Synthesizer:
         if scores[best] < needed:
             reign.ruling = best
         present = _present(job_state)
-        made = Decision(job_state.now, tuple(values), tuple(scores.tolist()), reign.ruling, present, rounds)
+        made = Choice(job_state.now, tuple(values), tuple(scores.tolist()), reign.ruling, present, rounds)
         reign.log.append(made)
         reign.cpu_s.append(time.process_time() - begin)
 
@@ -177,30 +177,30 @@ class Synthesizer:
             if reported := declared(part, "figures"):
                 found.update(reported(job_state))
         log = job_state.memory(self, Reign).log
-        rulers = [0, *(decision.ruling for decision in log)]
+        rulers = [0, *(choice.ruling for choice in log)]
         changes = sum(one != other for one, other in itertools.pairwise(rulers))
-        return {**found, "decisions": len(log), "changes_of_policy": changes}
+        return {**found, "choices": len(log), "changes_of_policy": changes}
 
-    def decisions(self, job_state: JobState) -> dict[str, Array]:
-        """One row per decision and combination: its figures, its score (1: the best) and whether it rules."""
+    def choices(self, job_state: JobState) -> dict[str, Array]:
+        """One row per choice and combination: its figures, its score (1: the best) and whether it rules."""
         log, each = job_state.memory(self, Reign).log, len(self.combinations)
         names = np.array([combination.name for combination in self.combinations], dtype=object)
-        values = np.array([decision.values for decision in log]).reshape(len(log) * each, -1)
-        rules = np.array([decision.ruling for decision in log], dtype=np.int64)
+        values = np.array([choice.values for choice in log]).reshape(len(log) * each, -1)
+        rules = np.array([choice.ruling for choice in log], dtype=np.int64)
         return {
-            "time_s": np.repeat([decision.time_s for decision in log], each),
+            "time_s": np.repeat([choice.time_s for choice in log], each),
             "combination": np.tile(names, len(log)),
             "rules": (np.tile(np.arange(each), len(log)) == np.repeat(rules, each)).astype(np.int64),
             **{name: values[:, at] for at, name in enumerate(self.objective.names)},
-            "score": np.array([decision.scores for decision in log]).reshape(-1),
-            "jobs": np.repeat([decision.jobs for decision in log], each),
-            "rounds_ahead": np.repeat([decision.rounds for decision in log], each),
+            "score": np.array([choice.scores for choice in log]).reshape(-1),
+            "jobs": np.repeat([choice.jobs for choice in log], each),
+            "rounds_ahead": np.repeat([choice.rounds for choice in log], each),
         }
 
     def timings(self, job_state: JobState) -> dict[str, float]:
-        """CPU time of all decisions and of the longest (s)."""
+        """CPU time of all choices and of the longest (s)."""
         spent = job_state.memory(self, Reign).cpu_s
-        return {"decisions_cpu_s": sum(spent), "longest_decision_cpu_s": max(spent, default=0.0)}
+        return {"choices_cpu_s": sum(spent), "longest_choice_cpu_s": max(spent, default=0.0)}
 
     def check_cluster(self, spec: ClusterSpec) -> None:
         for part in self._parts("scheduler", "placement"):

@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.report import colours, decisions, figures, measures, series, settings, sheets, style, words
+from blox.disk.toml_text import to_toml
+from blox.report import choices, colours, figures, measures, series, settings, sheets, style, words
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
@@ -17,7 +18,6 @@ from blox.report.run import Run
 from blox.report.sheet_html import breakable, figure_cell, sheet_html
 from blox.results.comparison import Comparison
 from blox.results.files import write_text
-from blox.toml_text import to_toml
 from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.
@@ -30,7 +30,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 
 
 def write_report(
-    path: Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+    path: str | Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
@@ -78,10 +78,7 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
 
 
 def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
-    window = series.gantt_window(runs[:MOST_PANELS])
-    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
-    first_seed, all_seeds = seeds_told(runs)
-    shown += first_seed
+    """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
     return [
         section(
             "metrics",
@@ -92,9 +89,20 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
         *_failures(runs),
-        *_decisions(runs),
+        *_choices(runs),
         *_sheets(runs, by),
         *_averages(runs),
+        *_distributions(runs),
+        *_courses(runs),
+        *_gpus_by_job(runs),
+        section("settings", "What was run", "", _settings(runs), long=True),
+    ]
+
+
+def _distributions(runs: Sequence[Run]) -> list[str]:
+    """Completion time, responsiveness and fairness, each over the jobs of a run."""
+    _, all_seeds = seeds_told(runs)
+    return [
         '<div class="pair">',
         section(
             "jct-cdf",
@@ -117,6 +125,13 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             embedded("rho", figures.rho_cdf(runs)),
         ),
         *_fairness_of_apps(runs),
+    ]
+
+
+def _courses(runs: Sequence[Run]) -> list[str]:
+    """What changes while a run goes on, and why its jobs waited."""
+    first_seed, _ = seeds_told(runs)
+    return [
         section(
             "utilisation",
             "GPUs in use",
@@ -146,6 +161,15 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
             embedded("causes", figures.waiting(runs)),
         ),
+    ]
+
+
+def _gpus_by_job(runs: Sequence[Run]) -> list[str]:
+    """Which job was on which GPU, for a part of the time."""
+    window = series.gantt_window(runs[:MOST_PANELS])
+    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    shown += seeds_told(runs)[0]
+    return [
         section(
             "gantt",
             "GPUs by job",
@@ -154,7 +178,6 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
             long=True,
         ),
-        section("settings", "What was run", "", _settings(runs), long=True),
     ]
 
 
@@ -271,25 +294,25 @@ def _failures(runs: Sequence[Run]) -> list[str]:
     return [section("failures", "Failures", caption, tables)]
 
 
-def _decisions(runs: Sequence[Run]) -> list[str]:
+def _choices(runs: Sequence[Run]) -> list[str]:
     """Which policies ruled when, of runs that choose among some."""
     found = []
-    for position, reigns in decisions.chosen(runs):
+    for position, reigns in choices.chosen(runs):
         run, name = runs[position], labels(runs)[position]
-        cost = _cost(run.timing.get("decisions_cpu_s"))
+        cost = _cost(run.timing.get("choices_cpu_s"))
         caption = (
-            f"{len(reigns.time_s):,} decisions{cost}; {run.summary.get('changes_of_policy', 0):,} changes. "
+            f"{len(reigns.time_s):,} choices{cost}; {run.summary.get('changes_of_policy', 0):,} changes. "
             "At each, every combination was run ahead from the present state; the table says how each would "
             "have done, against the best one."
         )
         title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
-        drawn = embedded(f"reigns-{position}", decisions.timeline(reigns))
-        found.append(section(f"decisions-{position}", title, caption, drawn + decisions.table(reigns)))
+        drawn = embedded(f"reigns-{position}", choices.timeline(reigns))
+        found.append(section(f"choices-{position}", title, caption, drawn + choices.table(reigns)))
     return found
 
 
 def _cost(cpu_s: Any) -> str:
-    """What decisions cost, where it is known."""
+    """What choices cost, where it is known."""
     return "" if cpu_s is None else f", which took {float(cpu_s):.3g} s of CPU time in all"
 
 

@@ -15,6 +15,9 @@ from blox.report.measures import as_number
 from blox.report.run import Array, Run
 from blox.report.units import DAY, HOUR, MINUTE
 
+# On the axis of finish-time fairness, as docs/semantics.md defines it.
+RHO_AXIS = "rho (at most 1: as with an equal part, or better)"
+
 # More bands than this, one over the other, hide what they should show.
 MOST_BANDS = 3
 
@@ -157,8 +160,9 @@ def evicts(runs: Sequence[Run]) -> bool:
 
 
 def causes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Why jobs may wait in these runs."""
-    return (*_CAUSES, "eviction") if evicts(runs) else _CAUSES
+    """Why jobs may wait in these runs: the causes of all runs, and those that only some have."""
+    told = ("scheduler",) if any("wait_scheduler_s" in run.summary for run in runs) else ()
+    return (*_CAUSES[:-1], *told, _CAUSES[-1], *(("eviction",) if evicts(runs) else ()))
 
 
 def waiting(run: Run) -> dict[str, float]:

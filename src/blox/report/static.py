@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from blox.disk.whole_file import naming, write_whole
 from blox.errors import BloxError, suggestion
-from blox.report import colours, decisions, measures, series, units, words
+from blox.report import choices, colours, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
-from blox.whole_file import naming, write_whole
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -42,11 +42,11 @@ _LEGEND_LINE = 0.21  # inches
 
 
 def save_pictures(
-    out_dir: Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
+    out_dir: str | Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
-    Where jobs are grouped into apps there is also app_rho_cdf, where a run chooses among policies decisions.
+    Where jobs are grouped into apps there is also app_rho_cdf, where a run chooses among policies choices.
     Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
     """
     for name in formats:
@@ -63,7 +63,7 @@ def save_pictures(
         "waiting": waiting,
         "gantt": gantt,
         **({"app_rho_cdf": app_rho_cdf} if measures.by_app(results) else {}),
-        **({"decisions": policies_over_time} if decisions.chosen(results) else {}),
+        **({"choices": policies_over_time} if choices.chosen(results) else {}),
     }
     written = []
     with _paper():
@@ -112,7 +112,7 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
             axes.step(value, share, where="post", label=name, **_line(position))
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
-    axes.set_xlabel("rho (at most 1: no worse off than alone)")
+    axes.set_xlabel(series.RHO_AXIS)
     axes.set_ylabel("apps (%)" if apps else "jobs (%)")
     _legend(axes, labels(runs))
     return figure
@@ -120,7 +120,7 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
 
 def policies_over_time(runs: Sequence[Run]) -> Any:
     """Which combination of policies ruled when, in the first run that chooses among some."""
-    _, reigns = decisions.chosen(runs)[0]
+    _, reigns = choices.chosen(runs)[0]
     unit = units.column_unit([reigns.end_s])
     figure, (axes,) = _figure((7.0, 1.1 + 0.3 * len(reigns.name)), [])
     for at in range(len(reigns.name)):

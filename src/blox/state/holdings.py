@@ -15,6 +15,14 @@ from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
 
+class NotFree(Exception):
+    """A plan gives `row` a GPU that a job holds, or that is not there to be given."""
+
+    def __init__(self, row: int, gpu: int) -> None:
+        super().__init__(row, gpu)
+        self.row, self.gpu = row, gpu
+
+
 class Holdings:
     """`size` jobs hold `used` GPUs. `blocked`: a strict order ended the last walk before its end.
 
@@ -93,13 +101,26 @@ class Holdings:
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
-        if len(rows) <= SCALAR_MAX and all(map(self._gpus_of.__contains__, few := rows.tolist())):
-            return np.array(sorted([gpu for row in few for gpu in self._gpus_of[row]]), dtype=np.int64)
+        few = self._few(rows)
+        if few is not None:
+            return np.array(few, dtype=np.int64)
         if len(rows) == 1:
             return self.gpus_of(rows.item())
         marked = np.zeros(self._order.bound + 1, dtype=bool)  # the last entry is for GPUs without an owner
         marked[rows] = True
         return marked.take(self._owner).nonzero()[0]
+
+    def _few(self, rows: Array) -> list[int] | None:
+        """The same as a list, where these are few rows that are known one by one."""
+        known = self._gpus_of
+        if len(rows) == 1:
+            return known.get(rows.item())
+        if len(rows) > SCALAR_MAX:
+            return None
+        try:
+            return sorted([gpu for row in rows.tolist() for gpu in known[row]])
+        except KeyError:
+            return None
 
     def change(self) -> PlanBuilder:
         """A plan in the making, from what holds now."""
@@ -135,7 +156,11 @@ class Holdings:
         if self.shared:
             self.replace(self.allocation.without(rows))
             return
-        self._take_off(rows, self.held_by(rows))
+        few = self._few(rows)
+        if few is None:
+            self._take_off(rows, self.held_by(rows))
+        else:
+            self._take_off_few(rows.tolist(), few)
         for values in self._grants.values():
             for row in rows.tolist():
                 del values[row]
@@ -157,42 +182,73 @@ class Holdings:
 
     def _take_off(self, rows: Array, gpus: Array) -> None:
         """These rows give back all that they hold, which are these GPUs."""
+        if len(rows) <= SCALAR_MAX:
+            self._take_off_few(rows.tolist(), gpus.tolist())
+            return
         self.size -= len(rows)
         self.used -= len(gpus)
-        ids = gpus.tolist()
-        if len(rows) > SCALAR_MAX:
-            self._owner[gpus] = -1
-            self._order.leave(rows)
-            if self._gpus_of:
-                for row in rows.tolist():
-                    self._gpus_of.pop(row, None)
-        else:
-            owner = self._owner_view
-            for gpu in ids:
-                owner[gpu] = -1
+        self._owner[gpus] = -1
+        self._order.leave(rows)
+        if self._gpus_of:
             for row in rows.tolist():
-                self._order.leave_one(row)
                 self._gpus_of.pop(row, None)
-        self.free.changed(ids, 1)
+        self.free.changed(gpus.tolist(), 1)
+
+    def _take_off_few(self, rows: list[int], gpus: list[int]) -> None:
+        """The same, one by one."""
+        self.size -= len(rows)
+        self.used -= len(gpus)
+        owner = self._owner_view
+        for gpu in gpus:
+            owner[gpu] = -1
+        for row in rows:
+            self._order.leave_one(row)
+            self._gpus_of.pop(row, None)
+        self.free.changed(gpus, 1)
 
     def _put_on(self, part: Allocation) -> None:
-        """These rows take free GPUs."""
+        """These rows take GPUs. Raises NotFree if one does not exist, is not free, or is given twice."""
         rows, counts, gpus = part.jobs, part.counts, part.gpus
         self.size += len(rows)
         self.used += len(gpus)
-        ids, end = gpus.tolist(), 0
+        ids = gpus.tolist()
+        if self.free.closed is not None:
+            self._check_open(part)
         if len(rows) > SCALAR_MAX:
-            self._owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
-            self._order.join(rows)
+            self._put_on_many(part, ids)
         else:
-            owner = self._owner_view
+            owner, size, end = self._owner_view, len(self._owner), 0
             for row, count in zip(rows.tolist(), counts.tolist()):
                 end += count
                 self._gpus_of[row] = here = sorted(ids[end - count : end])
                 self._order.join_one(row)
                 for gpu in here:
+                    if not 0 <= gpu < size or owner[gpu] >= 0:
+                        raise NotFree(row, gpu)
                     owner[gpu] = row
         self.free.changed(ids, -1)
+
+    def _put_on_many(self, part: Allocation, ids: list[int]) -> None:
+        owner, gpus = self._owner, part.gpus
+        rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
+        held = owner.take(gpus, mode="clip")
+        if held.max() >= 0 or min(ids) < 0 or max(ids) >= len(owner) or len(set(ids)) < len(ids):
+            exists = (gpus >= 0) & (gpus < len(owner))
+            again = np.ones(len(gpus), dtype=bool)
+            again[np.unique(gpus, return_index=True)[1]] = False
+            place = int(np.argmax(~exists if not exists.all() else again | (held >= 0)))
+            raise NotFree(int(rows[place]), int(gpus[place]))
+        owner[gpus] = rows
+        self._order.join(part.jobs)
+
+    def _check_open(self, part: Allocation) -> None:
+        """Refuses GPUs of nodes that take no jobs."""
+        assert self.free.closed is not None
+        exists = (part.gpus >= 0) & (part.gpus < len(self._owner))
+        closed: Array = exists & self.free.closed.take(part.gpus, mode="clip")
+        if closed.any():
+            place = int(np.argmax(closed))
+            raise NotFree(int(np.repeat(part.jobs, part.counts)[place]), int(part.gpus[place]))
 
     def _grant(self, plan: Plan) -> None:
         """Suspended jobs lose their grants, launched ones get the default or what the plan says."""

@@ -18,9 +18,9 @@ from blox.report.run import Array, Run
 
 @dataclass(frozen=True)
 class Reigns:
-    """The decisions of a run. `name`: combinations; `ruling`: which of them from each time (s) on.
+    """The choices of a run. `name`: combinations; `ruling`: which of them from each time (s) on.
 
-    `scores` (decisions x combinations): how each would have done, 1 for the best.
+    `scores` (choices x combinations): how each would have done, 1 for the best.
     """
 
     name: list[str]
@@ -31,8 +31,8 @@ class Reigns:
 
     @classmethod
     def of(cls, run: Run) -> Reigns | None:
-        """The decisions of a run; None where it made none."""
-        table = run.tables.get("decisions")
+        """The choices of a run; None where it made none."""
+        table = run.tables.get("choices")
         if table is None or not len(table["time_s"]):
             return None
         count = int((table["time_s"] == table["time_s"][0]).sum())
@@ -57,7 +57,7 @@ class Reigns:
         return found
 
     def share(self, combination: int) -> float:
-        """The part of the time since the first decision in which a combination ruled."""
+        """The part of the time since the first choice in which a combination ruled."""
         span = self.end_s - float(self.time_s[0])
         return sum(end - start for start, end in self.bars(combination)) / span if span > 0 else 0.0
 
@@ -107,6 +107,6 @@ def table(reigns: Reigns) -> str:
 
 
 def chosen(runs: Sequence[Run]) -> list[tuple[int, Reigns]]:
-    """The runs that choose among policies: position and decisions."""
+    """The runs that choose among policies: position and choices."""
     found = ((position, Reigns.of(run)) for position, run in enumerate(runs))
     return [(position, reigns) for position, reigns in found if reigns is not None]

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from blox import Experiment
-from blox.report.decisions import Reigns
+from blox.report.choices import Reigns
 from blox.report.page import page
 from blox.report.static import save_pictures
 from support.toy_runs import toy_run
@@ -30,13 +30,13 @@ def test_every_time_since_the_first_decision_belongs_to_one_combination(chosen):
 
 def test_the_page_draws_them_and_says_what_they_cost(chosen, three):
     html = page(chosen, "a title")
-    assert '<section id="decisions-0">' in html and "Which policies ruled" in html
-    assert f"{chosen[0].summary['decisions']} decisions, which took" in html
-    assert "decisions-0" not in page(three, "a title"), "runs that do not choose have no such section"
+    assert '<section id="choices-0">' in html and "Which policies ruled" in html
+    assert f"{chosen[0].summary['choices']} choices, which took" in html
+    assert "choices-0" not in page(three, "a title"), "runs that do not choose have no such section"
     assert "Which policies ruled in auto" in page([toy_run("fifo"), *chosen], "a title")
 
 
 def test_the_picture_on_paper(chosen, tmp_path):
     pytest.importorskip("matplotlib")
     names = [path.name for path in save_pictures(tmp_path, chosen, ("svg",))]
-    assert "decisions.svg" in names and "srtf" in (tmp_path / "decisions.svg").read_text()
+    assert "choices.svg" in names and "srtf" in (tmp_path / "choices.svg").read_text()
