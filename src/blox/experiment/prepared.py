@@ -91,10 +91,8 @@ class Prepared:
             self.cluster = self._room_for_everybody()
 
     def _parts(self) -> list[object]:
-        """Everything that was built from a spec; of a policy that is watched, the policy."""
-        parts = [getattr(self.composition, field.name) for field in dataclasses.fields(self.composition)]
-        found = [getattr(part, "policy", part) for part in (*parts, self.workload, self.backend_part)]
-        return [part for part in found if dataclasses.is_dataclass(part)]
+        """Everything that was built from a spec."""
+        return [*vars(self.composition).values(), self.workload, self.backend_part]
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
