@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint types unit test-slow fuzz pollux bench clean
+.PHONY: help setup demo test lint types unit test-slow fuzz chaos pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -45,6 +45,9 @@ test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
+
+chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, all invariants checked (minutes)
+	$(BIN)/python -m blox.cluster.chaos --histories 10000
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py

@@ -10,6 +10,7 @@ from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.nodes import Nodes
 from blox.cluster.central.records import Job, Share, Stint
 from blox.cluster.central.stints import Stints, outcome_of
+from blox.cluster.protocol.messages import Outcome
 from blox.cluster.protocol.timing import Timing
 from blox.state import progress
 from blox.state.cluster import ClusterState
@@ -17,6 +18,14 @@ from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
 from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array
+
+# What is told of a job whose processes ended although they should run.
+_WHY: dict[Outcome, str] = {
+    "left": "left, out of contact",
+    "killed": "killed",
+    "failed": "failed",
+    "lost": "lost its node",
+}
 
 
 class ClusterBackend:
@@ -31,6 +40,7 @@ class ClusterBackend:
         self._jobs, self._nodes, self._stints, self._timing = jobs, nodes, stints, timing
         self._done: list[int] = []  # rows whose work is done, that the manager has yet to learn of
         self._interrupted: list[int] = []  # rows whose processes have ended although they should run
+        self.why: dict[int, str] = {}  # what interrupted a row
         self.metrics: dict[int, dict[str, float]] = {}  # by job, since the last round
 
     def settle(self, job_state: JobState, now: float) -> None:
@@ -60,6 +70,7 @@ class ClusterBackend:
             job.saved_s = float(progress.done_s(job_state, job_state.one(job.row), now)[0])
         if commanded:
             self._interrupted.append(job.row)
+            self.why[job.row] = _WHY[outcome] + (f": {stint.detail}" if stint.detail else "")
         elif outcome != "left":
             progress.report_one(job_state, job.row, job.saved_s, job_state.scalars.anchor[job.row])
 

@@ -20,8 +20,10 @@ from blox.workloads.table import Array
 class Life(Recorder):
     """(row, what happened), in order, until taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: dict[int, str]) -> None:
+        """`why`: what interrupted a row, as the backend knows it."""
         super().__init__()
+        self._why = why
         self.noted: list[tuple[int, str]] = []
         self.ends: dict[int, str] = {}  # rows that have ended: why
 
@@ -46,7 +48,9 @@ class Life(Recorder):
         self.noted.append((row, why))
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
-        self._note(rows, "interrupted" if event is None else "lost a node")
+        announced = event is not None and event.announced
+        for row in rows.tolist():
+            self.noted.append((row, "sent away" if announced else self._why.pop(row, "lost its node")))
 
     def node_changed(self, event: NodeEvent) -> None:
         """The state of nodes is kept elsewhere."""

@@ -34,7 +34,10 @@ class _Unpickler(pickle.Unpickler):
 
 
 def memory_bytes(job_state: JobState) -> bytes:
-    """What the policies remember, and the logs by which they follow single jobs."""
+    """What the policies remember, and the logs by which they follow single jobs; b"" if they remember
+    nothing."""
+    if not job_state._memory:
+        return b""
     file = io.BytesIO()
     _Pickler(file, job_state).dump((job_state._memory, job_state.start_log, job_state.idle_log))
     return file.getvalue()

@@ -70,7 +70,7 @@ class CentralScheduler:
         self.ledger.restore_memory(self.job_state)
         self.cluster_state = cluster_state_of(self.nodes, self.jobs, self.stints)
         self.backend = ClusterBackend(self.jobs, self.nodes, self.stints, timing)
-        self.verdicts, self.life = Verdicts(self.jobs), Life()
+        self.verdicts, self.life = Verdicts(self.jobs), Life(self.backend.why)
         clock = Rounds(timing.round_s)
         self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
         self.set_policies(one(records, POLICIES, Policies) or policies or Policies())
@@ -181,6 +181,8 @@ class CentralScheduler:
         self.backend.settle(self.job_state, now)
         for row in self.verdicts.withdraw(self.job_state):
             self.life.withdrawn(row, self.jobs.by_row[row].verdict)
+        if not self.manager.rounds:  # nodes may be lost in the first round after a restart
+            self.manager.update_metrics(self.cluster_state, self.job_state)
         try:
             execute_round(self.manager, self.cluster_state, self.job_state, *self._parts)
             self.fault = ""

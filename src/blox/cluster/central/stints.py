@@ -132,7 +132,9 @@ class Stints:
         del self._on_node[share.node][stint.key]
         for slot in share.slots:
             del self._owner[share.node, slot]
-        if outcome in ("lost", "killed", "failed"):
+        if outcome == "left":
+            self.stop(stint.key)  # it may have left because its node was out of contact: the others must too
+        elif outcome != "done":
             self.drop(stint.key)
 
     # -- assignments -------------------------------------------------------------------------------

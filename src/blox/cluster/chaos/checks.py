@@ -35,6 +35,7 @@ class Checks:
         self._newest: dict[int, int] = {}  # job -> epoch
         self._resumed: dict[tuple[int, int], int] = {}
         self._left: dict[tuple[int, int], int] = {}
+        self.exits: dict[tuple[int, int], int] = {}  # (job, epoch) -> the iteration that ranks leave after
 
     def started(self, process: Process, iteration: int, reached: int) -> None:
         job, epoch, rank = process.job, process.epoch, process.rank
@@ -58,6 +59,22 @@ class Checks:
     def stopped(self, process: Process) -> None:
         del self.slots[process.node, process.slot]
         del self.live[process.job][process.rank]
+
+    def exit_fixed(self, process: Process, iteration: int) -> None:
+        """A rank knows when to leave: all ranks must at the same iteration."""
+        fixed = self.exits.setdefault((process.job, process.epoch), iteration)
+        self._require(
+            fixed == iteration, f"job {process.job}: ranks are to leave after {fixed} and {iteration}"
+        )
+
+    def goes_on(self, process: Process) -> None:
+        """A rank begins another iteration: it must not be one without the others."""
+        fixed = self.exits.get((process.job, process.epoch))
+        where = f"job {process.job} rank {process.rank}"
+        self._require(
+            fixed is None or process.iteration < fixed,
+            f"{where} goes on after {process.iteration}, others leave after {fixed}",
+        )
 
     def left(self, process: Process, iteration: int) -> None:
         """A rank leaves at an iteration boundary: all of them must at the same."""

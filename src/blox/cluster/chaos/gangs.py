@@ -125,6 +125,8 @@ class Gangs:
             if process.terminated
             else self._at_boundary(process.rank, process.world, at, process.lease)
         )
+        if process.lease.exit_at != NEVER:
+            self._checks.exit_fixed(process, process.lease.exit_at)
         if (step == "leave" or process.lease.revoked) and world.chance(self._hangs):
             return  # it stands still until it is killed
         if step == "leave":
@@ -133,6 +135,7 @@ class Gangs:
             process.waiting = True
             self._world.after(world.rng.uniform(0.0, 0.05), self._tell, process)
         else:
+            self._checks.goes_on(process)
             self._meet(process, job)
 
     def _lead_progress(self, process: Process, job: Training) -> None:
@@ -143,11 +146,12 @@ class Gangs:
         process.told(process, "progress", at)
 
     def _leave(self, process: Process, job: Training) -> None:
+        """After a checkpoint. Ranks that were told by a signal do not agree on the iteration."""
         if not process.terminated:
             self._checks.left(process, process.iteration)
-            if process.rank == 0:
-                job.saved = process.iteration
-                process.told(process, "progress", process.iteration)
+        if process.rank == 0:
+            job.saved = process.iteration
+            process.told(process, "progress", process.iteration)
         self.end(process, "left")
 
     def _tell(self, process: Process) -> None:

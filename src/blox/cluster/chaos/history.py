@@ -18,8 +18,8 @@ from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
 
 NODES, JOBS = 4, 20
-FAULTS_S = 90.0  # faults cease after
-HORIZON_S = 900.0  # by then everything has ended
+FAULTS_FROM_S, FAULTS_TO_S = 3.0, 90.0
+HORIZON_S = 400.0  # by then everything has ended
 CHECKPOINT_EVERY = 4  # iterations
 TIMING = Timing(
     round_s=3.0, heartbeat_s=1.0, lease_s=10.0, margin_s=1.0, grace_s=4.0, backoff_s=1.0, attempts=3
@@ -52,12 +52,14 @@ class History:
             NodeHost(f"node-{i}", 4, world, network, self.gangs, machines.worker, TIMING, central)
             for i in range(NODES)
         ]
+        self._wide = rng.random() < 0.4  # jobs span nodes, iterations are short: exits must be agreed on
         self.users = Users(world, network, self.checks, lambda: self.scheduler.journal)
         for number in range(JOBS):
-            world.after(rng.uniform(0.0, 60.0), self._submit, number)
+            world.after(rng.uniform(FAULTS_FROM_S, 60.0), self._submit, number)
         for _ in range(rng.randint(4, 14)):
-            world.after(rng.uniform(5.0, FAULTS_S), self._misfortune)
-        world.after(FAULTS_S, self._cease)
+            world.after(rng.uniform(FAULTS_FROM_S, FAULTS_TO_S), self._misfortune)
+        world.after(FAULTS_FROM_S, self._begin)
+        world.after(FAULTS_TO_S, self._cease)
 
     def run(self) -> None:
         """Raises Violation."""
@@ -66,12 +68,13 @@ class History:
 
     def _over(self) -> bool:
         over = len(self.checks.ends) == JOBS and not self.checks.slots
-        return over and not self.world.faulty and self.users.satisfied
+        return over and self.world.now > FAULTS_TO_S and self.users.satisfied
 
     def _submit(self, number: int) -> None:
         rng = self.world.rng
-        gpus = rng.choice((1, 1, 1, 2, 2, 3, 4, 6))
-        work = Training(rng.randint(2, 16), rng.uniform(0.3, 1.5))
+        gpus = rng.choice((2, 3, 5, 6, 6) if self._wide else (1, 1, 1, 2, 2, 3, 4, 6))
+        iteration_s = rng.uniform(0.1, 0.6) if self._wide else rng.uniform(0.3, 1.5)
+        work = Training(rng.randint(2, 16), iteration_s)
         if rng.random() < 0.15:
             work.crash_at, work.crashes = rng.randint(0, work.iterations), rng.randint(1, 4)
         spec = JobSpec(
@@ -114,6 +117,9 @@ class History:
             pair = frozenset((one, other))
             self.network.cut.add(pair)
             self.world.after(self.world.rng.uniform(0.5, 30.0), self.network.cut.discard, pair)
+
+    def _begin(self) -> None:
+        self.world.faulty = True
 
     def _cease(self) -> None:
         self.world.faulty = False

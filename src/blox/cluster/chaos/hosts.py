@@ -10,7 +10,7 @@ from typing import Any
 
 from blox.cluster.central.records import Policies
 from blox.cluster.central.scheduler import CentralScheduler
-from blox.cluster.chaos.checks import Checks
+from blox.cluster.chaos.checks import Checks, Violation
 from blox.cluster.chaos.gangs import Gangs, Process, SimulatedLease
 from blox.cluster.chaos.world import Network, World
 from blox.cluster.protocol import outputs
@@ -77,6 +77,8 @@ class SchedulerHost:
             else:
                 self.journal[key] = value
         self._checks.committed(out.saves)
+        if scheduler.fault:
+            raise Violation(f"a round failed: {scheduler.fault}")
         for address, message in sends:
             self._network.send(SCHEDULER, address, message)
         if self.scheduler is not None and scheduler.wake_s < self._timer_s:

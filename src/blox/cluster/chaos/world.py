@@ -16,7 +16,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self.now = 0.0
         self.rng = random.Random(seed)
-        self.faulty = True  # until the faults cease
+        self.faulty = False  # until faults begin, and after they have ceased
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._serial = 0
 
@@ -43,11 +43,10 @@ class Network:
         self.receivers: dict[str, Callable[[Message, str], None]] = {}
         self.cut: set[frozenset[str]] = set()  # pairs of addresses that cannot reach one another
         rng = world.rng
-        self._drop, self._repeat, self._late = (
-            rng.choice((0, 0.02, 0.2)),
-            rng.choice((0, 0.05)),
-            rng.choice((0, 0.03)),
-        )
+        self._slowest_s = rng.choice((0.1, 0.1, 0.1, 0.8))
+        self._drop = rng.choice((0.0, 0.02, 0.2))
+        self._repeat = rng.choice((0.0, 0.05, 0.3))
+        self._late = rng.choice((0.0, 0.03, 0.15))
 
     def send(self, sender: str, address: str, message: Message) -> None:
         world = self._world
@@ -59,7 +58,9 @@ class Network:
 
     def _delay(self) -> float:
         rng = self._world.rng
-        return rng.uniform(0.5, 25.0) if self._world.chance(self._late) else rng.uniform(0.001, 0.1)
+        return (
+            rng.uniform(0.5, 25.0) if self._world.chance(self._late) else rng.uniform(0.001, self._slowest_s)
+        )
 
     def _deliver(self, sender: str, address: str, message: Message) -> None:
         receiver = self.receivers.get(address)
