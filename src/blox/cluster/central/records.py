@@ -104,7 +104,8 @@ class Term(msgspec.Struct):
     """How often the scheduler has started. Versions of assignments grow with it: old ones are known."""
 
     term: int
-    now: float = 0.0  # the time when it started
+    now: float = 0.0  # the time when it started, the cluster's
+    wall_s: float = 0.0  # and the wall clock's
 
 
 class LifeEntry(msgspec.Struct, frozen=True):

@@ -57,10 +57,11 @@ class CentralScheduler:
         now: float,
         policies: Policies | None = None,
         seed: int = 0,
+        wall_s: float = 0.0,
     ) -> None:
         """Starts from what was saved; from nothing, with these policies."""
         before = one(records, TERM, Term)
-        self.term = Term(1 if before is None else before.term + 1, now)
+        self.term = Term(1 if before is None else before.term + 1, now, wall_s)
         self.timing = timing
         self.jobs = Jobs(under(records, "job/", Job))
         self.nodes = Nodes(under(records, "node/", NodeRecord), timing, now)

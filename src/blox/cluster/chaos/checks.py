@@ -45,7 +45,8 @@ class Checks:
         self._require(all(other.epoch == epoch for other in others.values()), f"{where}: another epoch lives")
         self._require((job, epoch, rank) not in self._started, f"{where}: it starts twice")
         self._require(epoch >= self._newest.get(job, 0), f"{where}: a newer epoch has started")
-        self._require(job not in self.ends, f"{where}: the job has ended: {self.ends.get(job)}")
+        end = self.ends.get(job, "cancelled")  # one that is cancelled may start, and is killed at once
+        self._require(end == "cancelled", f"{where}: the job has ended: {end}")
         self._require(
             self._resumed.setdefault((job, epoch), iteration) == iteration,
             f"{where}: resumes at {iteration}, another rank at {self._resumed[job, epoch]}",
