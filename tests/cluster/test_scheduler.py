@@ -218,6 +218,13 @@ def test_a_second_machine_of_the_same_name_is_not_heard(cluster):
     assert cluster.assigned == {}
 
 
+def test_a_node_that_starts_again_is_found_at_its_new_address(cluster):
+    moved = Report("a", 2, 1, 0, 2, (), identity="a", address="127.0.0.1:77")
+    cluster.take(cluster.scheduler.receive(moved, "a", cluster.now))
+    cluster.restart()
+    assert cluster.scheduler.nodes.records["a"].address == "127.0.0.1:77"
+
+
 def test_a_cancelled_job_is_killed_and_one_that_waits_is_withdrawn():
     cluster = Cluster(Policies(admission="threshold:factor=1"))
     cluster.report("a")

@@ -52,6 +52,10 @@ class Nodes:
             return False
         if report.incarnation == heard.incarnation and report.number <= heard.number:
             return False
+        record = self.records[report.node]
+        if (record.address, record.identity) != (report.address, report.identity):  # it has started again
+            record.address, record.identity = report.address, report.identity
+            self.changed.add(report.node)
         returned = not self.alive(report.node)
         restarted = report.incarnation > heard.incarnation > 0
         heard.incarnation, heard.number = report.incarnation, report.number
