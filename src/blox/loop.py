@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 from blox.manager import BloxManager
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
+from blox.recording.decisions import DecisionTrace
+from blox.recording.wait_reasons import WaitReasons, listed_rows
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
@@ -23,8 +25,13 @@ def execute_round(
     admission: AdmissionPolicy,
     scheduler: SchedulingPolicy,
     placement: PlacementPolicy,
+    reasons: WaitReasons | None = None,
+    trace: DecisionTrace | None = None,
 ) -> Plan:
-    """One round at `manager.now`, up to the plan that was carried out."""
+    """One round at `manager.now`, up to the plan that was carried out.
+
+    `reasons` notes why jobs wait, `trace` what was decided.
+    """
     manager.update_cluster(cluster_state)
     manager.update_metrics(cluster_state, job_state)
     manager.prune_completed_jobs(cluster_state, job_state)
@@ -34,9 +41,17 @@ def execute_round(
     schedule = scheduler.schedule(job_state, cluster_state)
     wanted = placement.place(schedule, cluster_state, job_state)
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+    listed = None if reasons is None else listed_rows(schedule, job_state)
+    if trace is not None:
+        trace.decided(schedule, plan)
     del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
     job_state.settle_line()
     manager.exec_jobs(plan, cluster_state, job_state)
+    if reasons is not None:
+        reasons.note(listed, cluster_state, job_state)
+        if trace is not None:
+            told = reasons.reasons(listed, cluster_state, job_state)
+            trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
     return plan
 
 
@@ -50,15 +65,22 @@ def run(
     placement: PlacementPolicy,
     skip: bool = True,
     on_round: Callable[[BloxManager, JobState], None] | None = None,
+    trace: DecisionTrace | None = None,
 ) -> None:
-    """Runs the loop until the manager says that it is over. `skip=False` executes every round."""
+    """Runs the loop until the manager says that it is over. `skip=False` executes every round.
+
+    `trace` is told what every executed round decides.
+    """
     parts = (admission, scheduler, placement, manager.termination)
     promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
+    reasons = WaitReasons(manager.recorder, admission, scheduler, placement)
     while not manager.terminate:
-        plan = execute_round(manager, cluster_state, job_state, admission, scheduler, placement)
+        plan = execute_round(
+            manager, cluster_state, job_state, admission, scheduler, placement, reasons, trace
+        )
         stable, before = -math.inf, manager.now
         if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf

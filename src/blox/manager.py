@@ -14,7 +14,7 @@ from blox.clock import Clock, Events, Rounds
 from blox.errors import BloxError
 from blox.failures.attempts import Attempts
 from blox.protocols import Backend, TerminationPolicy, declared
-from blox.recorder import Recorder
+from blox.recording.recorder import Recorder
 from blox.registry import spec_of
 from blox.state import progress
 from blox.state.cluster import ClusterState

@@ -96,6 +96,17 @@ _ATTRIBUTES = (
         "`stable_until` and `check_with`",
     ),
     Attribute(
+        "wait_reasons",
+        ("admission", "scheduling", "placement"),
+        _method("rows", "job_state", "cluster_state"),
+        None,
+        "why rows wait, for `blox explain`: one short text for all of them or a list with one per row, words "
+        "that go on after *because* (empty: nothing to tell). Asked when a round is recorded, once its plan "
+        "is carried out: an admission policy about the rows that it holds, a scheduling policy about the "
+        "waiting rows that it did not list, a placement policy about listed rows that wait although enough "
+        "GPUs are free",
+    ),
+    Attribute(
         "check_with",
         POLICIES,
         _TEXT,

@@ -7,7 +7,8 @@ import pytest
 
 from blox import Experiment, Result
 from blox.explain import ARRIVAL, EVICTION, RUNNING, Explanation, places, totals_of
-from blox.recorder import CAUSES as OF_SCHEDULING
+from blox.recording.recorder import CAUSES as OF_SCHEDULING
+from blox.recording.wait_causes import SCHEDULER
 
 CAUSES = (*OF_SCHEDULING, ARRIVAL)
 CROWDED = {"workload": "gavel:multi=true,offered=1.5,gpus=16", "cluster": "4x4", "jobs": 120}
@@ -24,13 +25,15 @@ VARIANTS = {
     "failures": {"failures": "mtbf=8h,repair=1h", "overheads": "restart=60,checkpoint=600"},
     "failures of jobs": {"failures": "job_mtbf=10h", "max_rounds": 900},
     "drains": {"scheduler": "srtf", "failures": "drain:node=0+1,at=20h,lasts=9h,notice=1h"},
+    "auctions": {"scheduler": "themis", "placement": "consolidated"},
+    "time shares": {"scheduler": "gavel", "max_rounds": 900},
     "failures, events": {"failures": "mtbf=8h,repair=1h", "overheads": "checkpoint=600", "clock": "events"},
 }
 
 
 def causes_of(result):
     """Why jobs may wait in a run."""
-    return (*CAUSES, EVICTION) if "wait_eviction_s" in result.summary else CAUSES
+    return (*CAUSES, *(cause for cause in (SCHEDULER, EVICTION) if f"wait_{cause}_s" in result.summary))
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=str)
@@ -47,7 +50,7 @@ def test_what_the_jobs_waited_adds_up_to_the_summary(result):
     at_once = {cause: float(seconds.sum()) for cause, seconds in explanation.waits().items()}
     for cause in causes_of(result):
         expected = pytest.approx(result.summary[f"wait_{cause}_s"], rel=1e-9, abs=1e-6)
-        assert by_history[cause] == expected
+        assert by_history[cause] == expected, cause
         assert at_once[cause] == expected
 
 

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 import blox
-from blox.toml_text import to_toml
+from blox.disk.toml_text import to_toml
 from support.traces import trace
 
 SAME_EVERY_TIME = ("experiment.toml", "jobs.csv", "summary.json", "rounds.parquet", "stints.parquet")
@@ -192,7 +192,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(command, tmp_path
     ],
 )
 def test_how_long_real_processes_take_is_told_before(command, three_jobs, monkeypatch, words, note):
-    def stop(*_):
+    def stop(*_, **options):
         raise blox.BloxError("stopped here", where="test", fix="none")
 
     monkeypatch.setattr("blox.experiment.prepared.Prepared.run", stop)

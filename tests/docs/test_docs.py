@@ -104,6 +104,16 @@ def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
     shown = [line for line in blocks.splitlines() if "wait 36.6 h" in line]
     march = next(text for command, text in typed.items() if " --by gpus" in command)
     assert shown and all(line in march for line in shown), "the page shows these jobs"
+    explained = "".join(
+        line.rstrip() + "\n"
+        for command, text in typed.items()
+        if " explain " in command
+        for line in text.splitlines()
+    )
+    for block in re.findall(
+        r"^(?:cause  |ran instead|place ).*?\n(?=\n|\Z|decisions)", blocks, re.MULTILINE | re.DOTALL
+    ):
+        assert block in explained, "the page shows what explain tells"
     head = (tmp_path / "by-tenant.csv").read_text().splitlines()[0].split(",")
     assert head[:4] == ["by", "group", "run", "jobs"]
     assert "\\begin{tabular}" in (tmp_path / "by-tenant.tex").read_text()

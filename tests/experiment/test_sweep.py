@@ -11,9 +11,9 @@ import tomllib
 import pytest
 
 from blox import BloxError, Experiment
+from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_all
 from blox.experiment.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
-from blox.toml_text import to_toml
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
 SWEEP = [*SMALL, "--load", "6,12", "--scheduler", "fifo,las", "--seed", "0-1"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blox.report import series
+from blox.report import colours, series
 from support.toy_runs import toy_run
 
 
@@ -124,3 +126,13 @@ def test_an_empty_run_has_an_empty_window() -> None:
     window = series.gantt_window([run])
     assert window.gpus == 0 and series.end_of(run) == 0.0
     assert len(series.utilisation(run).time) == 0
+
+
+def test_waits_that_the_scheduler_decided_are_a_cause_where_a_run_has_them() -> None:
+    plain = toy_run(jobs=2)
+    told = replace(plain, summary={**plain.summary, "wait_scheduler_s": 120.0})
+    usual = ("admission", "priority", "capacity", "fragmentation", "arrival")
+    assert series.causes([plain]) == usual
+    assert series.causes([plain, told]) == (*usual[:-1], "scheduler", "arrival")
+    assert series.waiting(told)["scheduler"] == 120.0
+    assert set(series.causes([told])) <= set(colours.CAUSES)

@@ -79,7 +79,7 @@ def test_a_folder_name_adds_no_column(run, tmp_path):
 
 def test_names_of_single_files(tmp_path):
     """A table is written to and read from the very file that is named."""
-    from blox.recorder import ROUND_COLUMNS
+    from blox.recording.recorder import ROUND_COLUMNS
 
     for number, name in enumerate(("a1.parquet", "a[1].parquet", "a=1.parquet", "it's.parquet")):
         write_parquet(tmp_path / name, {column: np.full(2, number) for column in ROUND_COLUMNS})

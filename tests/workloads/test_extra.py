@@ -42,10 +42,10 @@ def trace(tmp_path):
     return path
 
 
-def table(**extra):
+def table(*, first_id=0, **extra):
     count = len(next(iter(extra.values())))
     columns = {
-        "job_id": range(count),
+        "job_id": range(first_id, first_id + count),
         "submit_s": range(count),
         "gpus": [1] * count,
         "duration_s": [60.0] * count,
@@ -152,7 +152,7 @@ def test_batches_of_a_generator_are_joined():
     class Two:
         def batches(self, rng):
             yield table(weight=[1.0])
-            yield table(sla=["gold"])
+            yield table(first_id=1, sla=["gold"])
 
     jobs = draw(Two(), None)
     assert np.array_equal(jobs.column("weight"), [1.0, np.nan], equal_nan=True)

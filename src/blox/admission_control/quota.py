@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from blox.errors import BloxError
@@ -11,6 +11,15 @@ from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
+
+Counts = Counter[tuple[str, str]]  # by (kind of quota, owner)
+_OWNERS = {"user": "its user", "tenant": "its tenant", "type": "its job type", "size": "its job size"}
+_LARGE = "another job above most_gpus was admitted, and such jobs enter one at a time"
+
+
+@dataclass
+class _Held:
+    reasons: dict[int, str] = field(default_factory=dict)  # of the jobs held in the last round, by row
 
 
 @register.admission("quota")
@@ -48,28 +57,46 @@ class Quota:
             raise BloxError("no quota is set", fix=f"give at least one of {', '.join(limits)}")
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
-        jobs, gpus = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-        for row in job_state.active.tolist():
-            for owner, _, _ in self._limits(job_state, row):
-                jobs[owner] += 1
-                gpus[owner] += int(job_state.columns.gpus[row])
-        accepted = []
+        admitted = self._admitted(job_state)
+        accepted, reasons = [], job_state.memory(self, _Held).reasons
+        reasons.clear()
         for index, row in enumerate(new_jobs.tolist()):
-            size = int(job_state.columns.gpus[row])
-            limits = list(self._limits(job_state, row))
-            if any(
-                (most_jobs and jobs[owner] >= most_jobs)
-                or (most_gpus and jobs[owner] and gpus[owner] + size > most_gpus)
-                for owner, most_jobs, most_gpus in limits
-            ):
-                continue
-            accepted.append(index)
-            for owner, _, _ in limits:
-                jobs[owner] += 1
-                gpus[owner] += size
+            if exceeded := self._exceeded(job_state, row, *admitted):
+                reasons[row] = exceeded
+            else:
+                accepted.append(index)
+                self._count(job_state, row, *admitted)
         return new_jobs[accepted]
 
     stable_until = for_ever  # only a job that finishes makes room
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
+        """The first quota that held each job back."""
+        reasons = job_state.memory(self, _Held).reasons
+        return [reasons[row] for row in rows.tolist()]
+
+    def _admitted(self, job_state: JobState) -> tuple[Counts, Counts]:
+        """Jobs and GPUs that each owner of a quota has admitted."""
+        admitted = Counts(), Counts()
+        for row in job_state.active.tolist():
+            self._count(job_state, row, *admitted)
+        return admitted
+
+    def _count(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> None:
+        for owner, _, _ in self._limits(job_state, row):
+            jobs[owner] += 1
+            gpus[owner] += int(job_state.columns.gpus[row])
+
+    def _exceeded(self, job_state: JobState, row: int, jobs: Counts, gpus: Counts) -> str:
+        """The first quota that a job would exceed, in words; empty if there is none."""
+        for owner, most_jobs, most_gpus in self._limits(job_state, row):
+            if most_jobs and jobs[owner] >= most_jobs:
+                name = _OWNERS.get(owner[0])
+                return f"{name} had as many jobs admitted as the quota allows" if name else _LARGE
+            size = int(job_state.columns.gpus[row])
+            if most_gpus and jobs[owner] and gpus[owner] + size > most_gpus:
+                return f"{_OWNERS[owner[0]]} had as many GPUs admitted as the quota allows"
+        return ""
 
     def _limits(self, job_state: JobState, row: int) -> Iterator[tuple[tuple[str, str], int, int]]:
         """(owner, most jobs, most GPUs) for every quota that the job falls under."""

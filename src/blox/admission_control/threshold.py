@@ -12,6 +12,8 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
+_BEHIND = "a job submitted before it had to wait for the threshold, and jobs enter in order"
+
 
 @register.admission("threshold")
 @dataclass(frozen=True)
@@ -40,5 +42,11 @@ class Threshold:
             within[0] = True
         refused = np.flatnonzero(~within)
         return new_jobs[: refused[0]] if len(refused) else new_jobs
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """A job that would exceed the limit, or stands behind such a one."""
+        asked = job_state.columns.gpus.take(rows) * (not self.overshoot)
+        exceeds = int(job_state.gpus.sum()) + asked > self.factor * cluster_state.total_gpus
+        return np.where(exceeds, f"admitted jobs asked for GPUs up to {self.factor:g} x capacity", _BEHIND)
 
     stable_until = for_ever  # only a job that finishes makes room

@@ -17,7 +17,7 @@ from typing import Any
 from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
-from blox.checks.said import SAID
+from blox.checks.said import SAID, wait_reasons
 from blox.checks.seal import REMEDY, seal
 from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
@@ -53,6 +53,8 @@ class Guard:
         if name not in OPTIONAL:
             return getattr(self.policy, name)
         value = declared(self.policy, name)
+        if name == "wait_reasons" and value is not None:
+            return self._wait_reasons
         return value if value is None or name not in SAID else partial(self._say, name)
 
     def __repr__(self) -> str:
@@ -70,6 +72,15 @@ class Guard:
             return SAID[name](answer, job_state)
         except Broken as fault:
             raise self.placed_fault(fault, name, job_state) from None
+
+    def _wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Any:
+        """What the policy tells about rows that wait."""
+        method, sealed = declared(self.policy, "wait_reasons"), seal(job_state, cluster_state)
+        answer = self._call("wait_reasons", method, (rows, job_state, cluster_state), job_state, sealed)
+        try:
+            return wait_reasons(answer, rows)
+        except Broken as fault:
+            raise self.placed_fault(fault, "wait_reasons", job_state) from None
 
     def _call(
         self,

@@ -1,4 +1,4 @@
-"""What the optional methods `figures` and `job_columns` of a policy may return, in code and in words."""
+"""What the optional methods of a policy may return: `figures`, `job_columns`, `wait_reasons`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,24 @@ def job_columns(answer: Any, job_state: JobState) -> dict[str, Array]:
                 "give arrays with one value per row: [: job_state.submitted] of a column",
             )
     return found
+
+
+def wait_reasons(answer: Any, rows: Array) -> str | list[str]:
+    """One text for all rows, or one per row."""
+    if isinstance(answer, str):
+        return answer
+    texts = answer.tolist() if isinstance(answer, np.ndarray) else answer
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        kind = type(answer).__name__
+        raise _broken(
+            f"wait_reasons() returns {kind}, not texts", 'return one text, or [text, ""], one per row'
+        )
+    if len(texts) != len(rows):
+        raise _broken(
+            f"wait_reasons() returns {len(texts)} texts for {len(rows)} rows",
+            'give one text per row, "" where there is nothing to tell, or one text for all',
+        )
+    return list(texts)
 
 
 SAID: dict[str, Callable[[Any, JobState], dict[str, Any]]] = {"figures": figures, "job_columns": job_columns}

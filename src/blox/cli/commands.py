@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": "Run several schedulers on the same workload, side by side.",
     "sweep": "Run every combination of loads, schedulers, seeds, ... and resume what was interrupted.",
     "reproduce": "Ask figures of the paper again: the claim, our numbers, the verdict.",
-    "explain": "Say why jobs waited: admission, priority, capacity or fragmentation.",
+    "explain": "Say why jobs waited, and look inside a round.",
     "report": "Write the HTML report of finished runs.",
     "policies": "List every policy, workload and model with its parameters.",
     "check": "Check a policy against its contract, in words.",

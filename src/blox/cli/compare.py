@@ -68,13 +68,13 @@ def compare(
         tell_failed,
     )
     from blox.cli.show import show_runs, written
+    from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
     from blox.report.means_csv import comparison_csv
     from blox.results.comparison import Comparison
     from blox.results.files import write_text
-    from blox.toml_text import to_toml
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
         tables = figures.Tables.of(by, table)

@@ -1,4 +1,4 @@
-"""`blox explain`: why did my job wait?"""
+"""`blox explain`: why did my job wait, and what did a round decide?"""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 STYLES = {
     "admission": "magenta", "priority": "blue", "capacity": "yellow", "fragmentation": "cyan",
-    "arrival": "dim", "eviction": "red", "running": "green",
+    "scheduler": "bright_magenta", "arrival": "dim", "eviction": "red", "running": "green",
 }  # fmt: skip
+
+_SHOWN_INSTEAD = 5  # jobs that ran while one waited, unless --limit is lower
 
 
 def explain(
@@ -25,13 +27,19 @@ def explain(
         Path, typer.Argument(metavar="DIR", help="A results directory, as `blox run --out` writes it.")
     ],
     job: Annotated[str | None, typer.Option(help="The job, by its id in the trace.", metavar="ID")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Look inside the round at this time of the run: 36h, 90m, 2d.", metavar="TIME"),
+    ] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Show so many jobs, or intervals of one.", metavar="N")
     ] = 20,
 ) -> None:
-    """Say why jobs waited: admission, priority, capacity or fragmentation.
+    """Say why jobs waited: admission, priority, capacity, fragmentation, or the scheduler's own reasons.
 
-    Without --job: in all, and the jobs that waited longest. With --job: that one, over time.
+    Without --job: in all, and the jobs that waited longest. With --job: that one, over time, and which jobs
+    held the GPUs while it waited. With --at: the order of that round, its keys, what runs, what is next and
+    what blocks each job.
     """
     from blox.cli.safe_console import SafeConsole
     from blox.explain import Explanation
@@ -42,7 +50,11 @@ def explain(
     console = SafeConsole(highlight=False)
     if note:
         console.print(f"{note}\n", markup=False)
-    if job is None:
+    if at is not None:
+        from blox.cli.explain_at import show_round
+
+        show_round(console, result, at, None if job is None else explanation.row(job), limit)
+    elif job is None:
         _all_jobs(console, explanation, limit)
     else:
         _one_job(console, explanation, explanation.row(job), limit)
@@ -55,20 +67,22 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     from blox.explain import ARRIVAL, WORDS
     from blox.report.units import duration
 
-    waits, jobs = explanation.waits(), explanation.result.jobs
+    reasons, waits, jobs = explanation.reasons(), explanation.waits(), explanation.result.jobs
     waited = np.sum(list(waits.values()), axis=0)
     total, count = float(waited.sum()), len(jobs["job_id"])
     if total <= float(waits[ARRIVAL].sum()):
         console.print(f"None of the {count:,} jobs waited longer than until the next round.")
         return
-    table = _table("cause", "waited", "share", "jobs", left=("cause", "because"))
+    table = simple_table("cause", "waited", "share", "jobs", left=("cause", "because"))
     table.add_column("because")
-    for cause, seconds in waits.items():
+    for (cause, words), seconds in reasons.items():
+        told = any(waited.any() for (other, _), waited in reasons.items() if other == cause)
+        if told and not seconds.any() and words == WORDS[cause]:
+            continue  # the policy's words, or those of a strict order, say it all
         share = f"{100 * float(seconds.sum()) / total:.1f} %"
         name = Text(cause, style=STYLES[cause])
-        table.add_row(
-            name, duration(float(seconds.sum())), share, f"{int((seconds > 0).sum()):,}", WORDS[cause]
-        )
+        waited_s, count_waited = float(seconds.sum()), int((seconds > 0).sum())
+        table.add_row(name, duration(waited_s), share, f"{count_waited:,}", Text(words))
     measured = jobs["in_window"] == 1
     window = ""
     if not measured.all():
@@ -81,7 +95,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     )
     console.print(table)
     longest = np.argsort(-waited, kind="stable")[:limit]
-    table = _table(
+    table = simple_table(
         "job", "GPUs", "submitted", "waited", "mostly for", "JCT", "interrupted", left=("job", "mostly for")
     )
     for row in longest[waited[longest] > 0].tolist():
@@ -102,21 +116,22 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
 def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -> None:
     from rich.text import Text
 
-    from blox.explain import RUNNING, places, totals_of
+    from blox.explain import RUNNING, places, totals_by_reason
     from blox.report.units import duration
 
     history = explanation.history(row)
     console.print(Text(explanation.sentence(row)))
     console.print()
-    totals = {cause: seconds for cause, seconds in totals_of(history).items() if seconds > 0}
+    totals = {reason: seconds for reason, seconds in totals_by_reason(history).items() if seconds > 0}
     if totals:
-        table = _table("cause", "waited", "share", left=("cause",))
-        for cause, seconds in totals.items():
+        table = simple_table("cause", "waited", "share", "because", left=("cause", "because"))
+        for (cause, words), seconds in totals.items():
             share = f"{100 * seconds / sum(totals.values()):.1f} %"
-            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share)
+            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share, Text(words))
         console.print(table)
         console.print()
-    table = _table("from", "for", "", "where", left=("", "where"))
+    _instead(console, explanation, row, limit)
+    table = simple_table("from", "for", "", "where, or why", left=("", "where, or why"))
     shown = history if len(history) <= limit else [*history[: limit - limit // 2], *history[-(limit // 2) :]]
     hidden = len(history) - len(shown)
     for position, interval in enumerate(shown):
@@ -128,11 +143,45 @@ def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -
             clock_time(interval.start_s),
             duration(interval.seconds),
             Text(words, style=STYLES[interval.state]),
-            Text(places(interval.gpus, explanation.result.experiment) if running else ""),
+            Text(places(interval.gpus, explanation.result.experiment) if running else interval.words),
         )
     console.print(table)
     _preemptions(console, explanation, row)
     _evictions(console, explanation, row, limit)
+
+
+def _instead(console: Console, explanation: Explanation, row: int, limit: int) -> None:
+    """The jobs that ran while this one waited."""
+    from rich.text import Text
+
+    from blox.explain import ran_instead
+    from blox.report.units import duration
+
+    jobs = explanation.result.jobs
+    found = ran_instead(explanation.result, explanation.history(row))
+    if not found:
+        return
+    table = simple_table(
+        "ran instead", "GPUs", "submitted", "GPU time", "share", left=("ran instead", "submitted")
+    )
+    shown = found[: min(limit, _SHOWN_INSTEAD)]
+    for each in shown:
+        later_s = float(jobs["submit_s"][each.row] - jobs["submit_s"][row])
+        order = (
+            f"{duration(abs(later_s))} {'after' if later_s > 0 else 'before'} it" if later_s else "with it"
+        )
+        table.add_row(
+            Text(str(jobs["job_id"][each.row])),
+            f"{int(jobs['gpus'][each.row]):,}",
+            order,
+            duration(each.gpu_s),
+            f"{100 * each.share:.1f} %",
+        )
+    console.print("While it waited, these jobs held most of the GPU time that was in use:\n")
+    console.print(table)
+    if len(found) > len(shown):
+        console.print(f"... and {len(found) - len(shown):,} other jobs")
+    console.print()
 
 
 def _preemptions(console: Console, explanation: Explanation, row: int) -> None:
@@ -160,7 +209,7 @@ def _evictions(console: Console, explanation: Explanation, row: int, limit: int)
     found = explanation.evictions(row)
     if not found:
         return
-    table = _table("lost its GPUs at", "because", "GPU time lost", left=("because",))
+    table = simple_table("lost its GPUs at", "because", "GPU time lost", left=("because",))
     for each in found[:limit]:
         table.add_row(clock_time(each.time_s), Text(each.reason), duration(each.lost_gpu_s))
     console.print()
@@ -177,7 +226,8 @@ def clock_time(seconds: float) -> str:
     return f"{days}d {text}" if days else text
 
 
-def _table(*heads: str, left: tuple[str, ...]) -> Table:
+def simple_table(*heads: str, left: tuple[str, ...]) -> Table:
+    """A table with a line below its heads; columns not named in `left` are set flush right."""
     from rich import box
     from rich.table import Table
 

@@ -120,6 +120,14 @@ Report = Annotated[
 ReportToo = Annotated[
     bool, typer.Option("--report/--no-report", help="With --out, write report.html.", rich_help_panel=_OUTPUT)
 ]
+TraceDecisions = Annotated[
+    bool,
+    typer.Option(
+        "--trace-decisions",
+        help="Also write decisions.parquet there: what every round decided about every job, and why.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 IgnoreChecksum = Annotated[
     bool,
     typer.Option("--ignore-checksum", help="Run although a file has changed.", rich_help_panel=_OUTPUT),

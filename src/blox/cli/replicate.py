@@ -39,15 +39,13 @@ def replicate(
             where="--seeds",
             fix="run them one after the other, or leave --backend out",
         )
-    with folder_of_runs(out, "experiment.toml", INTERVALS, "report.html"):
-        experiments = [replace(experiment, seed=seed) for seed in seeds]
-        cases = cases_of(experiments)
+    experiments = [replace(experiment, seed=seed) for seed in seeds]
+    cases = cases_of(experiments) if out is None else [case.into(out) for case in cases_of(experiments)]
+    tasks = [task for case in cases for task in case.tasks()]
+    several = out if len(tasks) > 1 else None  # a single run claims its directory itself
+    with folder_of_runs(several, "experiment.toml", INTERVALS, "report.html"):
         note_same_runs(experiments, cases)
-        if out is not None:
-            cases = [case.into(out) for case in cases]
-        with keeping_finished(
-            [task for case in cases for task in case.tasks()], "give the same command again"
-        ):
+        with keeping_finished(tasks, "give the same command again"):
             outcomes = run_cases(cases, names_of([case.experiment for case in cases]), processes)
         runs = finished_cases(cases, outcomes)
         if out is not None and report and runs:

@@ -42,6 +42,7 @@ def run(
     label: options.Label = None,
     out: options.Out = None,
     report: options.Report = False,
+    trace_decisions: options.TraceDecisions = False,
     processes: options.Processes = None,
     ignore_checksum: options.IgnoreChecksum = False,
 ) -> None:
@@ -67,19 +68,27 @@ def run(
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
+    if trace_decisions and out is None:
+        raise BloxError("--trace-decisions has nowhere to go", where="blox run", fix="add --out DIR")
     tables = figures.Tables.of(by, table)
     every_seed = seeds_from(experiment, seed, seeds)
     settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     tables.check([prepared.experiment])
     if len(every_seed) > 1:
+        if trace_decisions:
+            raise BloxError(
+                f"--trace-decisions with {len(every_seed)} seeds: decisions are those of one run",
+                where="blox run",
+                fix=f"run one of them: --seed {every_seed[0]} --seeds 1",
+            )
         from blox.cli.replicate import replicate
 
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
     with nullcontext() if out is None else claimed(out) as claim:
-        result = _run(prepared, speedup)
+        result = _run(prepared, speedup, trace_decisions=trace_decisions)
         if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
@@ -94,7 +103,7 @@ def run(
         written(out, report)
 
 
-def _run(prepared: Prepared, speedup: float | None) -> Result:
+def _run(prepared: Prepared, speedup: float | None, *, trace_decisions: bool) -> Result:
     """The result of the experiment, with progress on a terminal."""
     from blox.cli.progress import one_run
     from blox.errors import BloxError
@@ -118,4 +127,4 @@ def _run(prepared: Prepared, speedup: float | None) -> Result:
 
         note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
-        return prepared.run(progress)
+        return prepared.run(progress, trace_decisions=trace_decisions)

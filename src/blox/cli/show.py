@@ -62,7 +62,7 @@ def waiting_table(runs: Sequence[Run]) -> WideTable:
     from blox.report.wide_table import Column, WideTable, right
 
     causes = series.causes(runs)
-    if series.evicts(runs):  # one more: leave out those without figures
+    if len(causes) > len(series.causes(())):  # more than usual: leave out those without figures
         causes = tuple(cause for cause in causes if any(run.summary.get(f"wait_{cause}_s") for run in runs))
     rows = []
     for run in runs:

@@ -88,13 +88,13 @@ def sweep(
         resume_tasks,
         tell_failed,
     )
+    from blox.disk.toml_text import to_toml
     from blox.experiment.parallel import Task
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, run_directory, sweep_csv
     from blox.experiment.traits import distinct
     from blox.report.sweep_points import Layout
     from blox.results.files import write_text
-    from blox.toml_text import to_toml
 
     with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
         grid = grid_from(

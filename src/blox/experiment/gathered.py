@@ -13,9 +13,10 @@ from blox.manager import BloxManager
 from blox.optional import declared
 from blox.results import failures, metrics
 from blox.results.accounting import account
+from blox.results.lazy_table import LazyTable
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
-from blox.results.result import LazyTable, Result, label_of
+from blox.results.result import Result, label_of
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -54,7 +55,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     summary.update(accounts)
     summary.update(_resizable(prepared, job_state))
     table = kept_settings(prepared, job_state, prepared.digest.hexdigest())
-    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables)
+    reasons = recorder.told.table(end_s)
+    found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
     return with_metrics(found, prepared.metrics)
 
 

@@ -30,7 +30,9 @@ from blox.failures.timeline import Timeline
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
+from blox.recording.decisions import DecisionTrace
 from blox.results.accounting import Tariff
+from blox.results.decisions import Decisions
 from blox.results.own_metrics import metrics_from_spec
 from blox.results.result import Result
 from blox.state.cluster import ClusterState
@@ -38,7 +40,7 @@ from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import JobTable
+from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
+OnRound = Callable[[BloxManager, JobState], None]
 
 
 class Prepared:
@@ -126,12 +129,37 @@ class Prepared:
             manager.recorder.failures = FailureLog()
         return manager
 
-    def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
-        """Runs the loop to its end and gathers the results."""
+    def run(
+        self, progress: Progress | None = None, *, skip: bool = True, trace_decisions: bool = False
+    ) -> Result:
+        """Runs the loop to its end and gathers the results, with what every round decided if asked for."""
+        trace = DecisionTrace() if trace_decisions else None
+        wall, cpu = time.perf_counter(), time.process_time()
+        told = _after_round(progress, self.window, self._expected_jobs())
+        manager, job_state = self._loop(told, skip=skip, trace=trace)
+        timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+        timing["jobs_per_s"] = job_state.submitted / max(timing["wall_s"], 1e-9)
+        timing["rounds_executed"] = manager.rounds
+        found = self.result(manager, job_state, timing)
+        return found if trace is None else dataclasses.replace(found, decisions=Decisions(trace.table))
+
+    def decision_at(self, time_s: float) -> dict[str, Array]:
+        """What the last round at or before a time decides: the loop runs up to there. Columns as traced."""
+        trace = DecisionTrace(last_only=True)
+
+        def stop(manager: BloxManager, job_state: JobState) -> None:
+            manager.terminate = manager.terminate or manager.now > time_s
+
+        self._loop(stop, trace=trace)
+        return trace.table()
+
+    def _loop(
+        self, on_round: OnRound, *, skip: bool = True, trace: DecisionTrace | None = None
+    ) -> tuple[BloxManager, JobState]:
+        """Runs the loop until it ends."""
         backend = self.backend()
         cluster_state, job_state = self.states()
         manager = self.manager(backend)
-        wall, cpu = time.perf_counter(), time.process_time()
         try:
             with _rare_collections():
                 run_loop(
@@ -142,14 +170,12 @@ class Prepared:
                     scheduler=self.composition.scheduler,
                     placement=self.composition.placement,
                     skip=skip,
-                    on_round=_after_round(progress, self.window, self._expected_jobs()),
+                    on_round=on_round,
+                    trace=trace,
                 )
         finally:
             backend.close()
-        timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
-        timing["jobs_per_s"] = job_state.submitted / max(timing["wall_s"], 1e-9)
-        timing["rounds_executed"] = manager.rounds
-        return self.result(manager, job_state, timing)
+        return manager, job_state
 
     def result(
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
@@ -275,9 +301,7 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _after_round(
-    progress: Progress | None, window: tuple[int, int] | None, expected: int
-) -> Callable[[BloxManager, JobState], None]:
+def _after_round(progress: Progress | None, window: tuple[int, int] | None, expected: int) -> OnRound:
     """What is done after every round: progress is told to `progress`, and a standstill is noticed."""
     watch = StandstillWatch()
     if progress is None:

@@ -114,9 +114,14 @@ class Experiment:
         """Builds and checks every part. Raises BloxError before anything runs."""
         return Prepared(self)
 
-    def run(self, progress: Progress | None = None, *, skip: bool = True) -> Result:
-        """Runs it. `skip=False` executes every round, for checking that skipping changes nothing."""
-        return self.prepare().run(progress, skip=skip)
+    def run(
+        self, progress: Progress | None = None, *, skip: bool = True, trace_decisions: bool = False
+    ) -> Result:
+        """Runs it. `skip=False` executes every round, for checking that skipping changes nothing.
+
+        `trace_decisions`: `result.decisions` has what every executed round decided.
+        """
+        return self.prepare().run(progress, skip=skip, trace_decisions=trace_decisions)
 
     def replicate(self, seeds: int = 5) -> Replications:
         """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""

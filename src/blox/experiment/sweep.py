@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from blox.disk.toml_text import to_toml
 from blox.errors import BloxError, suggestion
 from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
@@ -31,7 +32,6 @@ from blox.results.flat import flat
 from blox.results.names import short_name
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
-from blox.toml_text import to_toml
 from blox.workloads.spec import workload_from_spec
 
 MOST_RUNS = 10_000  # of a grid: more take days even where each takes seconds

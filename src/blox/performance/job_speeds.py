@@ -82,7 +82,9 @@ class JobSpeeds:
         """(steps/s of every kind so far by GPU type, steps/s of each where it takes its duration)."""
         if len(self._tables[1]) < len(self._base):
             self._tables = np.array(self._alone).reshape(-1, len(self.gpu_types)), np.array(self._base)
-            self._relative = self._tables[0] / self._tables[1][:, None]
+            speeds, base = self._tables[0], self._tables[1][:, None]
+            # A kind that runs nowhere has no speed to compare with.
+            self._relative = np.divide(speeds, base, out=np.zeros_like(speeds), where=base > 0)
         return self._tables
 
     def relative(self) -> Array:

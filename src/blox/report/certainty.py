@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from blox.recorder import CAUSES
+from blox.recording.wait_causes import CAUSES, SCHEDULER
 from blox.report import units
 from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
@@ -70,6 +70,7 @@ def _range(counts: set[int]) -> str:
 
 def _waiting_share(run: Run) -> float:
     """The part of an average job's time that it waits for admission or GPUs; nan where not known."""
-    waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in CAUSES)
+    causes = (*CAUSES, SCHEDULER) if f"wait_{SCHEDULER}_s" in run.summary else CAUSES
+    waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in causes)
     total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
     return waited / total if total > 0 else math.nan

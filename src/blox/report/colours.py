@@ -27,6 +27,7 @@ CAUSES = {
     "priority": "#0072b2",
     "capacity": "#e69f00",
     "fragmentation": "#009e73",
+    "scheduler": "#f0e442",
     "arrival": "#999999",
     "eviction": "#d55e00",
 }

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from blox.disk.toml_text import to_toml
 from blox.report import colours, figures, measures, series, settings, sheets, style, words
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
@@ -17,7 +18,6 @@ from blox.report.run import Run
 from blox.report.sheet_html import breakable, figure_cell, sheet_html
 from blox.results.comparison import Comparison
 from blox.results.files import write_text
-from blox.toml_text import to_toml
 from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.

@@ -157,8 +157,9 @@ def evicts(runs: Sequence[Run]) -> bool:
 
 
 def causes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Why jobs may wait in these runs."""
-    return (*_CAUSES, "eviction") if evicts(runs) else _CAUSES
+    """Why jobs may wait in these runs: the causes of all runs, and those that only some have."""
+    told = ("scheduler",) if any("wait_scheduler_s" in run.summary for run in runs) else ()
+    return (*_CAUSES[:-1], *told, _CAUSES[-1], *(("eviction",) if evicts(runs) else ()))
 
 
 def waiting(run: Run) -> dict[str, float]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from blox.disk.whole_file import naming, write_whole
 from blox.errors import BloxError, suggestion
 from blox.report import colours, measures, series, units, words
 from blox.report.labels import labels, legend_shape
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
-from blox.whole_file import naming, write_whole
 
 FORMATS = ("png", "svg", "pdf")
 

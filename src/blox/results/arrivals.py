@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.recorder import Recorder
+from blox.recording.recorder import Recorder
 from blox.workloads.table import Array
 
 WHOLE_RUN = "_whole_run"  # what the names of the second figures end in

@@ -17,10 +17,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from blox.disk.toml_text import to_toml
+from blox.disk.whole_file import naming, write_whole
 from blox.errors import BloxError, shortened
-from blox.recorder import ROUND_COLUMNS
-from blox.toml_text import to_toml
-from blox.whole_file import naming, write_whole
+from blox.recording.decisions import COLUMNS as DECISION_COLUMNS
+from blox.recording.recorder import ROUND_COLUMNS
 from blox.workloads.extra import TAKEN, numbers_or_text
 from blox.workloads.table import Array
 
@@ -31,8 +32,12 @@ TABLES = {  # of runs in which something may fail: which columns are texts; the 
     "outages": ("node", "cause"),
     "evictions": ("job_id", "cause", "node"),
 }
-OWN = (*FILES, "report.html", *(f"{name}.csv" for name in TABLES))  # what may be there and still be replaced
+SOMETIMES = ("reasons.parquet", "decisions.parquet")  # where policies tell why jobs wait; where asked for
+# what may be there and still be replaced
+OWN = (*FILES, *SOMETIMES, "report.html", *(f"{name}.csv" for name in TABLES))
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
+REASON_COLUMNS = ("job", "start_s", "end_s", "part", "because")
+_WORDS = ("part", "cause", "because", "action")  # columns of Parquet files that hold texts
 _TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
 _WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
@@ -40,6 +45,7 @@ _JOB_COLUMNS = (
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
 )  # fmt: skip
 _LARGEST = 1e18  # beyond every time, count and sum of GPU seconds of a run
+_GROUPED = "waited_by_gpus"  # figures of jobs by the GPUs they ask for
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
 
 
@@ -107,6 +113,9 @@ def read_figures(path: Path, needed: Iterable[str] = _FIGURES) -> dict[str, Any]
             raise _damaged(
                 path, f"the figure {name!r} is {shortened(repr(figures[name]), 100)}, not a number"
             )
+    groups = figures.get(_GROUPED) or {}
+    if not isinstance(groups, dict) or not all(isinstance(each, dict) for each in groups.values()):
+        raise _damaged(path, f"{_GROUPED!r} holds no figures by group")
     return figures
 
 
@@ -136,9 +145,32 @@ def read_rounds(path: Path) -> dict[str, Array]:
 def read_stints(path: Path, jobs: int) -> dict[str, Array]:
     """The stints of a run with so many jobs."""
     stints = _read_parquet(path, STINT_COLUMNS)
-    if len(stints["job"]) and not 0 <= stints["job"].min() <= stints["job"].max() < jobs:
-        raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
+    _check_jobs(path, stints["job"], jobs)
     return stints
+
+
+def read_reasons(path: Path, jobs: int) -> dict[str, Array]:
+    """What policies told about waiting jobs, of a run with so many; no rows where there is no file."""
+    if not path.is_file():
+        return no_reasons()
+    reasons = _read_parquet(path, REASON_COLUMNS)
+    _check_jobs(path, reasons["job"], jobs)
+    return reasons
+
+
+def read_decisions(path: Path, jobs: int, at_s: float | None = None) -> dict[str, Array]:
+    """What the rounds of a run with so many jobs decided; `at_s`: the last round at or before that time."""
+    where = ""
+    if at_s is not None:
+        where = f"WHERE time_s = (SELECT max(time_s) FROM file WHERE time_s <= {at_s:.17g}::DOUBLE)"
+    decisions = _read_parquet(path, DECISION_COLUMNS, where)
+    _check_jobs(path, decisions["job"], jobs)
+    return decisions
+
+
+def no_reasons() -> dict[str, Array]:
+    """The columns of reasons, without any."""
+    return {name: np.empty(0, dtype=object if name in _WORDS else np.int64) for name in REASON_COLUMNS}
 
 
 def read_tables(folder: Path) -> dict[str, dict[str, Array]]:
@@ -186,14 +218,16 @@ def _column(name: str, cells: list[str]) -> Array:
     return values
 
 
-def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
+def _read_parquet(path: Path, needed: Iterable[str], where: str = "") -> dict[str, Array]:
+    """The columns of a file, of all rows or of those `where` a condition about `file` holds."""
     import duckdb
 
     def read() -> dict[str, Array]:
         try:
             with duckdb.connect() as connection, path.open("rb") as file:
                 connection.execute("SET threads = 1")
-                found = connection.execute(f"SELECT * FROM read_parquet('{_by_number(file)}')").fetchnumpy()
+                table = f"WITH file AS (FROM read_parquet('{_by_number(file)}'))"
+                found = connection.execute(f"{table} SELECT * FROM file {where}").fetchnumpy()
         except duckdb.Error as error:
             raise ValueError(_first_line(error)) from None
         return {name: np.asarray(values) for name, values in found.items()}
@@ -201,6 +235,10 @@ def _read_parquet(path: Path, needed: Iterable[str]) -> dict[str, Array]:
     columns = _read(path, read)
     _check_names(path, "column", needed, columns)
     for name in needed:
+        if name in _WORDS:
+            if columns[name].dtype.kind != "O" or not all(isinstance(text, str) for text in columns[name]):
+                raise _damaged(path, f"the column {name!r} does not hold texts")
+            continue
         if columns[name].dtype.kind not in "iuf":
             raise _damaged(path, f"the column {name!r} does not hold numbers")
         if (np.abs(columns[name]) > _LARGEST).any():
@@ -215,6 +253,11 @@ def _read(path: Path, how: Callable[[], T]) -> T:
         raise _damaged(path, "it is nested too deeply") from None
     except (ValueError, KeyError, IndexError, csv.Error) as error:
         raise _damaged(path, str(error)) from None
+
+
+def _check_jobs(path: Path, rows: Array, jobs: int) -> None:
+    if len(rows) and not 0 <= rows.min() <= rows.max() < jobs:
+        raise _damaged(path, f"it speaks of jobs that the run has not: it has {jobs:,}")
 
 
 def _check_names(path: Path, kind: str, needed: Iterable[str], found: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blox.recorder import Recorder
+from blox.recording.recorder import Recorder
 from blox.results import fairness
 from blox.results.arrivals import WHOLE_RUN, Span, arrivals, occupancy
 from blox.results.groups import groups_of

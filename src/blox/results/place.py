@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from blox.disk.file_lock import FileLock, holder, lock_file
+from blox.disk.whole_file import naming
 from blox.errors import BloxError
-from blox.file_lock import FileLock, holder, lock_file
 from blox.results.swap import beside, clear, finish_what_was_begun, is_ours, leftovers, leftovers_in, swap
-from blox.whole_file import naming
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from blox.disk.toml_text import to_toml
 from blox.errors import BloxError
 from blox.results import files
 from blox.results.comparison import interval
-from blox.results.result import LazyTable, Result
+from blox.results.lazy_table import LazyTable
+from blox.results.result import Result
 from blox.results.samples import number
 from blox.results.statistics import Interval
-from blox.toml_text import to_toml
 from blox.workloads.table import Array
 
 INTERVALS = "intervals.json"

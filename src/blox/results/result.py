@@ -3,14 +3,15 @@
 `experiment.toml` (everything needed to run it again), `jobs.csv`, `summary.json`: the same bytes for the
 same experiment, on any machine. `rounds.parquet`, `stints.parquet`: what changed when. `timing.json`:
 wall and CPU time, kept apart because they differ every time. Where nodes or jobs may fail, `outages.csv` and
-`evictions.csv` say when they did.
+`evictions.csv` say when they did; where policies tell why jobs wait, `reasons.parquet` has their words; and
+where it was asked for, `decisions.parquet` has what every round decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +19,11 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.results import files
+from blox.results.decisions import Decisions
+from blox.results.lazy_table import LazyTable
 from blox.results.names import default_label, short_name
 from blox.results.place import Claim, claimed, repair
 from blox.workloads.table import Array
-
-
-class LazyTable(Mapping[str, Array]):
-    """Columns that are worked out when first asked for: long to make, and not always wanted."""
-
-    def __init__(self, make: Callable[[], dict[str, Array]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _columns(self) -> dict[str, Array]:
-        return self._make()
-
-    def __getitem__(self, name: str) -> Array:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (dict, (self._columns,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +38,8 @@ class Result:
     stints: Mapping[str, Array]
     timing: dict[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)  # those that only some runs have
+    reasons: Mapping[str, Array] = field(default_factory=files.no_reasons)  # to wait, as policies told them
+    decisions: Decisions | None = None  # of every round, where they were traced
 
     def __repr__(self) -> str:
         figures = ("jobs", "finished", "avg_jct_s", "avg_responsiveness_s", "utilisation", "interruptions")
@@ -80,6 +62,10 @@ class Result:
             files.write_json(draft / "timing.json", self.timing)
             files.write_parquet(draft / "rounds.parquet", self.rounds)
             files.write_parquet(draft / "stints.parquet", self.stints)
+            if len(self.reasons["job"]):
+                files.write_parquet(draft / "reasons.parquet", self.reasons)
+            if self.decisions is not None:
+                files.write_parquet(draft / "decisions.parquet", self.decisions)
             for name, table in self.tables.items():
                 files.write_jobs(draft / f"{name}.csv", table)
         return claim.directory
@@ -88,13 +74,14 @@ class Result:
         """The same run with these jobs alone (ascending rows); rounds and summary stay those of the run."""
         rows = np.asarray(rows, dtype=np.int64)
 
-        def stints() -> dict[str, Array]:
-            here = np.isin(self.stints["job"], rows)
-            found = {name: values[here] for name, values in self.stints.items()}
+        def those_of(table: Mapping[str, Array]) -> dict[str, Array]:
+            here = np.isin(table["job"], rows)
+            found = {name: values[here] for name, values in table.items()}
             return {**found, "job": rows.searchsorted(found["job"])}
 
         jobs = {name: values[rows] for name, values in self.jobs.items()}
-        return replace(self, jobs=jobs, stints=LazyTable(stints))
+        stints, reasons = (LazyTable(partial(those_of, table)) for table in (self.stints, self.reasons))
+        return replace(self, jobs=jobs, stints=stints, reasons=reasons)
 
     def counted(self) -> Result:
         """The same run with the jobs of its window alone."""
@@ -122,7 +109,11 @@ class Result:
         rounds = LazyTable(partial(files.read_rounds, folder / "rounds.parquet"))
         stints = LazyTable(partial(files.read_stints, folder / "stints.parquet", count))
         tables = files.read_tables(folder)
-        return cls(label_of(experiment), experiment, summary, jobs, rounds, stints, timing, tables)
+        reasons = LazyTable(partial(files.read_reasons, folder / "reasons.parquet", count))
+        traced = folder / "decisions.parquet"
+        decisions = Decisions.of_file(traced, count) if traced.is_file() else None
+        label = label_of(experiment)
+        return cls(label, experiment, summary, jobs, rounds, stints, timing, tables, reasons, decisions)
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
@@ -136,7 +127,13 @@ class Result:
             fix = f"give one of its runs, such as {folder / several[0]}" if several else _WRITTEN
             raise BloxError(what, where=str(folder), fix=fix)
         found = cls.open(folder)
-        return replace(found, jobs=dict(found.jobs), rounds=dict(found.rounds), stints=dict(found.stints))
+        return replace(
+            found,
+            jobs=dict(found.jobs),
+            rounds=dict(found.rounds),
+            stints=dict(found.stints),
+            reasons=dict(found.reasons),
+        )
 
 
 _WRITTEN = "give a directory that blox run --out has written"

@@ -5,43 +5,57 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
-_KEPT = 4096  # entries that a change log keeps at least
+_KEPT = 4096  # entries that a change log keeps at least, and changes that are entered together at most
 
 
 class ActiveRows:
     """A set of rows; `rows` lists them ascending. The same array is returned until the set changes."""
 
     def __init__(self, rows: Array) -> None:
-        self._order = RowOrder(rows)
-        self._last = int(rows.max(initial=-1))  # the highest row that has joined
-        self._ascending = True
+        self._rows = rows
+        self._last = int(rows.max(initial=-1))  # the last row that joined
+        self._ascending = True  # whether rows have joined in their order
+        self._joined: list[Array] = []  # since they were listed
+        self._left: list[Array] = []
 
     @property
     def rows(self) -> Array:
         """The rows, ascending. Do not change it."""
-        if not self._ascending:
-            self._order, self._ascending = RowOrder(np.sort(self._order.rows)), True
-        return self._order.rows
+        if self._joined or self._left:
+            self._list()
+        return self._rows
 
     def join(self, rows: Array) -> None:
         """Adds rows, ascending among themselves."""
         if rows.item(0) < self._last:
             self._ascending = False  # a job that was held back comes after younger ones
-        self._last = max(self._last, rows.item(-1))
-        if len(rows) == 1:
-            self._order.join_one(rows.item())
-        else:
-            self._order.join(rows)
+        self._last = rows.item(-1)
+        self._joined.append(rows)
 
     def leave(self, rows: Array) -> None:
-        """Removes rows."""
-        if len(rows) == 1:
-            self._order.leave_one(rows.item())
-        else:
-            self._order.leave(rows)
+        """Removes rows that are in the set."""
+        self._left.append(rows)
+        if len(self._left) > _KEPT:
+            self._list()
+
+    def _list(self) -> None:
+        rows, left = self._rows, self._left
+        if self._joined:
+            rows = np.concatenate((rows, *self._joined))
+            if not self._ascending:
+                rows.sort()
+                self._last, self._ascending = rows.item(-1), True
+        if left:
+            gone = rows.searchsorted(left[0] if len(left) == 1 else np.concatenate(left))
+            if len(gone) == 1:
+                at = gone.item()
+                rows = np.concatenate((rows[:at], rows[at + 1 :]))
+            else:
+                rows = np.delete(rows, gone)
+        rows.flags.writeable = False
+        self._rows, self._joined, self._left = rows, [], []
 
 
 class ChangeLog:

@@ -76,6 +76,13 @@ class TimeShares:
         strangers: Array = jobs[self._rows_of(jobs) < 0]
         return strangers
 
+    def wanted_by(self, jobs: Array) -> Array:
+        """The part of the time that each of these jobs is to have, alone and in pairs, on all types."""
+        wanted = np.zeros(max(self.members.max(initial=-1), jobs.max(initial=-1)) + 2)  # the last: no partner
+        for member in self.members.T:
+            np.add.at(wanted, member, self.wanted.sum(axis=1))
+        return wanted.take(jobs)
+
     def account(self, job_state: JobState, cluster_state: ClusterState) -> None:
         """Books the time since the last call on the jobs that ran; jobs that have left are dropped."""
         passed = 0.0 if math.isnan(self._last_s) else job_state.now - self._last_s

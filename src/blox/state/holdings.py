@@ -93,13 +93,26 @@ class Holdings:
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
-        if len(rows) <= SCALAR_MAX and all(map(self._gpus_of.__contains__, few := rows.tolist())):
-            return np.array(sorted([gpu for row in few for gpu in self._gpus_of[row]]), dtype=np.int64)
+        few = self._few(rows)
+        if few is not None:
+            return np.array(few, dtype=np.int64)
         if len(rows) == 1:
             return self.gpus_of(rows.item())
         marked = np.zeros(self._order.bound + 1, dtype=bool)  # the last entry is for GPUs without an owner
         marked[rows] = True
         return marked.take(self._owner).nonzero()[0]
+
+    def _few(self, rows: Array) -> list[int] | None:
+        """The same as a list, where these are few rows that are known one by one."""
+        known = self._gpus_of
+        if len(rows) == 1:
+            return known.get(rows.item())
+        if len(rows) > SCALAR_MAX:
+            return None
+        try:
+            return sorted([gpu for row in rows.tolist() for gpu in known[row]])
+        except KeyError:
+            return None
 
     def change(self) -> PlanBuilder:
         """A plan in the making, from what holds now."""
@@ -135,7 +148,11 @@ class Holdings:
         if self.shared:
             self.replace(self.allocation.without(rows))
             return
-        self._take_off(rows, self.held_by(rows))
+        few = self._few(rows)
+        if few is None:
+            self._take_off(rows, self.held_by(rows))
+        else:
+            self._take_off_few(rows.tolist(), few)
         for values in self._grants.values():
             for row in rows.tolist():
                 del values[row]
@@ -157,35 +174,41 @@ class Holdings:
 
     def _take_off(self, rows: Array, gpus: Array) -> None:
         """These rows give back all that they hold, which are these GPUs."""
+        if len(rows) <= SCALAR_MAX:
+            self._take_off_few(rows.tolist(), gpus.tolist())
+            return
         self.size -= len(rows)
         self.used -= len(gpus)
-        ids = gpus.tolist()
-        if len(rows) > SCALAR_MAX:
-            self._owner[gpus] = -1
-            self._order.leave(rows)
-            if self._gpus_of:
-                for row in rows.tolist():
-                    self._gpus_of.pop(row, None)
-        else:
-            owner = self._owner_view
-            for gpu in ids:
-                owner[gpu] = -1
+        self._owner[gpus] = -1
+        self._order.leave(rows)
+        if self._gpus_of:
             for row in rows.tolist():
-                self._order.leave_one(row)
                 self._gpus_of.pop(row, None)
-        self.free.changed(ids, 1)
+        self.free.changed(gpus.tolist(), 1)
+
+    def _take_off_few(self, rows: list[int], gpus: list[int]) -> None:
+        """The same, one by one."""
+        self.size -= len(rows)
+        self.used -= len(gpus)
+        owner = self._owner_view
+        for gpu in gpus:
+            owner[gpu] = -1
+        for row in rows:
+            self._order.leave_one(row)
+            self._gpus_of.pop(row, None)
+        self.free.changed(gpus, 1)
 
     def _put_on(self, part: Allocation) -> None:
         """These rows take free GPUs."""
         rows, counts, gpus = part.jobs, part.counts, part.gpus
         self.size += len(rows)
         self.used += len(gpus)
-        ids, end = gpus.tolist(), 0
+        ids = gpus.tolist()
         if len(rows) > SCALAR_MAX:
             self._owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
             self._order.join(rows)
         else:
-            owner = self._owner_view
+            owner, end = self._owner_view, 0
             for row, count in zip(rows.tolist(), counts.tolist()):
                 end += count
                 self._gpus_of[row] = here = sorted(ids[end - count : end])

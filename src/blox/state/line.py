@@ -61,7 +61,8 @@ class Line:
 class ActiveLine(Line):
     """All active jobs, listed only when read, in an order that is worked out only when read.
 
-    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`).
+    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`), unless
+    its policy says that this is not worth it (`settled=False`).
     """
 
     def __init__(
@@ -69,12 +70,14 @@ class ActiveLine(Line):
         job_state: JobState,
         find_keys: Callable[[JobState], Keys] | None = None,
         find_contested: Callable[[JobState, int], list[int] | None] | None = None,
+        *,
+        settled: bool = True,
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
         self._order = None
         self._known_jobs: Array | None = None
         self._known_keys: Keys | None = None if find_keys else ()
-        job_state.track_line(self)
+        job_state.track_line(self if settled else None)
 
     def settle(self) -> None:
         """Works everything out now: read later, it says what holds now."""
@@ -157,30 +160,9 @@ class SortedPlaces:
 def stable_order(*keys: Array) -> Array:
     """Positions in the order of the keys, the first one first, ties as they stand."""
     if len(keys) == 1:
-        return _by_number(keys[0])
+        return keys[0].argsort(kind="stable")
     if len(keys) == 2 and keys[0].dtype == bool:  # two lines, one behind the other
-        order = _by_number(keys[1])
+        order = keys[1].argsort(kind="stable")
         behind = keys[0].take(order)
         return np.concatenate((order[~behind], order[behind]))
     return np.lexsort(keys[::-1])
-
-
-def _by_number(key: Array) -> Array:
-    """`argsort(kind="stable")`, several times faster for long keys of finite numbers.
-
-    Plain integers sort fast, so the leading bits of each key are packed with its position. The bits that
-    give way to the position rarely matter; where they do, the slow way is taken.
-    """
-    size = len(key)
-    if size < 1024:
-        return key.argsort(kind="stable")
-    bits = (key + 0.0).view(np.int64)  # + 0.0: one zero, not two
-    ascending = bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))
-    mask = np.int64((1 << int(size - 1).bit_length()) - 1)
-    packed = (ascending & ~mask) | np.arange(size)
-    packed.sort()
-    order = packed & mask
-    in_order = key.take(order)
-    if (in_order[1:] >= in_order[:-1]).all():
-        return order
-    return key.argsort(kind="stable")

@@ -258,13 +258,19 @@ class PlanBuilder:
 
     def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Launches jobs, or moves those of them that were removed."""
-        again = np.isin(jobs, self._removed, kind="table") if len(self._removed) else None
+        again = self._were_removed(jobs) if len(self._removed) else None
         if again is None or not again.any():
             self.launch(jobs, counts, gpus)
             return
         of_gpus = np.repeat(again, counts)
         self.launch(jobs[~again], counts[~again], gpus[~of_gpus])
         self.move(jobs[again], counts[again], gpus[of_gpus])
+
+    def _were_removed(self, jobs: Array) -> Array:
+        bound = self._holdings.row_bound  # rows from here on hold nothing that could be removed
+        marked = np.zeros(bound + 1, dtype=bool)
+        marked[self._removed] = True
+        return marked.take(np.minimum(jobs, bound))
 
     @property
     def moves(self) -> bool:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from blox.disk.whole_file import write_whole
 from blox.errors import BloxError, sought
-from blox.whole_file import write_whole
 
 MOST_BYTES = 2**29  # of a trace, unpacked: the jobs of the largest public ones take half of it
 MOST_TABLE_BYTES = 2**26

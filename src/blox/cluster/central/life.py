@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blox.recorder import Recorder
+from blox.recording.recorder import Recorder
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent

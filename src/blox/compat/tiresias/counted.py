@@ -27,8 +27,7 @@ class DecidedLine(ActiveLine):
     """The jobs that are active when it is read, of which it is decided which rows start and which stop."""
 
     def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
-        super().__init__(job_state)
-        job_state.track_line(None)  # the queues keep it: it is not worth listing every time
+        super().__init__(job_state, settled=False)  # the queues keep it: not worth listing every time
         self.starts, self.stops = starts, stops
 
 

@@ -19,10 +19,10 @@ class _Noted:
     ends: set[float] = field(default_factory=set)
     read: int = 0  # position in job_state.start_log
 
-    def learn(self, job_state: JobState, running: Array) -> None:
-        """Takes in who has started since the last time."""
+    def learn(self, job_state: JobState, cluster_state: ClusterState) -> None:
+        """Takes in the jobs that have started since the last time."""
         one, starts = job_state.scalars, job_state.start_log.since(self.read)
-        for rows in (running,) if starts is None else starts:
+        for rows in (cluster_state.running,) if starts is None else starts:
             for row in rows.tolist():
                 self.ends.add(one.expected_s[row] - one.done0[row] + one.anchor[row])
         self.read = job_state.start_log.end
@@ -47,7 +47,7 @@ class StaleCompletion:
             noted.rows, noted.at = NO_ROWS, math.nan
             return NO_ROWS if completed or not due else rows  # the note was rewritten, or there was none
         if noted.read < job_state.start_log.end:
-            noted.learn(job_state, cluster_state.running)
+            noted.learn(job_state, cluster_state)
         if submission in noted.ends and not completed:
             self._note(noted, submission, cluster_state.running, job_state)
         return NO_ROWS

@@ -21,6 +21,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
+from blox.workloads.table import Array
 
 
 @dataclass
@@ -91,6 +92,10 @@ class Synergy:
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Which jobs share a node changes with events only; learning goes on every round."""
         return math.inf if self.belief == "oracle" else job_state.now
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> str:
+        greedy = self.mode == "greedy" and not job_state.memory(self, _Memory).nothing_to_share
+        return "enough GPUs were free, but not with the cores and memory that it wants" if greedy else ""
 
     def figures(self, job_state: JobState) -> dict[str, float]:
         """How far from the best the programs may have ended, and how many there were."""

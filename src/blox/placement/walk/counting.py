@@ -27,12 +27,14 @@ def place_by_count(
     free by then."""
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
-    newcomers = newcomers_decide(schedule, cluster_state, job_state)
-    if newcomers is not None:
-        plan = _start(newcomers, cluster_state, job_state, assign)
-    elif (line := _contested(schedule, cluster_state, job_state)) is not None:
-        plan = _start_contested(line, cluster_state, job_state, assign)
-    else:
+    plan = None
+    if schedule.gpus is None and schedule.line.lists_all(job_state):
+        newcomers = _newcomers_decide(schedule, cluster_state, job_state)
+        if newcomers is not None:
+            plan = _start(newcomers, cluster_state, job_state, assign)
+        elif (line := _contested(schedule, cluster_state, job_state)) is not None:
+            plan = _start_contested(line, cluster_state, job_state, assign)
+    if plan is None:
         plan = _count(Requests(schedule, cluster_state, job_state), assign)
     return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
 
@@ -121,17 +123,15 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     return np.concatenate(chosen)
 
 
-# -- shorter ways to the same plan, where few jobs matter -------------------------------------------------
+# -- shorter ways to the same plan, where few of all active jobs matter ------------------------------------
 
 
-def newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Array | None:
+def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Array | None:
     """The rows that start, in order, where only this round's newcomers can, and all of them fit; or None.
 
     Every other job runs, or is sure to go on waiting: the last placement was settled, no job has ended, the
     order of the others stands as promised, and newcomers that take free GPUs only leave fewer.
     """
-    if schedule.gpus is not None or not schedule.line.lists_all(job_state):
-        return None
     newcomers, holdings = job_state.just_admitted, cluster_state.holdings
     if job_state.active_count - holdings.size != len(newcomers) and (
         schedule.strict or not holdings.settled or job_state.now >= cluster_state.promised_until
@@ -159,9 +159,9 @@ def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign
 
 def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
     """The rows, in order, among which it is decided which start, where the schedule's line knows them."""
-    if schedule.strict or not schedule.preempt or schedule.gpus is not None or cluster_state.draining:
+    if schedule.strict or not schedule.preempt or cluster_state.draining:
         return None
-    if not schedule.line.lists_all(job_state) or job_state.active_count == cluster_state.running_count:
+    if job_state.active_count == cluster_state.running_count:
         return None
     return schedule.line.contested(job_state, cluster_state.free_gpus)
 

@@ -30,6 +30,8 @@ from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+_NOT_ITS_TURN = "the round went to jobs that had had less of their part of the time"
+_NO_TIME = "the policy's allocation gave it no part of the time"
 NOTHING = 1e-4  # smaller fractions are a solver's dust
 
 
@@ -131,6 +133,11 @@ class Gavel:
         if memory.keeps_usage:
             memory.usage.begin(found, self._price_of(cluster_state), cluster_state)
         return found
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """It is not its turn, or its policy gives it no time at all."""
+        wanted = self._remembered(job_state).shares.wanted_by(rows)
+        return np.where(wanted > 0, _NOT_ITS_TURN, _NO_TIME)
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
         """What was counted of each job: see `Memory.job_columns`."""

@@ -21,6 +21,9 @@ from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+_NOT_DUE = "it came after a reallocation, and the next one was not due"
+_LEFT_OUT = "the GPUs brought other jobs more"
+
 
 @register.scheduling("optimus")
 @dataclass(frozen=True)
@@ -95,6 +98,11 @@ class Optimus:
             memory.servers = dict(zip(rows.tolist(), servers.tolist()))
         memory.where = {row: nodes for row, nodes in zip(rows.tolist(), where) if nodes}
         return self._pinned(rows, where, cluster_state)
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """It came after the last reallocation, or got nothing in it."""
+        last_s = job_state.memory(self, Memory).next_s - self.interval_s
+        return np.where(job_state.columns.admit_s.take(rows) > last_s, _NOT_DUE, _LEFT_OUT)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Remaining times change all the time: it is asked in every round, unless nobody is there."""

@@ -23,6 +23,9 @@ from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+_NOT_DUE = "it came after a reallocation, and the next one was not due"
+_LEFT_OUT = "the best allocation that was found gave it no GPUs"
+
 
 @register.scheduling("pollux")
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class Pollux:
             memory.next_s = job_state.now + self.interval_s
             held = self.search(self.problem(rows, held, jobs, cluster_state, job_state), job_state)
         return self.answer(rows, held, jobs, cluster_state, job_state)
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """It came after the last reallocation, or got nothing in it."""
+        last_s = job_state.memory(self, Memory).next_s - self.interval_s
+        return np.where(job_state.columns.admit_s.take(rows) > last_s, _NOT_DUE, _LEFT_OUT)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Ages and models change all the time: it is asked in every round, unless nobody is there."""

@@ -18,11 +18,15 @@ from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+_LEASED = "leases of other jobs left too few GPUs on offer"
+_NOT_WON = "other jobs got the GPUs on offer, by auction or by draw"
+
 
 @dataclass
 class _Memory:
     history: AppHistory = field(default_factory=AppHistory)
     lease_end_s: dict[int, float] = field(default_factory=dict)  # by row, of jobs that were given GPUs
+    offered_gpus: int = 0  # in the last round: all that are not leased
 
 
 @register.scheduling("themis")
@@ -80,6 +84,7 @@ class Themis:
         leases, now = memory.lease_end_s, job_state.now
         kept = np.array([now < leases.get(row, -1.0) for row in active.tolist()], dtype=bool) & (held > 0)
         pool = cluster_state.total_gpus - self._leased(active[kept], held[kept], cluster_state)
+        memory.offered_gpus = pool
         asked = wants(job_state, np.flatnonzero(~kept)) if pool and not kept.all() else {}
         granted = self._granted(asked, kept, pool, job_state, cluster_state, memory) if asked else {}
         end = self._lease_end(now)
@@ -97,6 +102,11 @@ class Themis:
         if cluster_state.free_gpus and not job_state.running.all():
             return job_state.now
         return min(job_state.memory(self, _Memory).lease_end_s.values(), default=math.inf)
+
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+        """Leases hold the GPUs, or other apps got those that were on offer."""
+        offered_gpus = job_state.memory(self, _Memory).offered_gpus
+        return np.where(job_state.columns.min_gpus.take(rows) > offered_gpus, _LEASED, _NOT_WON)
 
     def _leased(self, rows: Array, held: Array, cluster_state: ClusterState) -> int:
         """GPUs that these jobs hold on nodes that take jobs."""

@@ -2,51 +2,38 @@
 
 Time is cut where the recorder wrote a row, so what the jobs of a run waited adds up to its summary. The
 time between a submission and the round that sees it is called arrival: no scheduler could have acted yet.
+Where a policy has told why a job waits (`reasons.parquet`), its words stand in place of those of the count.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from blox.errors import BloxError
-from blox.recorder import CAUSES, wait_cause
+from blox.explain.intervals import RUNNING, Interval, Told, merged, overlaid, totals_by_reason
+from blox.recording.wait_causes import (
+    ARRIVAL,
+    CAUSES,
+    COUNTED,
+    EVICTION,
+    SCHEDULER,
+    WORDS,
+    counted_cause,
+    told_cause,
+)
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import seen_s
 from blox.results.outcomes import ENDED_EARLY
 from blox.results.result import Result
 from blox.workloads.table import Array
 
-ARRIVAL, EVICTION, RUNNING = "arrival", "eviction", "running"
-WORDS = {
-    "admission": "admission control held it outside",
-    "priority": "the GPUs it could have had went to jobs ahead of it",
-    "capacity": "too few GPUs were free or came free",
-    "fragmentation": "enough GPUs were free, but not where it could use them",
-    ARRIVAL: "it had come between two rounds",
-    EVICTION: "it had lost its GPUs between two rounds",
-}
 _LOST = {"failure": "{node} failed", "drain": "{node} was drained", "job": "the job failed"}
 _STOPPED = {"preemptions": "preempted", "moves": "moved", "evictions": "evicted"}
-
-
-@dataclass(frozen=True)
-class Interval:
-    """From `start_s` to `end_s` a job waited for one cause, or ran on `gpus`."""
-
-    start_s: float
-    end_s: float
-    state: str  # one of CAUSES, "arrival", "eviction" or "running"
-    gpus: tuple[int, ...] = ()
-
-    @property
-    def seconds(self) -> float:
-        return self.end_s - self.start_s
 
 
 @dataclass(frozen=True)
@@ -91,26 +78,36 @@ class Explanation:
             found.append(Interval(start, stop, RUNNING, gpus))
             queued_since = stop
         found += self._queued(queued_since, end, cause)
-        return [interval for interval in found if interval.seconds > 0]
+        return overlaid([interval for interval in found if interval.seconds > 0], self._told_of(row))
 
     def waits(self) -> dict[str, Array]:
         """Seconds that every job waited, by cause, arrival included; the arrays are aligned with the jobs."""
+        found: dict[str, Array] = {}
+        for (cause, _), seconds in self.reasons().items():
+            found[cause] = found[cause] + seconds if cause in found else seconds
+        return found
+
+    def reasons(self) -> dict[tuple[str, str], Array]:
+        """The same by cause and words: the policy's own, or those of WORDS."""
         jobs = self.result.jobs
-        found = {cause: np.zeros(len(jobs["job_id"])) for cause in CAUSES}
-        found["admission"] += np.maximum(self._admit - self._seen, 0.0)
-        job, start, stop = self._gaps
-        first, last = self._time.searchsorted(start), self._time.searchsorted(stop)
-        for gpus in np.unique(jobs["gpus"][job]).tolist():
-            here = jobs["gpus"][job] == gpus
-            cause = self._cause(gpus)
-            for number, name in enumerate(CAUSES):
-                seconds = np.concatenate(([0.0], np.cumsum(np.where(cause == number, self._lasted, 0.0))))
-                np.add.at(found[name], job[here], seconds[last[here]] - seconds[first[here]])
-        found[ARRIVAL] = self._seen - jobs["submit_s"]
+        by_count = self._by_count(*self._gaps)
+        by_count[0] += np.maximum(self._admit - self._seen, 0.0)
+        told: dict[tuple[str, str], Array] = {}
+        for (part, words), waited in self._told_by_count():
+            for index, counted in enumerate(COUNTED):
+                if waited[index].any():
+                    reason = told_cause(part, counted), words
+                    told[reason] = told.get(reason, 0.0) + waited[index]
+                    by_count[index] = _without_dust(by_count[index] - waited[index])
+        found: dict[tuple[str, str], Array] = {}
+        for cause in (*CAUSES, *((SCHEDULER,) if f"wait_{SCHEDULER}_s" in self.result.summary else ())):
+            for counted, seconds in zip(COUNTED, by_count):
+                if counted[0] == cause and (counted[1] == WORDS[cause] or seconds.any()):
+                    found[counted] = seconds
+            found.update({reason: told[reason] for reason in sorted(told) if reason[0] == cause})
+        found[ARRIVAL, WORDS[ARRIVAL]] = self._seen - jobs["submit_s"]
         if "evictions" in self.result.tables:
-            seen = np.append(self._time, self._end_s)[first]
-            found[EVICTION] = np.zeros(len(jobs["job_id"]))
-            np.add.at(found[EVICTION], job, np.maximum(np.minimum(seen, stop) - start, 0.0))
+            found[EVICTION, WORDS[EVICTION]] = self._evicted_s()
         return found
 
     def evictions(self, row: int) -> list[Eviction]:
@@ -130,7 +127,9 @@ class Explanation:
         from blox.report.units import duration
 
         jobs, history = self.result.jobs, self.history(row)
-        totals = totals_of(history)
+        totals: dict[str, float] = {}
+        for (_, words), seconds in totals_by_reason(history).items():
+            totals[words] = totals.get(words, 0.0) + seconds
         waited = sum(totals.values())
         gpus, model = int(jobs["gpus"][row]), jobs["model"][row]
         who = (
@@ -138,9 +137,11 @@ class Explanation:
         )
         span = self._end[row] - jobs["submit_s"][row]
         tale = f"{who} waited {duration(waited)} of its {duration(span)}"
-        causes = sorted((cause for cause in totals if totals[cause] > 0), key=lambda c: -totals[c])
-        if causes:
-            parts = [f"{duration(totals[cause])} because {WORDS[cause]}" for cause in causes]
+        parts = [
+            f"{duration(seconds)} because {words}"
+            for words, seconds in sorted(totals.items(), key=lambda item: -item[1])
+        ]
+        if parts:
             tale += ": " + "; ".join(parts)
         stops = [f"{_STOPPED[kind]} {_times(n)}" for kind, n in self.interruptions(row).items() if n]
         ends = [
@@ -224,10 +225,57 @@ class Explanation:
             for i in range(first, last)
         ]
 
+    @cached_property
+    def _told(self) -> dict[str, Array]:
+        """What policies have told, by job and time, up to the end of the run."""
+        told = self.result.reasons
+        return {**told, "end_s": np.minimum(told["end_s"], self._end_s)}
+
+    def _told_by_count(self) -> Iterator[tuple[tuple[str, str], list[Array]]]:
+        """For each (part, words) that was told: seconds that every job waited, for each of COUNTED."""
+        told = self._told
+        pairs = sorted({*zip(told["part"].tolist(), told["because"].tolist())})
+        for part, words in pairs:
+            here = (told["part"] == part) & (told["because"] == words)
+            job, start, end = (told[name][here] for name in ("job", "start_s", "end_s"))
+            if part != "admission":
+                yield (part, words), self._by_count(job, start, end)
+                continue
+            held = np.zeros(len(self.result.jobs["job_id"]))
+            np.add.at(held, job, end - start)
+            yield (part, words), [held, *(np.zeros(1) for _ in COUNTED[1:])]
+
+    def _told_of(self, row: int) -> list[Told]:
+        told = self._told
+        first, last = told["job"].searchsorted(row), told["job"].searchsorted(row, side="right")
+        columns = (told[name][first:last].tolist() for name in ("start_s", "end_s", "part", "because"))
+        return [Told(*each) for each in zip(*columns)]
+
     def _cause(self, gpus: int) -> Array:
-        """Why a job of so many GPUs waited, had it been queued: an index into CAUSES per row."""
+        """Why a job of so many GPUs waited, had it been queued: an index into COUNTED per row."""
         rounds = self.result.rounds
-        return wait_cause(gpus, rounds["free_gpus"], rounds["handed_out"], rounds["blocked"])
+        return counted_cause(gpus, rounds["free_gpus"], rounds["handed_out"], rounds["blocked"])
+
+    def _by_count(self, job: Array, start: Array, stop: Array) -> list[Array]:
+        """Seconds that every job waited in these intervals, for each of COUNTED."""
+        gpus_of = self.result.jobs["gpus"]
+        found = [np.zeros(len(gpus_of)) for _ in COUNTED]
+        first, last = self._time.searchsorted(start), self._time.searchsorted(stop)
+        for gpus in np.unique(gpus_of[job]).tolist():
+            here = gpus_of[job] == gpus
+            cause = self._cause(gpus)
+            for index, sums in enumerate(found):
+                seconds = np.concatenate(([0.0], np.cumsum(np.where(cause == index, self._lasted, 0.0))))
+                np.add.at(sums, job[here], seconds[last[here]] - seconds[first[here]])
+        return found
+
+    def _evicted_s(self) -> Array:
+        """Seconds that every job waited between the loss of its GPUs and the round that saw it."""
+        job, start, stop = self._gaps
+        seen = np.append(self._time, self._end_s)[self._time.searchsorted(start)]
+        found = np.zeros(len(self.result.jobs["job_id"]))
+        np.add.at(found, job, np.maximum(np.minimum(seen, stop) - start, 0.0))
+        return found
 
     def _queued(self, start: float, stop: float, cause: Array) -> list[Interval]:
         """The time from `start` to `stop` in the queue, cut where the cause changes."""
@@ -237,49 +285,15 @@ class Explanation:
         if start < min(seen, stop):  # it lost its GPUs inside a round
             found.append(Interval(start, min(seen, stop), EVICTION))
         for index in range(first, last):
-            name = CAUSES[int(cause[index])]
+            name, words = COUNTED[int(cause[index])]
             begin, end = float(self._time[index]), float(self._time[index] + self._lasted[index])
-            if found and found[-1].state == name:
-                found[-1] = Interval(found[-1].start_s, end, name)
-            else:
-                found.append(Interval(begin, end, name))
-        return found
+            found.append(Interval(begin, end, name, because=words))
+        return merged(found)
 
 
-def totals_of(history: list[Interval]) -> dict[str, float]:
-    """Seconds waited by cause, arrivals and evictions between two rounds included."""
-    totals = dict.fromkeys((*CAUSES, ARRIVAL), 0.0)
-    for interval in history:
-        if interval.state != RUNNING:
-            totals[interval.state] = totals.get(interval.state, 0.0) + interval.seconds
-    return totals
-
-
-def places(gpus: tuple[int, ...], experiment: Mapping[str, Any]) -> str:
-    """GPUs by node: `node-3: 12-15`; by number alone where the cluster's file is not there any more."""
-    from blox.state.cluster_spec import cluster_from_spec
-
-    try:
-        nodes = cluster_from_spec(str(experiment.get("cluster", ""))).nodes
-    except BloxError:
-        return _ranges(gpus)
-    ends = np.cumsum([node.gpus for node in nodes])
-    by_node: dict[int, list[int]] = {}
-    for gpu in gpus:
-        by_node.setdefault(int(ends.searchsorted(gpu, side="right")), []).append(gpu)
-    if max(by_node, default=0) >= len(nodes):
-        return _ranges(gpus)
-    return ", ".join(f"{nodes[node].name}: {_ranges(tuple(here))}" for node, here in by_node.items())
-
-
-def _ranges(numbers: tuple[int, ...]) -> str:
-    pieces: list[list[int]] = []
-    for number in numbers:
-        if pieces and pieces[-1][-1] == number - 1:
-            pieces[-1].append(number)
-        else:
-            pieces.append([number])
-    return " ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in pieces)
+def _without_dust(seconds: Array) -> Array:
+    """Without what rounding leaves of a difference of sums."""
+    return np.where(np.abs(seconds) < 1e-6, 0.0, seconds)
 
 
 def _times(count: int) -> str:

@@ -2,7 +2,8 @@
 
 During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
 afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
-what was free and what was handed out, so the length of the queue by GPU count is enough.
+what was free and what was handed out, so the length of the queue by GPU count is enough; but for jobs about
+which a policy tells why they wait (`told`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from struct import Struct
 import numpy as np
 
 from blox.failures.log import FailureLog
+from blox.recording.stints import Stints, numbers, raw
+from blox.recording.wait_causes import CAUSES, SCHEDULER, ToldCauses
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
@@ -60,8 +63,7 @@ _NOTED = (
 )
 _ROW = Struct(f"{len(_NOTED)}d")
 _EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
-_INT64 = np.dtype(np.int64)
-CAUSES = ("admission", "priority", "capacity", "fragmentation")
+_BYTES = 8  # of a row in notes
 
 
 class Recorder:
@@ -71,9 +73,8 @@ class Recorder:
         """`round_end` gives the end of the round that begins at a time; None: there are no rounds."""
         self._round_end = round_end
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
-        self._starts: list[tuple[float, Array, Array, Array]] = []  # time, rows, GPU counts, GPU ids
-        self._ends: list[tuple[Array | float, Array]] = []  # times, rows
-        self._began = bytearray()  # jobs that began to wait, as _raw()
+        self._stints = Stints()
+        self._began = bytearray()  # jobs that began to wait, as raw()
         self._ceased = bytearray()  # jobs that waited no longer
         self._gone = bytearray()  # jobs that have finished
         self._finished = 0  # jobs that have finished since the last round that was noted
@@ -83,33 +84,34 @@ class Recorder:
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
-        self._paired: tuple[float, tuple[Array, Array, Array, Array]] | None = None
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
         self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
+        self.told = ToldCauses()  # why jobs wait, where policies tell it
+        self.noted_s = -math.inf  # when a round was last noted
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
-        self._gone += _raw(rows)
+        self._gone += raw(rows)
         self._finished += len(rows)
         if was_running is None:
-            self._ends.append((at, rows))
+            self._stints.end(rows, at)
         else:
-            self._ends.append((at[was_running] if isinstance(at, np.ndarray) else at, rows[was_running]))
-            self._ceased += _raw(rows[~was_running])
+            self._stints.end(rows[was_running], at[was_running] if isinstance(at, np.ndarray) else at)
+            self._ceased += raw(rows[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
         self.end_reasons.update(zip(rows.tolist(), reasons))
 
     def admitted(self, rows: Array) -> None:
-        self._began += _raw(rows)
+        self._began += raw(rows)
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._ends.append((at, rows))
-        self._began += _raw(rows)
+        self._stints.end(rows, at)
+        self._began += raw(rows)
         self._disturbed = True
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
@@ -139,16 +141,15 @@ class Recorder:
         if self._handed_out and now > self._handed_out_until:
             self._expire()
         if suspended:
-            self._ends.append((now, suspend))
-            self._began += _raw(suspend)
+            self._stints.end(suspend, now)
+            self._began += raw(suspend)
         if started:
             if moved:
-                self._ends.append((now, move.jobs))
-                self._starts.append((now, move.jobs, move.counts, move.gpus))
+                self._stints.end(move.jobs, now)
+                self._stints.start(move, now)
             if launched:
-                jobs = launch.jobs
-                self._starts.append((now, jobs, launch.counts, launch.gpus))
-                self._ceased += _raw(jobs)
+                self._stints.start(launch, now)
+                self._ceased += raw(launch.jobs)
             handed_out = _handed_out(launch) + _handed_out(move)
             if self.failures is not None:
                 self.failures.started(launch.jobs, job_state)
@@ -159,8 +160,11 @@ class Recorder:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
         self._disturbed = False
+        self.noted_s = now
         self._gpus = job_state.columns.gpus
-        total, used = cluster_state.total_gpus + cluster_state.draining_gpus, holdings.used
+        total, used = cluster_state.total_gpus, holdings.used
+        if cluster_state.draining:
+            total += cluster_state.draining_gpus
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
@@ -198,77 +202,26 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
-        job, start, end, counts = self._runs(end_s)
-        gpus = [gpus for *_, gpus in self._starts]
-        return {
-            "job": np.repeat(job, counts),
-            "gpu": np.concatenate(gpus) if gpus else np.empty(0, dtype=np.int64),
-            "start_s": np.repeat(start, counts),
-            "end_s": np.repeat(end, counts),
-        }
+        return self._stints.table(end_s)
 
     def gpu_seconds(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds held between two times; a GPU that two jobs share counts once."""
-        if self.shared:
-            return self._shared_gpu_s(begin_s, until_s)
-        _, start, end, counts = self._runs(self._end_s)
-        inside = np.minimum(end, until_s) - np.maximum(start, begin_s)
-        return float((counts * np.maximum(inside, 0.0)).sum())
-
-    def _runs(self, end_s: float) -> tuple[Array, Array, Array, Array]:
-        """Of every uninterrupted time of a job on GPUs: the job, its start and end, and how many GPUs."""
-        if self._paired is None or self._paired[0] != end_s:
-            self._paired = end_s, self._pair(end_s)
-        return self._paired[1]
-
-    def _pair(self, end_s: float) -> tuple[Array, Array, Array, Array]:
-        if not self._starts:
-            none = np.empty(0, dtype=np.int64)
-            return none, np.empty(0), np.empty(0), none
-        job = np.concatenate([rows for _, rows, _, _ in self._starts])
-        start = np.repeat([t for t, *_ in self._starts], [len(rows) for _, rows, _, _ in self._starts])
-        counts = np.concatenate([c for _, _, c, _ in self._starts])
-        ended_job = np.concatenate([rows for _, rows in self._ends] or [np.empty(0, dtype=np.int64)])
-        ended = np.concatenate(
-            [np.broadcast_to(np.asarray(t, dtype=np.float64), len(rows)) for t, rows in self._ends]
-            or [np.empty(0)]
-        )
-        # A job's k-th end closes its k-th start: sort both by job, stably, and pair them up.
-        by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
-        sorted_job, sorted_end = job[by_start], ended_job[by_end]
-        nth = np.arange(len(job)) - np.searchsorted(sorted_job, sorted_job)
-        where = np.searchsorted(sorted_end, sorted_job) + nth
-        closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
-        end = np.full(len(job), end_s)
-        end[by_start[closed]] = ended[by_end][where[closed]]
-        return job, start, end, counts
-
-    def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
-        """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
-        stints = self.stints(self._end_s)
-        order = np.lexsort((stints["start_s"], stints["gpu"]))
-        gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))
-        busy, last, until = 0.0, -1, 0.0
-        for on, begin, stop in zip(gpu.tolist(), start.tolist(), end.tolist()):
-            begin, stop = max(begin, begin_s), min(stop, until_s)
-            if on != last:
-                last, until = on, begin
-            busy += max(0.0, stop - max(begin, until))
-            until = max(until, stop)
-        return busy
+        return self._stints.gpu_seconds(begin_s, until_s, end_s=self._end_s, shared=self.shared)
 
     def waits(self) -> dict[str, float]:
-        """Seconds that jobs have waited in all, by cause; see wait_cause()."""
+        """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
         table = self._table()
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
         blocked = table["blocked"] == 1
         jobs = {
             "admission": table["held"],
             "priority": table["passed_over"] + np.where(blocked, table["fitting"], 0),
-            "capacity": table["queued"] - table["fitting"] - table["passed_over"],
+            "capacity": table["queued"] - table["left_out"] - table["fitting"] - table["passed_over"],
             "fragmentation": np.where(blocked, 0, table["fitting"]),
+            SCHEDULER: table["left_out"],
         }
-        return {cause: float((jobs[cause] * elapsed).sum()) for cause in CAUSES}
+        causes = (*CAUSES, SCHEDULER) if table["left_out"].any() else CAUSES
+        return {cause: float((jobs[cause] * elapsed).sum()) for cause in causes}
 
     def _table(self) -> dict[str, Array]:
         """Everything about every round that was noted."""
@@ -282,15 +235,17 @@ class Recorder:
 
     def _demand(self, noted: dict[str, Array]) -> Array:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
-        gone = _rows(self._gone)
+        gone = numbers(self._gone)
         submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
         finished = noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 
     def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
-        """By round: the jobs that wait, those for whom enough was free, and for whom others were given it."""
+        """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
+        for which enough was free; and those for which enough was handed out to others."""
         free, given = noted["free_gpus"], noted["handed_out"]
-        queued, fitting, passed_over = np.zeros((3, len(free)))
+        queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
+        told = self._told_by_gpus(noted["time_s"])
         began, ceased = (
             self._by_gpus(log, noted[name])
             for log, name in ((self._began, "began"), (self._ceased, "ceased"))
@@ -298,21 +253,36 @@ class Recorder:
         for asked in began:
             waiting = began[asked] - ceased.get(asked, 0)
             queued += waiting
-            fitting += np.where(asked <= free, waiting, 0)
+            left_out = np.where(asked <= free, told.get(asked, 0), 0)
+            by_scheduler += left_out
+            fitting += np.where(asked <= free, waiting, 0) - left_out
             passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
-        return {"queued": queued, "fitting": fitting, "passed_over": passed_over}
+        return {"queued": queued, "left_out": by_scheduler, "fitting": fitting, "passed_over": passed_over}
+
+    def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
+        """GPUs asked for -> how many waiting jobs that ask for so many the scheduler speaks of, by round."""
+        waits = self.told.of_part("scheduling")
+        gpus = self._gpus.take(waits["job"])
+        first = time_s.searchsorted(waits["start_s"], side="right") - 1  # told in the round noted then
+        last = np.where(waits["end_s"] < math.inf, time_s.searchsorted(waits["end_s"], side="right") - 1, -1)
+        found = {}
+        for asked in np.unique(gpus).tolist():
+            begun = np.bincount(first[gpus == asked], minlength=len(time_s))
+            ended = np.bincount(last[(gpus == asked) & (last >= 0)], minlength=len(time_s))
+            found[asked] = (begun - ended).cumsum()
+        return found
 
     def _by_gpus(self, notes: bytearray, noted: Array) -> dict[int, Array]:
         """GPUs asked for -> how many jobs that ask for so many there were in the notes by each round.
 
         `noted`: how long the notes were in each round.
         """
-        jobs = noted.astype(np.int64) // _INT64.itemsize
+        jobs = noted.astype(np.int64) // _BYTES
         kinds = self._gpus[: self._submitted]
         if len(kinds) and (kinds == kinds[0]).all():
             return {int(kinds[0]): jobs}
         rounds = np.repeat(np.arange(len(jobs)), np.diff(jobs, prepend=0))  # in which each was noted
-        gpus = self._gpus.take(_rows(notes)[: len(rounds)])
+        gpus = self._gpus.take(numbers(notes)[: len(rounds)])
         found = {}
         for asked in np.bincount(gpus).nonzero()[0].tolist():
             found[asked] = np.bincount(rounds[gpus == asked], minlength=len(jobs)).cumsum()
@@ -330,25 +300,6 @@ def _handed_out(part: Allocation) -> int:
     return len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
 
 
-def _raw(rows: Array) -> bytes:
-    return rows.tobytes() if rows.dtype is _INT64 else rows.astype(_INT64).tobytes()
-
-
-def _rows(notes: bytearray) -> Array:
-    return np.frombuffer(notes, dtype=_INT64)
-
-
 def _sums(numbers: Array) -> Array:
     """The sums of the first 0, 1, 2, ... numbers."""
     return np.concatenate(([0], np.cumsum(numbers)))
-
-
-def wait_cause(gpus: int, free: Array, handed_out: Array, blocked: Array) -> Array:
-    """Why an admitted job of `gpus` GPUs waited, per round: an index into CAUSES.
-
-    fragmentation: enough GPUs were free, but not where the placement could use them. priority: enough
-    were free or handed out in that very round, to jobs ahead of it. capacity: not enough came free.
-    """
-    room = gpus <= free
-    passed_over = gpus <= free + handed_out
-    return np.where(room & (blocked == 0), 3, np.where(passed_over, 1, 2))

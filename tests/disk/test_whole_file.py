@@ -8,8 +8,8 @@ import stat
 
 import pytest
 
+from blox.disk.whole_file import write_whole
 from blox.errors import BloxError
-from blox.whole_file import write_whole
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 
-from blox.file_lock import holder, lock_file
+from blox.disk.file_lock import holder, lock_file
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from blox.file_lock import lock_file
+from blox.disk.file_lock import lock_file
 assert lock_file(Path(sys.argv[1])) is not None
 print("held", flush=True)
 time.sleep(60)

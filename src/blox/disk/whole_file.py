@@ -13,8 +13,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from blox.disk.file_lock import lock_handle
 from blox.errors import BloxError
-from blox.file_lock import lock_handle
 
 _NAME_KEPT = 80  # characters of the name that a draft repeats: names have an end
 

@@ -1,0 +1,27 @@
+"""Why jobs waited, which jobs ran instead, and what a round decided: questions to a finished run."""
+
+from __future__ import annotations
+
+from blox.explain.explanation import Eviction, Explanation
+from blox.explain.instead import RanInstead, ran_instead
+from blox.explain.intervals import RUNNING, Interval, totals_by_reason, totals_of
+from blox.explain.places import places
+from blox.explain.standing import Round, Standing
+from blox.recording.wait_causes import ARRIVAL, EVICTION, WORDS
+
+__all__ = [
+    "ARRIVAL",
+    "EVICTION",
+    "RUNNING",
+    "WORDS",
+    "Eviction",
+    "Explanation",
+    "Interval",
+    "RanInstead",
+    "Round",
+    "Standing",
+    "places",
+    "ran_instead",
+    "totals_by_reason",
+    "totals_of",
+]

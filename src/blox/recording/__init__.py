@@ -1,0 +1,1 @@
+"""What happens in a run, noted as it happens and worked out as columns afterwards."""

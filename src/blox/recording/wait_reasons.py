@@ -1,0 +1,110 @@
+"""Asks policies why jobs wait, whenever the recorder has noted a round, and notes what they tell.
+
+Only parts that say `wait_reasons` (`optional.py`) are asked. A scheduling policy is asked about the jobs that
+its schedule left out; about those of a silent one it is only noted that GPUs were free and it listed others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared
+from blox.recording.recorder import Recorder
+from blox.recording.wait_causes import LEFT_OUT
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
+from blox.state.schedule import Schedule
+from blox.workloads.table import Array
+
+Reasons = Callable[[Array, JobState, ClusterState], Any] | None
+
+
+class WaitReasons:
+    """The reasons of the three policies of a run, as codes of the recorder's `told`."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        admission: AdmissionPolicy,
+        scheduler: SchedulingPolicy,
+        placement: PlacementPolicy,
+    ) -> None:
+        self._recorder, self._told = recorder, recorder.told
+        self._admission: Reasons = declared(admission, "wait_reasons")
+        self._scheduler: Reasons = declared(scheduler, "wait_reasons")
+        self._placement: Reasons = declared(placement, "wait_reasons")
+        self._always = self._admission is not None or self._placement is not None
+
+    def note(self, listed: Array | None, cluster_state: ClusterState, job_state: JobState) -> None:
+        """The plan has been carried out: if the recorder has noted the round, so are reasons to wait.
+
+        `listed`: the rows of the schedule; None: all active ones.
+        """
+        if listed is None and not self._always and not self._told.open:
+            return
+        if self._recorder.noted_s == job_state.now:
+            self._told.note(job_state.now, *self.reasons(listed, cluster_state, job_state))
+
+    def reasons(
+        self, listed: Array | None, cluster_state: ClusterState, job_state: JobState
+    ) -> tuple[Array, Array]:
+        """Waiting rows, and for each the code of what a policy tells about it (0: nothing)."""
+        rows, codes = [NO_ROWS], [NO_ROWS]
+        for part, reasons, about in (
+            ("admission", self._admission, job_state.waiting),
+            *self._of_admitted(listed, cluster_state, job_state),
+        ):
+            if len(about) and reasons is not None:
+                rows.append(about)
+                codes.append(self._ask(part, reasons, about, cluster_state, job_state))
+        return np.concatenate(rows), np.concatenate(codes)
+
+    def _of_admitted(
+        self, listed: Array | None, cluster_state: ClusterState, job_state: JobState
+    ) -> list[tuple[str, Reasons, Array]]:
+        """(part, its reasons, the rows that it is asked about), of admitted jobs that wait."""
+        if job_state.active_count == cluster_state.holdings.size:
+            return []
+        columns, active = job_state.columns, job_state.active
+        waiting = active[columns.held_gpus.take(active) == 0]
+        in_line = np.zeros(job_state.submitted, dtype=bool)
+        in_line[active if listed is None else listed] = True
+        in_line = in_line.take(waiting)
+        room = columns.gpus.take(waiting) <= cluster_state.free_gpus
+        if cluster_state.holdings.blocked:
+            room[:] = False
+        if self._scheduler is not None:
+            left_out = ("scheduling", self._scheduler, waiting[~in_line])
+        else:
+            left_out = ("scheduling", _left_out, waiting[~in_line & room])
+        return [left_out, ("placement", self._placement, waiting[in_line & room])]
+
+    def _ask(
+        self,
+        part: str,
+        reasons: Callable[[Array, JobState, ClusterState], Any],
+        rows: Array,
+        cluster_state: ClusterState,
+        job_state: JobState,
+    ) -> Array:
+        answer = reasons(rows, job_state, cluster_state)
+        if isinstance(answer, str):
+            return np.full(len(rows), self._told.code(part, answer))
+        texts = [str(words) for words in answer]
+        codes = {words: self._told.code(part, words) for words in dict.fromkeys(texts)}
+        return np.array([codes[words] for words in texts])
+
+
+def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:
+    """The rows that a schedule lists; None: all active ones."""
+    if schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count:
+        return None
+    return schedule.jobs
+
+
+def _left_out(rows: Array, job_state: JobState, cluster_state: ClusterState) -> str:
+    return LEFT_OUT
