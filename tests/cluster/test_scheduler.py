@@ -212,10 +212,22 @@ def test_processes_of_an_earlier_incarnation_are_lost(cluster):
     assert [(g.job, g.epoch) for g in cluster.assigned["a"].grants] == [(1, 2)]
 
 
-def test_a_second_machine_of_the_same_name_is_not_heard(cluster):
-    stranger = Report("a", 9, 1, 0, 8, (), identity="another")
-    assert cluster.take(cluster.scheduler.receive(stranger, "a", 0.0)) == []
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        Report("a", 9, 1, 0, 2, (), identity="another"),
+        Report("a", 9, 1, 0, 8, (), identity="a"),
+        Report("", 1, 1, 0, 2, ()),
+        Report("c" * 101, 1, 1, 0, 2, ()),
+        Report("c", 1, 1, 0, 0, ()),
+        Report("c", 1, 1, 0, 10**9, ()),
+    ],
+)
+def test_a_machine_that_cannot_be_what_it_says_is_not_heard(cluster, stranger):
+    before = dict(cluster.journal)
+    assert cluster.take(cluster.scheduler.receive(stranger, stranger.node, 0.0)) == []
     assert cluster.assigned == {}
+    assert cluster.journal == before
 
 
 def test_a_node_that_starts_again_is_found_at_its_new_address(cluster):

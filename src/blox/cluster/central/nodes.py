@@ -14,6 +14,9 @@ from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.node_events import NodeEvent, NodeState
 from blox.state.plan import Plan
 
+_MOST_GPUS = 1024  # of a node
+_LONGEST_NAME = 100
+
 
 @dataclass
 class Heard:
@@ -66,10 +69,14 @@ class Nodes:
             self._note(report.node, self.records[report.node].state, now)
         return True
 
-    def taken_by_another(self, report: Report) -> bool:
-        """Whether a machine reports under the name of another one that is alive."""
+    def credible(self, report: Report) -> bool:
+        """Whether a node can be what it says, and no other machine that is alive has its name."""
         record = self.records.get(report.node)
-        return record is not None and record.identity != report.identity and self.alive(report.node)
+        if record is None:
+            return 1 <= report.gpus <= _MOST_GPUS and 1 <= len(report.node) <= _LONGEST_NAME
+        if record.gpus != report.gpus:
+            return False
+        return record.identity == report.identity or not self.alive(report.node)
 
     def alive(self, node: str) -> bool:
         heard = self.heard[node]

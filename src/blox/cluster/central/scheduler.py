@@ -134,7 +134,7 @@ class CentralScheduler:
     # -- nodes -------------------------------------------------------------------------------------
 
     def _reported(self, report: Report, now: float) -> None:
-        if self.nodes.taken_by_another(report) or not self.nodes.hear(report, now):
+        if not self.nodes.credible(report) or not self.nodes.hear(report, now):
             return
         if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
             self.cluster_state = cluster_of(self.nodes.records.values(), self.cluster_state, joining=True)

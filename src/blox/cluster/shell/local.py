@@ -14,7 +14,7 @@ import msgspec
 from blox.cluster.api import Client
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place
+from blox.cluster.shell.place import Place, write_whole
 from blox.errors import BloxError
 
 
@@ -46,6 +46,7 @@ def start(
             fix="`blox down`, or name another directory",
         )
     place.create()
+    _check_gpus(place, gpus)
     place.address_file.unlink(missing_ok=True)
     arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
@@ -72,6 +73,20 @@ def start(
         where=str(place.root / "logs"),
         fix="its logs say why; is the disk full?",
     )
+
+
+def _check_gpus(place: Place, gpus: int) -> None:
+    """Nodes keep their number of GPUs: jobs of an earlier start may hold some."""
+    file = place.root / "gpus"
+    if not file.exists():
+        write_whole(file, str(gpus))
+    before = int(file.read_text())
+    if before != gpus:
+        raise BloxError(
+            f"--gpus is {gpus}, and the nodes of this cluster were started with {before}",
+            where=str(place.root),
+            fix=f"give --gpus {before}, name another directory, or remove this one and its jobs",
+        )
 
 
 def stop(place: Place, patience_s: float = 20.0) -> bool:

@@ -57,29 +57,26 @@ class Ranks:
         self.running: dict[Key, Rank] = {}
 
     def start(self, action: Start) -> None:
-        grant, key = action.grant, (action.grant.job, action.grant.epoch, action.rank)
-        job = self._place.job(grant.job)
-        own = self._place.node(self._node) / f"rank-{key[0]}-{key[1]}-{key[2]}"
+        """Starts a rank under its guard; one that cannot be started has failed."""
+        key = action.grant.job, action.grant.epoch, action.rank
+        try:
+            rank, log = self._spawn(action, f"rank-{key[0]}-{key[1]}-{key[2]}")
+        except (BloxError, OSError, ValueError) as error:
+            self._ended(key, "failed", str(error)[:1000])
+            return
+        self.running[key] = rank
+        threading.Thread(target=self._wait, args=(key, rank, log), daemon=True).start()
+
+    def _spawn(self, action: Start, name: str) -> tuple[Rank, Path]:
+        job, own = self._place.job(action.grant.job), self._place.node(self._node) / name
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
         page = LeasePage.create(own / "lease", central=self._central)
+        command, where = launchers.prepare(action.grant.spec, job)
         log = job / f"rank-{action.rank}.log"
-        try:
-            command, where = launchers.prepare(grant.spec, job)
-        except (BloxError, OSError) as error:
-            self._ended(key, "failed", str(error))
-            return
+        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), *command]
         guard = subprocess.Popen(
-            [
-                sys.executable,
-                "-S",
-                "-E",
-                str(_GUARD),
-                str(self._lease_file),
-                str(log),
-                str(_LOG_BYTES),
-                *command,
-            ],
+            [sys.executable, "-S", "-E", str(_GUARD), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=where,
@@ -87,8 +84,7 @@ class Ranks:
             start_new_session=True,
             pass_fds=self._keep_open,
         )
-        self.running[key] = rank = Rank(guard, page, own)
-        threading.Thread(target=self._wait, args=(key, rank, log), daemon=True).start()
+        return Rank(guard, page, own), log
 
     def tell(self, key: Key, word: bytes) -> None:
         """`T`: pass SIGTERM on. `K`: kill."""
