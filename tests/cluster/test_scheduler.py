@@ -4,6 +4,7 @@ import pytest
 
 from blox.cluster.central.records import Job, LifeEntry, Policies, under
 from blox.cluster.central.scheduler import CentralScheduler
+from blox.cluster.central.views import policies_view
 from blox.cluster.protocol.messages import (
     Accepted,
     Ask,
@@ -376,6 +377,21 @@ def test_a_policy_that_raises_is_told_and_the_cluster_goes_on(cluster, tmp_path)
     cluster.ask(SetPolicies("q", scheduler="fifo"))
     cluster.until(9.0)
     assert cluster.scheduler.fault == ""
+
+
+def test_a_scheduler_starts_again_without_the_file_of_its_policy(cluster, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("from blox.schedulers.las import Las\n\n\nclass Mine(Las):\n    pass\n")
+    assert isinstance(cluster.ask(SetPolicies("p", scheduler=f"{mine}:Mine")), Accepted)
+    cluster.journal["memory"] = b"no pickle"
+    mine.unlink()
+    cluster.restart()
+    assert cluster.scheduler.policies.scheduler == "fifo"
+    assert "could not be built" in policies_view(cluster.scheduler, 0.0).fault
+    cluster.submit(1)
+    cluster.report("a")
+    cluster.until(6.0)
+    assert cluster.grants("a") == [(1, 1, (0,), False)]
 
 
 def test_metrics_that_jobs_push_reach_the_policies(cluster):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +29,12 @@ def client(directory: str | None) -> Client:
     from blox.cluster.api import Client
 
     return Client(directory)
+
+
+def absolute(spec: str) -> str:
+    """The spec of a policy for the scheduler: a file counts from here, not from where the scheduler runs."""
+    path, _, rest = spec.partition(".py:")
+    return f"{Path(path).resolve()}.py:{rest}" if rest else spec
 
 
 def need_grpc() -> None:

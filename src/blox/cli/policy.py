@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import AsJson, Directory, client, say_json
+from blox.cli.cluster_tables import AsJson, Directory, absolute, client, say_json
 from blox.cli.terminal import say
 
 
@@ -24,7 +24,7 @@ def policy(
     asked = client(cluster)
     if scheduler or admission or placement:
         asked.set_policies(
-            admission=_absolute(admission), scheduler=_absolute(scheduler), placement=_absolute(placement)
+            admission=absolute(admission), scheduler=absolute(scheduler), placement=absolute(placement)
         )
     view = asked.policies()
     if as_json:
@@ -33,12 +33,4 @@ def policy(
     say(f"scheduler {view.scheduler}, admission {view.admission}, placement {view.placement}")
     say(f"a round every {view.round_s:g} s; the cluster's time is {view.now_s:.0f} s")
     if view.fault:
-        say(f"the latest round failed, and what was decided before stays: {view.fault}")
-
-
-def _absolute(spec: str) -> str:
-    """A file counts from here, not from where the scheduler runs."""
-    from pathlib import Path
-
-    path, _, rest = spec.partition(".py:")
-    return f"{Path(path).resolve()}.py:{rest}" if rest else spec
+        say(view.fault)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import Directory, need_grpc
+from blox.cli.cluster_tables import Directory, absolute, need_grpc
 from blox.cli.terminal import say
 
 
@@ -55,7 +55,7 @@ def up(
         round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
     )
     place = Place.of(cluster)
-    policies = Policies(admission, scheduler, placement)
+    policies = Policies(absolute(admission), absolute(scheduler), absolute(placement))
     local.start(place, nodes, gpus, timing=timing, policies=policies, central=renewal == "central")
     say(f"up: {nodes} nodes x {gpus} GPU slots, {scheduler}, in {place.root}")
     say("next: blox submit --gpus 1 -- COMMAND, blox jobs, blox down")

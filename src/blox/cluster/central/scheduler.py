@@ -40,6 +40,7 @@ from blox.cluster.central.verdicts import Verdicts
 from blox.cluster.protocol.messages import Ask, Assignment, Grant, Message, Renewed, Report, Request
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
+from blox.errors import BloxError
 from blox.experiment.parts import policy_from_spec
 from blox.loop import execute_round
 from blox.manager import BloxManager
@@ -68,13 +69,14 @@ class CentralScheduler:
         self.stints = Stints(under(records, "stint/", Stint))
         self.ledger = Ledger(self.jobs, self.nodes, self.stints, records.get(MEMORY, b""))
         self.job_state = job_state_of(self.jobs, now, seed)
-        self.ledger.restore_memory(self.job_state)
+        self.notice = ""  # what could not be taken over from before the restart
+        self._restore_memory()
         self.cluster_state = cluster_state_of(self.nodes, self.jobs, self.stints)
         self.backend = ClusterBackend(self.jobs, self.nodes, self.stints, timing)
         self.verdicts, self.life = Verdicts(self.jobs), Life(self.backend.why)
         clock = Rounds(timing.round_s)
         self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
-        self.set_policies(one(records, POLICIES, Policies) or policies or Policies())
+        self._restore_policies(one(records, POLICIES, Policies) or policies or Policies())
         self.fault = ""  # what a policy did wrong in the latest round
         self._version = self.term.term << _TERM_BITS
         # After a restart nodes are given time to report before anything is decided.
@@ -124,6 +126,21 @@ class CentralScheduler:
         )
         self.policies = policies
         self._policies_changed = True
+
+    def _restore_memory(self) -> None:
+        """A memory that cannot be read, of another version of a policy, begins anew."""
+        try:
+            self.ledger.restore_memory(self.job_state)
+        except Exception as error:
+            self.notice = f"what policies remembered is lost: {type(error).__name__}: {error}"
+
+    def _restore_policies(self, policies: Policies) -> None:
+        """Where one cannot be built any more (its file is gone), FIFO rules until another is named."""
+        try:
+            self.set_policies(policies)
+        except BloxError as error:
+            self.set_policies(Policies())
+            self.notice = f"FIFO rules, for a policy could not be built: {error.text()}"
 
     def end(self, job: Job, why: str, now: float) -> None:
         """A job has ended, for good."""

@@ -64,7 +64,7 @@ class NodeView(msgspec.Struct, frozen=True):
 
 
 class PoliciesView(msgspec.Struct, frozen=True):
-    """`fault`: what a policy did wrong in the latest round."""
+    """`fault`: what a policy did wrong in the latest round, or what was lost at a restart."""
 
     admission: str
     scheduler: str
@@ -119,10 +119,10 @@ def nodes_view(scheduler: CentralScheduler) -> list[NodeView]:
 
 
 def policies_view(scheduler: CentralScheduler, now: float) -> PoliciesView:
-    own = scheduler.policies
-    return PoliciesView(
-        own.admission, own.scheduler, own.placement, now, scheduler.timing.round_s, scheduler.fault
-    )
+    own, fault = scheduler.policies, scheduler.notice
+    if scheduler.fault:
+        fault = f"the latest round failed, and what was decided before stays: {scheduler.fault}"
+    return PoliciesView(own.admission, own.scheduler, own.placement, now, scheduler.timing.round_s, fault)
 
 
 def _state(scheduler: CentralScheduler, job: Job) -> str:
