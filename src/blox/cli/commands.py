@@ -40,6 +40,7 @@ COMMANDS = {
     "policy": "Show or change the policies that rule the cluster.",
     "drain": "Take a node of the cluster out, or back in.",
     "down": "End the cluster on this machine.",
+    "replay": "Play a workload on a cluster of real processes, in scaled time.",
 }
 
 # typer's own errors, whichever way it carries click: usage errors and everything they derive from

@@ -38,7 +38,9 @@ class ClusterBackend:
 
     def __init__(self, jobs: Jobs, nodes: Nodes, stints: Stints, timing: Timing) -> None:
         self._jobs, self._nodes, self._stints, self._timing = jobs, nodes, stints, timing
-        self._done: list[int] = []  # rows whose work is done, that the manager has yet to learn of
+        self._done: dict[
+            int, float
+        ] = {}  # rows whose work is done, and when: the manager has yet to learn it
         self._interrupted: list[int] = []  # rows whose processes have ended although they should run
         self.why: dict[int, str] = {}  # what interrupted a row
         self.metrics: dict[int, dict[str, float]] = {}  # by job, since the last round
@@ -58,7 +60,7 @@ class ClusterBackend:
         if outcome == "done":
             self._stints.drop((job.job, job.commanded))  # it was to go on elsewhere
             job.commanded = 0
-            self._done.append(job.row)
+            self._done[job.row] = stint.ended_s
             return
         if outcome == "failed" and not stint.stopped:
             job.failures += 1
@@ -144,8 +146,10 @@ class ClusterBackend:
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._done:
             return NO_ROWS, 0.0
-        rows, self._done = np.array(sorted(self._done), dtype=np.int64), []
-        return rows, np.full(len(rows), job_state.now)
+        done, self._done = sorted(self._done.items()), {}
+        since = job_state.scalars.held_since  # a stint must not end before it begins
+        ends = [min(max(at, since[row]), job_state.now) for row, at in done]
+        return np.array([row for row, _ in done], dtype=np.int64), np.array(ends)
 
     def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:
         """Jobs whose processes ended although they should run: failed, killed, or out of contact too long."""

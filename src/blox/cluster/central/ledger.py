@@ -40,9 +40,9 @@ class Ledger:
         self._memory_changed = self._memory_changed or memory != self._memory
         self._memory = memory
 
-    def record(self, job: Job, what: str, now: float) -> None:
+    def record(self, job: Job, what: str, now: float, gpus: tuple[int, ...] = ()) -> None:
         """Adds an entry to the life of a job."""
-        self._life.append((life_key(job.job, job.life), encode(LifeEntry(now, what))))
+        self._life.append((life_key(job.job, job.life), encode(LifeEntry(now, what, gpus))))
         job.life += 1
         self._jobs.touch(job)
 

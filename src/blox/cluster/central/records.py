@@ -45,6 +45,7 @@ class Stint(msgspec.Struct):
     stopped: bool = False  # the scheduler has asked it to leave
     detail: str = ""
     started_s: float | None = None
+    ended_s: float = 0.0  # when the last process was known to have ended
     iteration: int = -1
     checkpoint: int = -1
 
@@ -109,10 +110,11 @@ class Term(msgspec.Struct):
 
 
 class LifeEntry(msgspec.Struct, frozen=True):
-    """Something that happened to a job."""
+    """Something that happened to a job; `gpus`: where it was placed, by the cluster's numbers."""
 
     at_s: float
     what: str
+    gpus: tuple[int, ...] = ()
 
 
 def job_key(job: int) -> str:

@@ -110,7 +110,7 @@ class CentralScheduler:
     def tick(self, now: float) -> Outputs:
         """A timer, at `wake_s` or whenever: nodes whose leases have run out, and the next round."""
         for node in self.nodes.expire(now):
-            self.stints.node_lost(node)
+            self.stints.node_lost(node, now)
         if now >= self._round_s:
             self._round_s = following(now, self.timing.round_s)
             self._round(now)
@@ -207,10 +207,10 @@ class CentralScheduler:
         except Exception as error:
             self.fault = f"{type(error).__name__}: {error}"
         noted, ends = self.life.take()
-        for row, what in noted:
-            self.ledger.record(self.jobs.by_row[row], what, now)
+        for row, what, gpus in noted:
+            self.ledger.record(self.jobs.by_row[row], what, now, gpus)
         for row, why in ends.items():
-            self.end(self.jobs.by_row[row], why, now)
+            self.end(self.jobs.by_row[row], why, float(self.job_state.columns.finish_s[row]))
         self.ledger.note_memory(self.job_state)
 
     def _finish(self, out: Outputs, now: float) -> Outputs:

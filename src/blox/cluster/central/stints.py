@@ -95,16 +95,16 @@ class Stints:
         for key, share in list(self._on_node.get(report.node, {}).items()):
             stint, part = self.all[key], told.get(key)
             if share.incarnation < report.incarnation:
-                self._end(stint, share, "lost")
+                self._end(stint, share, "lost", now)
             elif part is not None:
                 self._observe_part(stint, share, part, now)
             elif self._known_absent(share, report):
-                self._end(stint, share, "killed")
+                self._end(stint, share, "killed", now)
 
-    def node_lost(self, node: str) -> None:
+    def node_lost(self, node: str, now: float) -> None:
         """The lease of a node has run out: no process of it lives."""
         for key, share in list(self._on_node.get(node, {}).items()):
-            self._end(self.all[key], share, "lost")
+            self._end(self.all[key], share, "lost", now)
 
     def _known_absent(self, share: Share, report: Report) -> bool:
         """An assignment without the share was taken in: one with it, late on its way, will be refused."""
@@ -123,10 +123,10 @@ class Stints:
         if part.outcome == "failed":
             self.drop(stint.key)  # the ranks on other nodes cannot go on
         if not part.live:
-            self._end(stint, share, part.outcome or "killed")
+            self._end(stint, share, part.outcome or "killed", now)
 
-    def _end(self, stint: Stint, share: Share, outcome: Outcome) -> None:
-        share.outcome = outcome
+    def _end(self, stint: Stint, share: Share, outcome: Outcome, now: float) -> None:
+        share.outcome, stint.ended_s = outcome, now
         self.changed[stint.key] = stint
         self.unassigned.add(share.node)
         del self._on_node[share.node][stint.key]
