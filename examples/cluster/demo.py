@@ -20,7 +20,7 @@ def script(name, *arguments):
 
 with tempfile.TemporaryDirectory(prefix="blox-demo-") as directory:
     place = Place.of(directory)
-    cluster = local.start(place, 2, 2, timing=timing, policies=Policies(scheduler="fifo"))
+    cluster = local.start(place, 2, 2, timing=timing, policies=Policies(scheduler="fifo"), attached=True)
     print("up: 2 nodes x 2 GPU slots, FIFO")
     try:
         jobs = [cluster.submit(script("gang.py", "--epochs", "4"), gpus=3, name="gang")]

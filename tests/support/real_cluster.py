@@ -27,7 +27,7 @@ def python(script, *arguments):
 @contextmanager
 def real_cluster(directory, nodes=2, gpus=2, policies=None, timing=TIMING):
     place = Place.of(directory)
-    client = local.start(place, nodes, gpus, timing=timing, policies=policies or Policies())
+    client = local.start(place, nodes, gpus, timing=timing, policies=policies or Policies(), attached=True)
     try:
         yield client, place
     finally:

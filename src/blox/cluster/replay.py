@@ -50,7 +50,7 @@ def replay(experiment: Experiment, speedup: float, progress: Progress | None = N
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="blox-replay-") as directory:
         place = Place.of(directory)
-        client = local.start(place, nodes, gpus.pop(), timing=timing, policies=policies)
+        client = local.start(place, nodes, gpus.pop(), timing=timing, policies=policies, attached=True)
         try:
             begin_s = _next_round(client, timing.round_s)
             numbers = _submit_all(client, list(_jobs(prepared)), begin_s, speedup)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from blox.cluster.central.records import Policies
 from blox.cluster.central.scheduler import CentralScheduler
@@ -18,6 +18,8 @@ from blox.cluster.protocol.messages import SCHEDULER, Message, Outcome, Report
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
+
+T = TypeVar("T")
 
 
 class SchedulerHost:
@@ -55,12 +57,12 @@ class SchedulerHost:
 
     def _receive(self, message: Message, sender: str) -> None:
         if self.scheduler is not None:
-            self._carry_out(self.scheduler.receive(message, sender, self._world.now))
+            self._carry_out(_stepped(self.scheduler.receive, message, sender, self._world.now))
 
     def _tick(self, scheduler: CentralScheduler) -> None:
         if self.scheduler is scheduler:
             self._timer_s = math.inf
-            self._carry_out(scheduler.tick(self._world.now))
+            self._carry_out(_stepped(scheduler.tick, self._world.now))
 
     def _carry_out(self, out: Outputs) -> None:
         """Saves, then sends. A crash may come before, in between, or among the messages."""
@@ -84,6 +86,14 @@ class SchedulerHost:
         if self.scheduler is not None and scheduler.wake_s < self._timer_s:
             self._timer_s = scheduler.wake_s
             self._world.after(max(0.0, self._timer_s - self._world.now), self._tick, scheduler)
+
+
+def _stepped(act: Callable[..., T], *args: Any) -> T:
+    """The outputs of a machine. One that raises has broken down, which none ever should."""
+    try:
+        return act(*args)
+    except Exception as error:
+        raise Violation(f"a machine broke down: {type(error).__name__}: {error}") from error
 
 
 @dataclass
@@ -173,7 +183,7 @@ class NodeHost:
             self._inputs.append((act, args))
             return
         worker = self.worker
-        out = act(*args)
+        out = _stepped(act, *args)
         if out is not None:
             for address, message in out.sends:
                 self._network.send(self.name, address, message)

@@ -36,9 +36,13 @@ def start(
     timing: Timing,
     policies: Policies,
     central: bool = False,
+    attached: bool = False,
     patience_s: float = 60.0,
 ) -> Client:
-    """Starts a scheduler and worker managers, and waits until all of them answer."""
+    """Starts a scheduler and worker managers, and waits until all of them answer.
+
+    `attached`: they end with this process, whatever it dies of.
+    """
     if is_up(place) is not None:
         raise BloxError(
             "a cluster is up here already",
@@ -51,10 +55,11 @@ def start(
     arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
+    arguments += ["--attached"] if attached else []
     with open(place.root / "supervisor.log", "ab") as log:
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "blox.cluster.shell.supervisor", str(place.root), *arguments],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if attached else subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,

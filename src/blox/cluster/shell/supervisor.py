@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import IO
 
+from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
 
 _AGAIN_S = 0.5  # before a child that died is started again
@@ -63,6 +64,7 @@ def main() -> None:
     parser.add_argument("--timing", default="{}")
     parser.add_argument("--policies", default="{}")
     parser.add_argument("--central", action="store_true")
+    parser.add_argument("--attached", action="store_true", help="end when standard input does")
     options = parser.parse_args()
     place = Place.of(options.directory)
     logs = place.root / "logs"
@@ -84,6 +86,8 @@ def main() -> None:
     ending: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: ending.append(number))
     signal.signal(signal.SIGINT, lambda number, frame: ending.append(number))
+    if options.attached:
+        call_when_parent_ends(lambda: ending.append(0))
     while not ending:
         for child in children:
             child.look()
