@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from blox import BloxError, Experiment
+from blox import Allocation, BloxError, Experiment, Plan
 from blox.state.node_events import NodeEvent
 from support.by_hand import ByHand
 from support.traces import trace
@@ -57,6 +57,54 @@ def test_a_plan_that_changes_nothing_leaves_jobs_alone(by_hand):
     assert run.result().jobs["moves"].tolist() == [0]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "what"),
+    [
+        ({0: (0, 1), 1: (1, 2)}, "GPU 1 is given to job 'a' and job 'b'"),
+        ({0: (0, 0)}, "GPU 0 is given to job 'a' and job 'a'"),
+        ({0: (0, 4)}, "job 'a' gets GPU 4, and there are GPUs 0 to 3"),
+        ({0: (0, -1)}, "job 'a' gets GPU -1, and there are GPUs 0 to 3"),
+        ({0: (0,)}, "job 'a' gets 1 GPUs, and can use 2 to 2"),
+        ({2: (0, 1)}, "row 2 gets GPUs, and is no job"),
+    ],
+)
+def test_a_plan_that_cannot_be_carried_out_is_refused_whoever_made_it(by_hand, wanted, what):
+    run = by_hand("a,0,2,250 b,0,2,150")
+    run.begin()
+    with pytest.raises(BloxError) as stop:
+        run.end(wanted)
+    assert stop.value.what == what
+    assert stop.value.where == "at 0 s" and stop.value.fix
+
+
+@pytest.mark.parametrize("jobs", [2, 20])
+@pytest.mark.parametrize(
+    ("gpu", "words"),
+    [(0, "which is not free"), (99, "there are GPUs 0 to 31"), (-1, "there are GPUs 0 to 31")],
+)
+def test_changes_that_give_a_gpu_away_twice_are_refused(by_hand, jobs, gpu, words):
+    """As placements of our own build them: what is to change, for few jobs and for many."""
+    run = by_hand([f"{row},0,1,250" for row in range(jobs)], cluster="4x8")
+    gpus = np.arange(jobs)
+    gpus[-1] = gpu
+    run.begin()
+    plan = Plan(Allocation(np.arange(jobs), np.ones(jobs, dtype=np.int64), gpus))
+    with pytest.raises(BloxError, match=words) as stop:
+        run.manager.exec_jobs(plan, run.cluster_state, run.job_state)
+    assert f"gets GPU {gpu}, " in stop.value.what
+
+
+def test_gpus_of_a_node_that_is_down_are_not_given_away(by_hand):
+    run = by_hand("a,0,2,250", cluster="2x2")
+    run.begin()
+    run.cluster_state.set_node_up(1, False)
+    with pytest.raises(BloxError, match=r"job 'a' gets GPU 2 of .*, which is down"):
+        run.end({0: (2, 3)})
+    plan = Plan(Allocation(np.array([0]), np.array([2]), np.array([2, 3])))
+    with pytest.raises(BloxError, match="job 'a' gets GPU 2, which is not free"):
+        run.manager.exec_jobs(plan, run.cluster_state, run.job_state)
+
+
 def test_a_job_that_completes_within_a_round_frees_its_gpus_at_the_next(by_hand):
     run = by_hand("a,0,3,130 b,0,2,1000")
     run.round({0: (0, 1, 2)})
@@ -85,6 +133,18 @@ def test_a_job_that_completes_while_it_holds_no_gpu_frees_none(by_hand, monkeypa
     assert run.job_state.columns.finish_s[2] == 100 and run.job_state.active.tolist() == [0, 1]
     assert run.held == {0: (0, 1), 1: (2, 3)} and run.cluster_state.free_gpus == 0
     assert run.cluster_state.allocation.size == 2
+
+
+def test_a_job_that_reports_its_end_late_has_finished_when_it_gave_its_gpus_up(by_hand, monkeypatch):
+    """`a` was done at 150 s and says so after it was stopped at 200 s: it held its GPUs until then."""
+    run = by_hand("a,0,2,1000")
+    run.round({0: (0, 1)})
+    run.round({0: (0, 1)})
+    run.round({})
+    monkeypatch.setattr(run.backend, "completed", lambda *states: (np.array([0]), np.array([150.0])))
+    run.begin()
+    jobs = run.result().jobs
+    assert jobs["finish_s"].tolist() == [200] and jobs["run_s"].tolist() == [200]
 
 
 # -- the wait queue -----------------------------------------------------------------------------------------

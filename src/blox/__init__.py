@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from blox.errors import BloxError
+    from blox.experiment.parallel import run_all
     from blox.experiment.settings import Experiment
     from blox.manager import BloxManager
     from blox.registry import register
@@ -45,6 +46,7 @@ __all__ = [
     "difference",
     "interval",
     "register",
+    "run_all",
 ]
 
 # Names are fetched when they are first used, so that `blox --help` need not wait for numpy.
@@ -62,6 +64,7 @@ _HOMES = {
     "difference": "results.comparison",
     "interval": "results.comparison",
     "register": "registry",
+    "run_all": "experiment.parallel",
 }
 
 

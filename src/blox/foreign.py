@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from blox.containment import by_signal
 from blox.errors import BloxError
-from blox.registry import USER_MODULE
+from blox.user_modules import USER_MODULE
 
 
 def user_fault(error: BaseException) -> BloxError | None:
-    """The error as a BloxError with the file's line, if it came out of a user's file; None otherwise."""
+    """The error as a BloxError with the file's line, if it came out of a user's file; None otherwise.
+
+    What a signal raises there (Ctrl-C) is not the file's.
+    """
+    if by_signal(error):
+        return None
     place, trace = "", error.__traceback__
     while trace is not None:
         frame = trace.tb_frame

@@ -18,8 +18,10 @@ from blox.recording.recorder import Recorder
 from blox.registry import spec_of
 from blox.state import progress
 from blox.state.cluster import ClusterState
+from blox.state.holdings import NotFree
 from blox.state.jobs import JobState, scalar_index
 from blox.state.node_events import NodeEvent
+from blox.state.outcome import Misfit, job_named, misfit, unusable
 from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
@@ -118,6 +120,8 @@ class BloxManager:
             self.recorder.admitted(admitted)
             job_state.just_admitted = NO_ROWS
         job_state.just_finished = NO_ROWS
+        if plan.wanted is not None:
+            self._refuse(misfit(plan.wanted, cluster_state, job_state))
         self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
 
@@ -171,7 +175,15 @@ class BloxManager:
             self._launch(plan.launch, cluster_state, job_state)
         if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
-        cluster_state.holdings.apply(plan)
+        try:
+            cluster_state.holdings.apply(plan)
+        except NotFree as fault:
+            raise _not_free(fault, cluster_state, job_state) from None
+
+    def _refuse(self, fault: Misfit | None) -> None:
+        """Stops the run if a plan cannot be carried out."""
+        if fault is not None:
+            raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix)
 
     def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
         self.backend.suspend(rows, job_state)
@@ -179,6 +191,7 @@ class BloxManager:
         counter[scalar_index(rows)] += 1
 
     def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        self._refuse(unusable(grants.jobs, grants.counts, job_state))
         rate, anchor = self.backend.launch(grants, cluster_state, job_state)
         job_state.start(grants.jobs, grants.counts, rate, anchor)
 
@@ -231,13 +244,17 @@ class BloxManager:
         cluster_state: ClusterState,
         job_state: JobState,
     ) -> None:
-        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late."""
+        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late.
+
+        A job that reported late has finished when it gave its GPUs up, at the earliest.
+        """
         running = _which_run(rows, job_state)
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
-        elif running.any():
-            ends = at[running] if isinstance(at, np.ndarray) else at
-            self._take_off(rows[running], ends, cluster_state, job_state)
+        else:
+            at = np.where(running, at, np.maximum(at, job_state.columns.held_since.take(rows)))
+            if running.any():
+                self._take_off(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:
@@ -265,6 +282,15 @@ def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState
     if callable(reason):
         return [str(text) for text in reason(rows, job_state)]
     return [str(reason or spec_of(termination))] * len(rows)
+
+
+def _not_free(fault: NotFree, cluster_state: ClusterState, job_state: JobState) -> BloxError:
+    job, size = job_named(fault.row, job_state), len(cluster_state.gpu_node)
+    what = f"{job} gets GPU {fault.gpu}, which is not free"
+    if not 0 <= fault.gpu < size:
+        what = f"{job} gets GPU {fault.gpu}, and there are GPUs 0 to {size - 1}"
+    fix = "place jobs on free GPUs, or on those of jobs that give them up"
+    return BloxError(what, where=f"at {job_state.now:.12g} s", fix=fix)
 
 
 def _which_run(rows: Array, job_state: JobState) -> Array | None:

@@ -25,8 +25,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blox.containment import by_signal, contained
 from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
+from blox.user_modules import USER_MODULE, make_siblings_known
 
 T = TypeVar("T")
 
@@ -44,8 +46,6 @@ PACKAGES = {
     "failures": "blox.failures",
     "metric": "blox.measures",
 }
-
-USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
 
 _OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
 
@@ -182,12 +182,15 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     if isinstance(cls, types.FunctionType):
         return functools.partial(cls, **values) if values else cls
     try:
-        return cls(**values)
+        with contained():
+            return cls(**values)
     except BloxError as error:
         raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
     except (TypeError, ValueError) as error:
         raise BloxError(str(error), where=where) from None
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         file = Path(getattr(sys.modules.get(cls.__module__), "__file__", None) or cls.__module__)
         line = _line_in(error, file)
         raise BloxError(
@@ -286,11 +289,15 @@ def load_class(path: str, class_name: str, *, function: bool = False) -> type:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    make_siblings_known(file)
     try:
-        spec.loader.exec_module(module)
+        with contained():
+            spec.loader.exec_module(module)
     except BloxError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         line = _line_in(error, file)
         raise BloxError(
             f"the file cannot be imported: {type(error).__name__}: {error}",
@@ -452,8 +459,11 @@ def _entry_points(kind: str) -> dict[str, metadata.EntryPoint]:
 
 def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
     try:
-        cls = entry.load()
-    except (Exception, SystemExit) as error:
+        with contained():
+            cls = entry.load()
+    except BaseException as error:
+        if by_signal(error):
+            raise
         why = " ".join(f"{type(error).__name__}: {error}".split())
         raise BloxError(
             f"the installed part {name!r} cannot be loaded: {why}",

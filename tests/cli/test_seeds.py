@@ -230,3 +230,21 @@ def test_a_sweep_over_beliefs_shows_every_point_and_runs_once_what_cannot_differ
     assert command("sweep", *SMALL, *words, "--out", tmp_path / "s", "--no-report").code == 0
     assert len(list((tmp_path / "s" / "runs").iterdir())) == 6
     assert len(list(csv.DictReader((tmp_path / "s" / "means.csv").open()))) == 4
+
+
+def test_a_sweep_tells_the_best_at_each_point_and_how_far_it_is_from_the_baseline(command, tmp_path):
+    words = ["--load", "2,12", "--seeds", 3, "--scheduler", "fifo,las,srtf", "--no-report"]
+    workload = ["--workload", "gavel:multi=true,jobs=40", "--cluster", "4x4"]
+    answer = command("sweep", *workload, *words, "--baseline", "fifo", "--out", tmp_path / "s")
+    table = answer.out[answer.out.index("against fifo") :].splitlines()[1:]
+    assert "lowest average JCT" in table[0] and "not distinguishable from it" in table[0]
+    told = {line.split()[0]: line for line in table[2:4]}
+    with (tmp_path / "s" / "means.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for load in ("2", "12"):
+        here = {row["scheduler"]: row for row in rows if row["load"] == load}
+        least = min(here, key=lambda name: float(here[name]["avg_jct_s"]))
+        base, best = (float(here[name]["avg_jct_s"]) for name in ("fifo", least))
+        assert f"{(best - base) / 3600:+.1f} (".replace("-", "\u2212") in told[load]
+        others = [name for name, row in here.items() if row["avg_jct_s_is_distinguishable"] == "no"]
+        assert all(name.split(" ")[0] in told[load] for name in (least, *others)), (told[load], others)

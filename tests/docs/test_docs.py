@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import blox
@@ -44,6 +45,13 @@ def test_relative_links_lead_somewhere(page):
             assert anchor in anchors(target), f"{page.name}: {link}: no such heading"
 
 
+def one_core():
+    """Keeps a command on one core, so that it starts no further processes: small runs are quicker so."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[worker % len(cores)]})
+
+
 def shell(command, folder):
     """Runs a line as a reader would, in `folder`, with this environment's `blox` at hand."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -55,30 +63,52 @@ def shell(command, folder):
         capture_output=True,
         text=True,
         timeout=300,
+        preexec_fn=one_core,
     )
 
 
-def commands(page):
-    """The lines that a reader is told to type, in order, if they call blox."""
-    lines = [
-        line
-        for kind, text in FENCED.findall(page.read_text())
-        if kind == "console"
-        for line in text.splitlines()
-    ]
-    return [line[2:] for line in lines if line.startswith("$ blox ")]
+def blocks(text, kind):
+    return [content for found, content in FENCED.findall(text) if found == kind]
 
 
-def follow(page, folder):
-    """Saves the files that a page shows ("as `name.py`:") and types its commands; returns their output."""
-    text = page.read_text()
+def commands(text):
+    """The lines that a reader is told to type, in order, if they call blox or Python, with what is shown of
+    their output."""
+    found = []
+    for block in blocks(text, "console"):
+        for line in block.splitlines():
+            if line.startswith(("$ blox ", "$ python ")):
+                found.append((line[2:], []))
+            elif found and not line.startswith("$ "):
+                found[-1][1].append(line)
+    return found
+
+
+def section(text, heading):
+    """A page from a heading to the next one of its level."""
+    level = heading.split()[0]
+    begin = text.index(f"\n{heading}\n")
+    end = re.compile(rf"^#{{1,{len(level)}}} ", re.MULTILINE).search(text, begin + len(heading) + 2)
+    return text[begin : end.start() if end else None]
+
+
+def follow(text, folder, smaller=()):
+    """Saves the files that a page shows ("as `name.py`:") and types its commands; returns their output.
+
+    `smaller` are (words, other words) by which files and commands are made quicker.
+    """
+    text = text.read_text() if isinstance(text, Path) else text
     for name, content in re.findall(
-        r"as `(\w+\.py)`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+        r"as `([\w-]+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
     ):
+        for words, others in smaller:
+            content = content.replace(words, others)
         (folder / name).write_text(content)
     (folder / "examples").symlink_to(ROOT / "examples")
     typed = {}
-    for command in commands(page):
+    for command, _ in commands(text):
+        for words, others in smaller:
+            command = command.replace(words, others)
         done = shell(command, folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
@@ -86,8 +116,66 @@ def follow(page, folder):
     return typed
 
 
+def check_shown(page, typed):
+    """What a page shows of a command's output is what it prints, but for the last word of a line: speeds."""
+    for command, shown in commands(page.read_text()):
+        printed = {line.rstrip() for line in typed[command].splitlines()}
+        less_one = {line.rpartition(" ")[0].rstrip() for line in printed}
+        for line in shown:
+            known = line in printed or line.rpartition(" ")[0].rstrip() in less_one
+            assert known or line.strip() == "...", f"{page.name}: {command}\nprints no line\n{line}"
+
+
 def test_the_readme_can_be_followed(tmp_path):
-    assert follow(ROOT / "README.md", tmp_path)
+    """Its commands run; two of them are examples."""
+    typed = follow(
+        ROOT / "README.md", tmp_path, [("--window 100-200 --out", "--window 20-40 --no-report --out")]
+    )
+    assert len(list((tmp_path / "results" / "sweep" / "runs").glob("*/experiment.toml"))) == 18
+    assert len((tmp_path / "results" / "sweep" / "sweep.csv").read_text().splitlines()) == 19
+    experiment = next(text for command, text in typed.items() if "experiment.toml" in command)
+    assert "Over 501 jobs" in experiment
+
+
+def test_an_operator_chooses(tmp_path):
+    """On shorter logs, without pictures, and with fewer loads; the page shows the figures of the whole."""
+    page = (ROOT / "docs" / "choosing.md").read_text()
+    smaller = [
+        *((f"--jobs {count}", "--jobs 60") for count in (14000, 5000, 18000)),
+        *((f'"{log}.csv", "{log}.csv?scale=0.9",', f'"{log}.csv",') for log in ("research", "bursts")),
+        *((f'"{log}.csv", "{log}.csv?scale=0.8"', f'"{log}.csv"') for log in ("research", "bursts")),
+        *((f"{word} --out", f"{word} --no-report --out") for word in ("fifo", "gpus", "spread", "sigma=1")),
+    ]
+    typed = follow(page, tmp_path, smaller)
+    assert "valid, 3 jobs" in next(text for command, text in typed.items() if "validate" in command)
+    assert len(list((tmp_path / "results" / "study" / "runs").iterdir())) == 5 * 6
+    decided = typed["python decide.py | grep training"].splitlines()
+    shown = [line for block in blocks(page, "console") for line in block.splitlines() if " p95 wait" in line]
+    assert [line.split()[:2] for line in decided] == [line.split()[:2] for line in shown]
+
+
+def test_python_can_be_followed(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "python.md").read_text()
+    one, _, many = page.partition("## Many runs")
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(blocks(one, "python")), {"__name__": "page"})
+    printed = capsys.readouterr().out
+    assert printed.startswith("Result('las:by=time', jobs=120, finished=120")
+    assert re.search(r"(\d+) GPU hours, \1 in the summary", printed)
+    (tmp_path / "many.py").write_text(blocks(many, "python")[0])
+    done = shell("python many.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[:6]] == [
+        [name, seed] for name in ("fifo", "las") for seed in "123"
+    ]
+    assert done.stdout.count("Interval(") == 2
+    assert (tmp_path / "results" / "pictures" / "jct_cdf.svg").is_file()
+
+
+def test_generators_of_your_own_can_be_followed(tmp_path):
+    text = section((ROOT / "docs" / "workloads.md").read_text(), "### A generator of your own")
+    described, compared = follow(text, tmp_path).values()
+    assert "Night" in described and "Over 160 jobs in each run" in compared
 
 
 def test_the_page_on_failures_can_be_followed(tmp_path):
@@ -128,8 +216,7 @@ def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
 def test_a_newcomer_writes_a_policy(tmp_path):
     page = ROOT / "docs" / "writing-a-policy.md"
     typed = follow(page, tmp_path)
-    verbs = [command.split()[1] for command in typed]
-    assert {"check", "run", "compare"} <= set(verbs)
+    check_shown(page, typed)
     checked = {command: output for command, output in typed.items() if command.startswith("blox check")}
     faulty = [command for command in checked if command.endswith('$?"')]
     for command, output in checked.items():
@@ -138,9 +225,6 @@ def test_a_newcomer_writes_a_policy(tmp_path):
         else:
             assert ": conforms" in output, output
     assert len(faulty) == 1, "one policy of the page is faulty, to show what that looks like"
-    page_text = page.read_text()
-    shown = re.search(r"^\$ blox check \./ageing\.py:Ageing\n(.*?)^```", page_text, re.MULTILINE | re.DOTALL)
-    assert shown and shown[1].split() == checked["blox check ./ageing.py:Ageing"].split()
     for command, output in typed.items():
         if "--out " in command:
             out = tmp_path / command.split("--out ")[1].split()[0]
@@ -158,6 +242,14 @@ def test_a_newcomer_writes_a_policy(tmp_path):
     assert even["jct_s"].mean() < rigid["jct_s"].mean(), "it is better than running jobs as they ask"
     slower = even["run_s"] / rigid["run_s"]  # on fewer GPUs than a job asks for, not by its batch
     assert slower.max() < 5, sorted(slower)
+    capped, quota = (
+        read_jobs(tmp_path / "results" / "caps" / f"fifo-{name}" / "jobs.csv", 400)
+        for name in ("UserCap", "quota-user_jobs=4")
+    )
+    assert np.array_equal(capped["finish_s"], quota["finish_s"]), "the cap of the page is the built-in one"
+    ended = read_jobs(tmp_path / "results" / "converged" / "jobs.csv", 300)
+    early = ended["state"] == "ended early"
+    assert early.any() and set(ended["end_reason"][early].tolist()) == {"loss converged"}
     again = shell("blox run results/ageing/experiment.toml --out results/again", tmp_path)
     assert again.returncode == 0, again.stderr
     for name in ("jobs.csv", "summary.json", "experiment.toml"):
@@ -167,7 +259,7 @@ def test_a_newcomer_writes_a_policy(tmp_path):
 
 def test_uncertainty_can_be_followed_and_computed(tmp_path):
     page = ROOT / "docs" / "uncertainty.md"
-    typed = follow(page, tmp_path)
+    typed = follow(page, tmp_path, [(f"--seeds {n} --out", f"--seeds {n} --jobs 300 --out") for n in (3, 5)])
     assert all("Means of" in output for command, output in typed.items() if "--seeds" in command)
     assert (tmp_path / "results" / "las" / "intervals.json").is_file()
     (code,) = (text for kind, text in FENCED.findall(page.read_text()) if kind == "python")
@@ -269,5 +361,6 @@ def test_the_public_names_are_pinned():
         "difference",
         "interval",
         "register",
+        "run_all",
     ]
     assert all(hasattr(blox, name) for name in blox.__all__)

@@ -3,7 +3,7 @@
 import pytest
 
 from blox import BloxError, Experiment
-from blox.experiment.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_tasks
 from blox.experiment.sweep import Grid, finished_outcome, run_directory, run_name
 
 
@@ -63,7 +63,7 @@ def test_a_label_is_part_of_the_folder_and_does_not_run_anything_again(tmp_path)
         "as-it-was-constant-s0-"
     )
     task = Task(plain, run_directory(tmp_path, plain))
-    assert run_all([task], 1)[0].error is None
+    assert run_tasks([task], 1)[0].error is None
     again = Task(named, run_directory(tmp_path, named))
     assert again.directory == task.directory
     outcome = finished_outcome(again)

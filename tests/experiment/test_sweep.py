@@ -12,7 +12,7 @@ import pytest
 
 from blox import BloxError, Experiment
 from blox.disk.toml_text import to_toml
-from blox.experiment.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_tasks
 from blox.experiment.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
@@ -240,7 +240,7 @@ def test_all_specs_are_checked_before_the_first_run(command, tmp_path, monkeypat
 
 def test_outcomes_come_in_the_order_given():
     tasks = [Task(Experiment(workload="constant", jobs=n)) for n in (40, 1, 20, 3)]
-    outcomes = run_all(tasks, 2)
+    outcomes = run_tasks(tasks, 2)
     assert [outcome.result.summary["jobs"] for outcome in outcomes if outcome.result] == [40, 1, 20, 3]
 
 

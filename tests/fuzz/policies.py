@@ -1,6 +1,6 @@
 """Policies that answer nonsense: run behind the guard, as every policy from a file is.
 
-What a policy does to its process (ending it, looping, raising what no program catches) is not tried here.
+Some end the process, raise what no program catches, or sleep longer than they may.
 """
 
 from pathlib import Path
@@ -57,6 +57,29 @@ OTHERS = (
     "Schedule()", "Allocation(1, 2, 3)", "__import__('nothing')", "np.ones(3) + np.ones(4)",
     "job_state.columns.gpus.fill(1)", "setattr(job_state, 'now', 0)", "'x' * 10**6",
 )  # fmt: skip
+PINS = (
+    "{0: (0,)}", "{0: (0, 0)}", "{0: (-1,)}", "{0: (99999,)}", "{0: (0, 1, 2, 3)}",
+    "{0: (0, 1, 2, 3), 1: (4, 5)}",
+    "{0: (0, 1, 2, 3), 1: (0, 1)}", "{0: ()}", "{0: None}", "{0: 3}", "{0: 'ab'}", "{0: (0.5,)}",
+    "{0: (True,)}",
+    "{0: np.arange(4)}", "{0: np.array([0.0])}", "{0: [0, 1, 2, 3]}", "{0: (10**30,)}", "{9: (0,)}",
+    "{None: (0,)}",
+    "{'a': (0,)}", "{0.5: (0,)}", "[]", "()", "5", "'x'", "{}", "{np.int64(0): (0, 1, 2, 3)}",
+    "{int(r): tuple(range(int(g))) for r, g in zip(job_state.active, job_state.gpus)}",
+    "{int(r): (0,) for r in job_state.active}", "dict.fromkeys(job_state.active.tolist(), range(4))",
+)  # fmt: skip
+GRANTED = ("share_milli", "config", "cpu", "memory_gb", "share_group", "gpu_type")
+VALUES = (
+    "0", "-1", "-2", "1", "1000", "1001", "np.nan", "np.inf", "-np.inf", "1e300", "0.5", "'x'", "None",
+    "True", "10**18", "7",
+)  # fmt: skip
+HARM = (
+    "__import__('os')._exit(0)", "__import__('os')._exit(3)", "exec('raise KeyboardInterrupt')",
+    "exec('raise BaseException(1)')", "exec('raise GeneratorExit')", "__import__('sys').exit()",
+    "__import__('time').sleep(5)", "__import__('os').chdir('/')",
+    "job_state.columns.gpus.setflags(write=True)", "job_state.columns.submit_s.setflags(write=True)",
+    "[a.setflags(write=True) or a.fill(7) or a.setflags(write=False) for a in [job_state.columns.submit_s]]",
+)  # fmt: skip
 ATTRIBUTES = (
     "    stable_until = 5\n", "    stable_until = None\n", "    ignores_nodes = 'yes'\n",
     "    resizes = True\n", "    wakes_every_s = -1\n", "    wakes_every_s = 'x'\n",
@@ -80,6 +103,8 @@ def case(rng: Random, folder: Path) -> None:
         )
     answer = _answer(rng, kind)
     body += f"    def {VERBS[kind]}:\n"
+    if rng.random() < 0.05:
+        body += f"        {rng.choice(HARM)}\n"
     if rng.random() < 0.3:  # well at first
         body += f"        if job_state.now < 600:\n            return {_good(kind)}\n"
     (folder / "mine.py").write_text(f"{body}        return {answer}\n")
@@ -90,10 +115,19 @@ def case(rng: Random, folder: Path) -> None:
         "workload": str(trace),
         "cluster": "2x4",
         "max_rounds": 40,
+        "policy_timeout_s": 0.5,
     }
     if kind != "placement":
         settings["placement"] = rng.choice(("first-free", "consolidated", "count"))
     Experiment(**settings).run()  # type: ignore[arg-type]
+
+
+def _column(rng: Random, size: int | None = None) -> str:
+    """An array aligned with the active jobs, or of a size; some are not arrays."""
+    length = "len(job_state.active)" if size is None else str(size)
+    value = rng.choice(VALUES)
+    forms = (f"np.full({length}, {value})", f"np.array([{value}] * {length})", f"[{value}] * {length}")
+    return rng.choice(forms)
 
 
 def _good(kind: str) -> str:
@@ -114,8 +148,15 @@ def _answer(rng: Random, kind: str) -> str:
             f"Schedule({rows})", f"Schedule({rows}, ({keys},))", f"Schedule.ordered(job_state, {keys})",
             f"Schedule({rows}, {keys})", f"Schedule({rows}, (), {rng.choice(OTHERS)})",
             f"Schedule({rows}, gpus={rng.choice(COUNTS)})", f"Schedule({rows}, cpu={rng.choice(COUNTS)})",
+            f"Schedule({rows}, pinned={rng.choice(PINS)})",
+            f"Schedule(job_state.active, pinned={rng.choice(PINS)}, share_group={_column(rng)})",
+            f"Schedule(job_state.active, {rng.choice(GRANTED)}={_column(rng)})",
+            f"Schedule(job_state.active, {rng.choice(GRANTED)}={_column(rng)}, pinned={rng.choice(PINS)})",
         )  # fmt: skip
         return rng.choice(forms)
+    if kind == "placement" and rng.random() < 0.3:
+        whole = "schedule.jobs[:1], job_state.columns.gpus[schedule.jobs[:1]], np.arange(4)"
+        return f"Allocation({whole}, {rng.choice(GRANTED[:-1])}={_column(rng, 1)})"
     if kind == "placement":
         counts, gpus = rng.choice(COUNTS), rng.choice(GPUS)
         return rng.choice(

@@ -8,7 +8,7 @@ Pollux draws random numbers: its averages are held to the shipped ones (`make po
 import pytest
 
 from blox import Experiment
-from blox.experiment.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_tasks
 from support.goldens import WHOLE, check_cases, listed_cases, rows_of
 from support.places import SHARED
 
@@ -97,7 +97,7 @@ def test_pollux_is_as_good_as_what_was_shipped():
     asked = [(name, seed) for name in shipped for seed in SEEDS]
     tasks = [Task(experiment(name, seed, policy="pollux", interval=60)) for name, seed in asked]
     found: dict[str, list[float]] = {}
-    for (name, _), outcome in zip(asked, run_all(tasks, 2)):
+    for (name, _), outcome in zip(asked, run_tasks(tasks, 2)):
         assert outcome.result is not None, outcome.error
         found.setdefault(name, []).append(outcome.result.summary["avg_jct_s"])
     means = {name: sum(each) / len(each) for name, each in found.items()}

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
-from blox.experiment.parallel import Task, run_all
+from blox.experiment.parallel import Task, run_tasks
 from support.examples import examples
 from support.worlds import worlds
 
@@ -24,6 +24,6 @@ def test_same_seed_same_bytes_with_one_or_two_processes(tmp_path, several):
 def saved(several, folder: Path, processes):
     """Runs worlds and returns the bytes of the files that must not differ."""
     tasks = [Task(world.experiment(), folder / str(number)) for number, world in enumerate(several)]
-    for outcome in run_all(tasks, processes):
+    for outcome in run_tasks(tasks, processes):
         assert outcome.error is None, outcome.error
     return [[(task.directory / name).read_bytes() for name in FILES] for task in tasks]

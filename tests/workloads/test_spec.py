@@ -10,7 +10,7 @@ from blox.errors import BloxError
 from blox.registry import register
 from blox.workloads.readers.csv import Csv
 from blox.workloads.readers.philly import Philly
-from blox.workloads.spec import draw, workload_from_spec, workload_rng
+from blox.workloads.spec import draw, is_trace, workload_from_spec, workload_rng
 from blox.workloads.table import JobTable
 from blox.workloads.trace import Trace
 
@@ -163,3 +163,10 @@ def test_a_reader_from_elsewhere_needs_only_a_path_and_read(samples, monkeypatch
 
     trace = workload_from_spec(f"plain:{samples / 'ours.csv'}")
     assert len(trace.table) == 1 and len(trace.checksum) == 64
+
+
+def test_specs_that_name_a_trace():
+    traces = ("a.csv", "a.csv.gz?scale=0.5", "helios:log.csv", "philly:cluster_job_log?tenant=x", "./a=b.csv")
+    assert all(is_trace(spec) for spec in traces)
+    generators = ("philly", "philly:load=8", "./mine.py:Mine", "./mine.py:Mine:rate=2", "elastic:of=a.csv")
+    assert not any(is_trace(spec) for spec in generators)

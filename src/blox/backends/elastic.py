@@ -14,6 +14,7 @@ import numpy as np
 
 from blox.backends.adjusting import AdjustingSimulation
 from blox.backends.simulation import NONE_ENDED
+from blox.optional import declared
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -33,10 +34,6 @@ class Stages(NamedTuple):
 
 class StagedModel(Protocol):
     """A performance model that knows the stages of jobs."""
-
-    def check_jobs(self, jobs: JobTable) -> None:
-        """Raises BloxError for a job that it cannot run."""
-        ...
 
     def stages(
         self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
@@ -70,7 +67,8 @@ class ElasticSimulation(AdjustingSimulation):
         self._next_s = math.inf  # the earliest change of stage, or end
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
-        self._staged.check_jobs(jobs)
+        if check_jobs := declared(self._performance, "check_jobs"):
+            check_jobs(jobs)
         super()._learn(jobs, rows, job_state)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:

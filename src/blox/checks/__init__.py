@@ -13,12 +13,14 @@ from blox.checks.report import Finding, Report
 __all__ = ["Finding", "Report", "check", "guard", "is_foreign"]
 
 
-def check(policy: object, kind: str | None = None) -> Report:
+def check(policy: object, kind: str | None = None, timeout_s: float | None = None) -> Report:
     """Runs the conformance suite over a spec string, a policy class or a policy.
 
     `kind` (admission, scheduling, placement, termination) is needed only where it is not plain from the
-    name or the class. Raises BloxError if there is no such policy; what is wrong with one is in the Report.
+    name or the class. A decision may take `timeout_s` seconds (60 by default). Raises BloxError if there is
+    no such policy; what is wrong with one is in the Report.
     """
+    from blox.checks.suite import TIMEOUT_S
     from blox.checks.suite import check as run_suite
 
-    return run_suite(policy, kind)
+    return run_suite(policy, kind, TIMEOUT_S if timeout_s is None else timeout_s)

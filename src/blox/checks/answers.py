@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 
 from blox.checks.broken import Broken
+from blox.checks.grants import check_columns, pinned_allocation
 from blox.checks.kinds import KINDS, Kind
-from blox.state.cluster import WHOLE, ClusterState
+from blox.checks.values import first, kind_of, whole_numbers
+from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.outcome import job_named, misfit
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
-
-_COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
-_GRANTS = ("share_milli", "cpu", "memory_gb", "config", "share_group")
 
 
 def accepted(answer: Any, new_jobs: Array, job_state: JobState) -> Array:
     """Rows of the wait queue, each once."""
     rows = _rows(answer, KINDS["admission"])
     _each_once(rows, "accept() returns", job_state)
-    stranger = _first(rows, ~np.isin(rows, new_jobs))
+    stranger = first(rows, ~np.isin(rows, new_jobs))
     if stranger is not None:
         raise Broken(
-            f"accept() returns {_job(stranger, job_state)}, which is not in the wait queue",
+            f"accept() returns {job_named(stranger, job_state)}, which is not in the wait queue",
             fix="return a selection of the rows in new_jobs",
             rule="rows",
         )
@@ -49,7 +49,7 @@ def scheduled(answer: Any, job_state: JobState, cluster_state: ClusterState) -> 
     """Active jobs, each once; columns aligned; keys that can be ordered; grants that can be met."""
     if not isinstance(answer, Schedule):
         raise _wrong_type(answer, KINDS["scheduling"])
-    jobs = _whole_numbers(
+    jobs = whole_numbers(
         answer.jobs, "the Schedule's jobs", "give the rows of the jobs: job_state.active[...]"
     )
     if answer.jobs is not job_state.active:
@@ -57,22 +57,24 @@ def scheduled(answer: Any, job_state: JobState, cluster_state: ClusterState) -> 
         _all_active(jobs, "the Schedule lists", job_state, "list rows of job_state.active only")
     if not isinstance(answer.keys, tuple):
         raise Broken(
-            f"the Schedule's keys are {_kind_of(answer.keys)}, not a tuple of arrays",
+            f"the Schedule's keys are {kind_of(answer.keys)}, not a tuple of arrays",
             fix="write by=key, or by=(first_key, second_key)",
             rule="columns",
         )
     for name in ("strict", "preempt"):
         if not isinstance(getattr(answer, name), bool | np.bool_):
-            what = f"the Schedule's {name} is {_kind_of(getattr(answer, name))}, not True or False"
+            what = f"the Schedule's {name} is {kind_of(getattr(answer, name))}, not True or False"
             raise Broken(what, fix=f"write {name}=True or {name}=False", rule="answer")
     for number, key in enumerate(answer.keys):
         _orderable(key, number, jobs, job_state)
-    for name in _COLUMNS:
-        column = getattr(answer, name)
-        if column is not None:
-            _aligned(column, name, len(jobs))
+    check_columns(answer, jobs, job_state, cluster_state)
     if answer.gpus is not None:
         _possible_grants(answer.gpus, jobs, job_state, cluster_state)
+    if (pins := pinned_allocation(answer, job_state)) is not None:
+        _whole_gangs(pins, answer, job_state)
+        _usable(pins, cluster_state, job_state)
+        if not cluster_state.one_pool:
+            _right_types(pins, answer, cluster_state, job_state, rule="gpus")
     return answer
 
 
@@ -95,10 +97,10 @@ def placed(
         raise _wrong_type(answer, KINDS["placement"])
     advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
     jobs, counts, gpus = (
-        _whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
+        whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
         for name in ("jobs", "counts", "gpus")
     )
-    if len(jobs) != len(counts) or int(counts.sum()) != len(gpus):
+    if len(jobs) != len(counts) or int(counts.sum()) != len(gpus) or (counts < 0).any():
         raise Broken(
             f"the Allocation has {len(jobs)} jobs, {len(counts)} counts that add up to {int(counts.sum())}, "
             f"and {len(gpus)} GPU ids",
@@ -106,17 +108,14 @@ def placed(
             rule="columns",
         )
     _each_once(jobs, "the Allocation holds", job_state)
-    stranger = _first(jobs, ~np.isin(jobs, schedule.jobs))
+    stranger = first(jobs, ~np.isin(jobs, schedule.jobs))
     if stranger is not None:
         raise Broken(
-            f"{_job(stranger, job_state)} gets GPUs, and the schedule does not list it",
+            f"{job_named(stranger, job_state)} gets GPUs, and the schedule does not list it",
             fix="place jobs of schedule.jobs only; who is not listed gives up its GPUs",
             rule="rows",
         )
-    for name in _GRANTS:
-        column = getattr(answer, name)
-        if column is not None:
-            _aligned(column, name, len(jobs), "the Allocation's jobs")
+    check_columns(answer, jobs, job_state, cluster_state)
     _whole_gangs(answer, schedule, job_state)
     _usable(answer, cluster_state, job_state)
     if not one_pool:
@@ -174,33 +173,12 @@ def _rows(answer: Any, kind: Kind) -> Array:
 
 def _wrong_type(answer: Any, kind: Kind) -> Broken:
     return Broken(
-        f"{kind.verb}() returns {_kind_of(answer)}, not {kind.gives}", fix=kind.example, rule="answer"
+        f"{kind.verb}() returns {kind_of(answer)}, not {kind.gives}", fix=kind.example, rule="answer"
     )
 
 
-def _kind_of(answer: Any) -> str:
-    return "None" if answer is None else f"{type(answer).__name__} ({str(answer)[:40]})"
-
-
-def _whole_numbers(values: Any, name: str, fix: str) -> Array:
-    if (
-        not isinstance(values, np.ndarray)
-        or values.ndim != 1
-        or (len(values) and values.dtype.kind not in "iu")
-    ):
-        what = "a mask" if isinstance(values, np.ndarray) and values.dtype == bool else _kind_of(values)
-        raise Broken(f"{name} are {what}, not an array of whole numbers", fix=fix, rule="answer")
-    if values.dtype == np.uint64:
-        raise Broken(
-            f"{name} are uint64, which numpy does not mix with other whole numbers",
-            fix="convert them: .astype(np.int64)",
-            rule="answer",
-        )
-    return values
-
-
 def _each_once(rows: Array, verb: str, job_state: JobState) -> None:
-    unknown = _first(rows, (rows < 0) | (rows >= job_state.submitted))
+    unknown = first(rows, (rows < 0) | (rows >= job_state.submitted))
     if unknown is not None:
         known = f"only rows 0 to {job_state.submitted - 1} have" if job_state.submitted else "no job has"
         raise Broken(
@@ -209,18 +187,18 @@ def _each_once(rows: Array, verb: str, job_state: JobState) -> None:
             rule="rows",
         )
     found, times = np.unique(rows, return_counts=True)
-    twice = _first(found, times > 1)
+    twice = first(found, times > 1)
     if twice is not None:
         raise Broken(
-            f"{verb} {_job(twice, job_state)} more than once", fix="list every job once", rule="rows"
+            f"{verb} {job_named(twice, job_state)} more than once", fix="list every job once", rule="rows"
         )
 
 
 def _all_active(rows: Array, verb: str, job_state: JobState, fix: str) -> None:
-    stranger = _first(rows, ~np.isin(rows, job_state.active))
+    stranger = first(rows, ~np.isin(rows, job_state.active))
     if stranger is not None:
         raise Broken(
-            f"{verb} {_job(stranger, job_state)}, which is not active (admitted and unfinished)",
+            f"{verb} {job_named(stranger, job_state)}, which is not active (admitted and unfinished)",
             fix=fix,
             rule="rows",
         )
@@ -229,7 +207,7 @@ def _all_active(rows: Array, verb: str, job_state: JobState, fix: str) -> None:
 def _orderable(key: Any, number: int, jobs: Array, job_state: JobState) -> None:
     name = f"key {number + 1} of the Schedule"
     if not isinstance(key, np.ndarray) or key.dtype.kind not in "iufb":
-        what = f"an array of {key.dtype}" if isinstance(key, np.ndarray) else _kind_of(key)
+        what = f"an array of {key.dtype}" if isinstance(key, np.ndarray) else kind_of(key)
         raise Broken(
             f"{name} is {what}", fix="give an array of numbers, one per job; smallest first", rule="columns"
         )
@@ -241,37 +219,23 @@ def _orderable(key: Any, number: int, jobs: Array, job_state: JobState) -> None:
             rule="columns",
         )
     if key.dtype.kind == "f":
-        nowhere = _first(jobs, np.isnan(key))
+        nowhere = first(jobs, np.isnan(key))
         if nowhere is not None:
             raise Broken(
-                f"{name} is nan for {_job(nowhere, job_state)}: it has no place in the order",
+                f"{name} is nan for {job_named(nowhere, job_state)}: it has no place in the order",
                 fix="give a number where nothing is known: np.nan_to_num(key, nan=...)",
                 rule="columns",
             )
 
 
-def _aligned(column: Any, name: str, size: int, whose: str = "the Schedule's jobs") -> None:
-    if not isinstance(column, np.ndarray) or column.shape != (size,):
-        shape = (
-            f"the shape {column.shape}"
-            if isinstance(column, np.ndarray)
-            else f"the type {type(column).__name__}"
-        )
-        raise Broken(
-            f"the column {name!r} has {shape}, and there are {size} jobs",
-            fix=f"give an array aligned with {whose}, or leave it out",
-            rule="columns",
-        )
-
-
 def _possible_grants(gpus: Array, jobs: Array, job_state: JobState, cluster_state: ClusterState) -> None:
-    _whole_numbers(gpus, "the Schedule's gpus", "grant whole GPUs; share_milli says how much of each")
+    whole_numbers(gpus, "the Schedule's gpus", "grant whole GPUs; share_milli says how much of each")
     least, most = job_state.columns.min_gpus[jobs], job_state.columns.max_gpus[jobs]
     wrong = (gpus < np.maximum(1, least)) | (gpus > most)
     if wrong.any():
         index = int(np.argmax(wrong))
         raise Broken(
-            f"{_job(int(jobs[index]), job_state)} is granted {int(gpus[index])} GPUs, and can use "
+            f"{job_named(int(jobs[index]), job_state)} is granted {int(gpus[index])} GPUs, and can use "
             f"{int(least[index])} to {int(most[index])}",
             fix="grant between min_gpus and max_gpus; leave a job out of the Schedule to give it none",
             rule="gangs",
@@ -288,62 +252,24 @@ def _whole_gangs(wanted: Allocation, schedule: Schedule, job_state: JobState) ->
     if wrong.any():
         index = int(np.argmax(wrong))
         raise Broken(
-            f"{_job(int(wanted.jobs[index]), job_state)} gets {int(wanted.counts[index])} GPUs, "
+            f"{job_named(int(wanted.jobs[index]), job_state)} gets {int(wanted.counts[index])} GPUs, "
             f"and is granted {int(granted[index])}",
             fix="give a job all that it is granted (schedule.gpus, or else what it asks for), or nothing",
             rule="gangs",
         )
 
 
-def _kept_on_draining(wanted: Allocation, cluster_state: ClusterState) -> Array:
-    """Which of the wanted GPUs are on draining nodes and held by the same job already."""
-    draining = cluster_state.node_draining[cluster_state.gpu_node[wanted.gpus]]
-    now = cluster_state.allocation
-    owner = np.repeat(wanted.jobs, wanted.counts)
-    held = [gpu in now.gpus_of(job) for gpu, job in zip(wanted.gpus.tolist(), owner.tolist())]
-    kept: Array = draining & np.array(held, dtype=bool)
-    return kept
-
-
 def _usable(wanted: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-    gpus, size = wanted.gpus, len(cluster_state.gpu_node)
-    missing = _first(gpus, (gpus < 0) | (gpus >= size))
-    if missing is not None:
-        raise Broken(
-            f"{_owner(missing, wanted, job_state)} gets GPU {missing}, and there are GPUs 0 to {size - 1}",
-            fix="choose from cluster_state.free_ids()",
-            rule="gpus",
-        )
-    closed = ~cluster_state.node_up[cluster_state.gpu_node[gpus]]
-    if cluster_state.draining:
-        closed &= ~_kept_on_draining(wanted, cluster_state)
-    down = _first(gpus, closed)
-    if down is not None:
-        number = int(cluster_state.gpu_node[down])
-        node, state = cluster_state.node_name[number], cluster_state.node_state(number)
-        raise Broken(
-            f"{_owner(down, wanted, job_state)} gets GPU {down} of {node}, which is {state}",
-            fix="choose from cluster_state.free_ids(); cluster_state.node_up says which nodes are up",
-            rule="gpus",
-        )
-    if wanted.share_milli is None:
-        full = np.bincount(gpus, minlength=size) > 1
-    else:
-        held = np.bincount(gpus, weights=np.repeat(wanted.share_milli, wanted.counts), minlength=size)
-        full = held > WHOLE
-    if full.any():
-        gpu = int(np.argmax(full))
-        owners = np.repeat(wanted.jobs, wanted.counts)[gpus == gpu].tolist()
-        raise Broken(
-            f"GPU {gpu} is given to {' and '.join(_job(row, job_state) for row in owners[:2])}",
-            fix="a GPU goes to one job: take those that running jobs keep, and those already chosen, "
-            "out of the free ones",
-            rule="gpus",
-        )
+    if (fault := misfit(wanted, cluster_state, job_state)) is not None:
+        raise Broken(fault.what, fix=fault.fix, rule="gpus")
 
 
 def _right_types(
-    wanted: Allocation, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+    wanted: Allocation,
+    schedule: Schedule,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    rule: str = "types",
 ) -> None:
     if schedule.gpu_type is None and not job_state.typed:
         return
@@ -356,20 +282,9 @@ def _right_types(
         if asked.get(row, -1) >= 0:
             allowed = cluster_state.gpu_types[asked[row]]
         if allowed and not given <= set(allowed.split("|")):
+            kinds = " and ".join(sorted(given))
             raise Broken(
-                f"{_job(row, job_state)} gets {' and '.join(sorted(given))} GPUs, and may use {allowed} only",
+                f"{job_named(row, job_state)} gets {kinds} GPUs, and may use {allowed} only",
                 fix="look at schedule.gpu_type and job_state.columns.gpu_types; place_by_node() does it",
-                rule="types",
+                rule=rule,
             )
-
-
-def _owner(gpu: int, wanted: Allocation, job_state: JobState) -> str:
-    return _job(int(np.repeat(wanted.jobs, wanted.counts)[wanted.gpus == gpu][0]), job_state)
-
-
-def _job(row: int, job_state: JobState) -> str:
-    return f"job {job_state.columns.job_id[row]!r}"
-
-
-def _first(values: Array, wrong: Array) -> int | None:
-    return int(values[int(np.argmax(wrong))]) if wrong.any() else None

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from blox.checks import answers
 from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
 from blox.checks.said import SAID, wait_reasons
 from blox.checks.seal import REMEDY, seal
+from blox.containment import POLICY_TIMEOUT_S, ProcessEnd, TimeUp, by_signal, contained, time_limit
 from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
 from blox.registry import spec_of
@@ -28,27 +29,32 @@ from blox.state.plan import Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
+T = TypeVar("T")
+
 
 def is_foreign(policy: object) -> bool:
     """Whether a policy comes from a user's file or an installed package, and so wants a guard."""
     return not isinstance(policy, Guard) and type(policy).__module__.partition(".")[0] != "blox"
 
 
-def guard(kind: str, policy: Any) -> Any:
-    """`policy`, watched: the same verb, the same `stable_until` if it has one, the same attributes."""
-    return _GUARDS[kind_named(kind).name](kind_named(kind), policy)
+def guard(kind: str, policy: Any, timeout_s: float = POLICY_TIMEOUT_S) -> Any:
+    """`policy`, watched: the same verb, the same `stable_until` if it has one, the same attributes.
+
+    A decision may take `timeout_s` seconds.
+    """
+    return _GUARDS[kind_named(kind).name](kind_named(kind), policy, timeout_s)
 
 
 class Guard:
     """Passes a verb on to a policy and checks what comes back."""
 
-    def __init__(self, kind: Kind, policy: Any) -> None:
-        self.kind, self.policy = kind, policy
+    def __init__(self, kind: Kind, policy: Any, timeout_s: float) -> None:
+        self.kind, self.policy, self.timeout_s = kind, policy, timeout_s
         if declared(policy, "stable_until") is not None:
             self.stable_until = self._stable_until
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("kind", "policy", "stable_until") or name.startswith("__"):
+        if name in ("kind", "policy", "stable_until", "timeout_s") or name.startswith("__"):
             raise AttributeError(name)
         if name not in OPTIONAL:
             return getattr(self.policy, name)
@@ -68,10 +74,20 @@ class Guard:
     def _say(self, name: str, job_state: JobState) -> Any:
         """What an optional method returns at the end of a run."""
         answer = self._call(name, declared(self.policy, name), (job_state,), job_state, nullcontext())
+        return self.checked(name, job_state, SAID[name], answer, job_state)
+
+    def checked(
+        self, verb: str, job_state: JobState, check: Callable[..., T], *arguments: Any, **options: Any
+    ) -> T:
+        """What a check makes of an answer; an answer that cannot even be read breaks the contract too."""
         try:
-            return SAID[name](answer, job_state)
+            return check(*arguments, **options)
         except Broken as fault:
-            raise self.placed_fault(fault, name, job_state) from None
+            raise self.placed_fault(fault, verb, job_state) from None
+        except Exception as error:
+            what = f"what {verb}() returns cannot be read: {type(error).__name__}: {error}"
+            unread = Broken(what, fix=self.kind.example, rule="answer")
+            raise self.placed_fault(unread, verb, job_state) from None
 
     def _wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Any:
         """What the policy tells about rows that wait."""
@@ -92,7 +108,7 @@ class Guard:
     ) -> Any:
         policy = self.policy
         try:
-            with sealed:
+            with sealed, contained(), time_limit(self.timeout_s):
                 answer = method(*arguments)
             if inspect.iscoroutine(answer):
                 answer.close()  # or else Python complains of it as well
@@ -107,7 +123,9 @@ class Guard:
         except BloxError as error:  # of ours, that the policy has called wrongly
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             raise Broken(error.what, where=self.where(line, job_state), fix=error.fix, rule="runs") from None
-        except (Exception, SystemExit) as error:  # sys.exit() in a policy must not end us in silence
+        except BaseException as error:  # sys.exit() in a policy must not end us in silence
+            if by_signal(error):
+                raise
             line = line_of_error(error, policy) or line_of_verb(policy, verb)
             if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
                 raise Broken(
@@ -134,10 +152,7 @@ class Guard:
 
     def _stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         answer = self.ask("stable_until", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.stable(answer)
-        except Broken as fault:
-            raise self.placed_fault(fault, "stable_until", job_state) from None
+        return self.checked("stable_until", job_state, answers.stable, answer)
 
 
 class GuardedAdmission(Guard):
@@ -145,10 +160,7 @@ class GuardedAdmission(Guard):
 
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
         answer = self.ask("accept", job_state, cluster_state, new_jobs, cluster_state, job_state)
-        try:
-            return answers.accepted(answer, new_jobs, job_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "accept", job_state) from None
+        return self.checked("accept", job_state, answers.accepted, answer, new_jobs, job_state)
 
 
 class GuardedScheduling(Guard):
@@ -156,10 +168,7 @@ class GuardedScheduling(Guard):
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         answer = self.ask("schedule", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.scheduled(answer, job_state, cluster_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "schedule", job_state) from None
+        return self.checked("schedule", job_state, answers.scheduled, answer, job_state, cluster_state)
 
 
 class GuardedPlacement(Guard):
@@ -168,10 +177,9 @@ class GuardedPlacement(Guard):
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         answer = self.ask("place", job_state, cluster_state, schedule, cluster_state, job_state)
         one_pool = declared(self.policy, "ignores_nodes")
-        try:
-            return answers.placed(answer, schedule, cluster_state, job_state, one_pool=one_pool)
-        except Broken as fault:
-            raise self.placed_fault(fault, "place", job_state) from None
+        return self.checked(
+            "place", job_state, answers.placed, answer, schedule, cluster_state, job_state, one_pool=one_pool
+        )
 
 
 class GuardedTermination(Guard):
@@ -183,10 +191,7 @@ class GuardedTermination(Guard):
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
         answer = self.ask("terminate", job_state, cluster_state, job_state, cluster_state)
-        try:
-            return answers.terminated(answer, job_state)
-        except Broken as fault:
-            raise self.placed_fault(fault, "terminate", job_state) from None
+        return self.checked("terminate", job_state, answers.terminated, answer, job_state)
 
 
 _GUARDS: dict[str, type[Guard]] = {
@@ -206,6 +211,18 @@ def _told(error: BaseException, verb: str) -> Broken:
             f"{verb}() assigns to a frozen object: {error}",
             fix="a policy holds parameters only; what it remembers goes into job_state.memory(self, factory)",
             rule="pure",
+        )
+    if isinstance(error, TimeUp):
+        return Broken(
+            f"{verb}() gives {error}",
+            fix="let it end sooner, or give it more time: --policy-timeout SECONDS",
+            rule="time",
+        )
+    if isinstance(error, ProcessEnd):
+        return Broken(
+            f"{verb}() calls {error}, which would end the run",
+            fix="raise an error that says what is wrong",
+            rule="runs",
         )
     return Broken(
         f"{verb}() raises {type(error).__name__}: {error}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,9 +24,9 @@ _SCHEDULE = ("jobs", "gpus", "gpu_type", *_GRANTS)
 _ALLOCATION = ("jobs", "counts", "gpus", *_GRANTS)
 
 
-def probe(kind: str, policy: Any) -> Any:
+def probe(kind: str, policy: Any, timeout_s: float) -> Any:
     """`policy`, guarded, and asked on two forks of the state before it is asked on the state itself."""
-    watched = guard(kind, policy)
+    watched = guard(kind, policy, timeout_s)
     ask = watched.ask
 
     def ask_thrice(verb: str, job_state: JobState, cluster_state: ClusterState, *arguments: Any) -> Any:
@@ -102,12 +102,18 @@ def _in_the_fork(argument: Any, stand_ins: dict[int, Any], job_state: JobState, 
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, Schedule) and isinstance(other, Schedule):
-        flags = (one.strict, one.preempt, one.pinned) == (other.strict, other.preempt, other.pinned)
+        flags = all(_equal(getattr(one, n), getattr(other, n)) for n in ("strict", "preempt"))
+        flags = flags and _equal(_pins(one), _pins(other))
         keys = len(one.keys) == len(other.keys) and all(map(_equal, one.keys, other.keys))
         return flags and keys and all(_equal(getattr(one, n), getattr(other, n)) for n in _SCHEDULE)
     if isinstance(one, Allocation) and isinstance(other, Allocation):
         return all(_equal(getattr(one, n), getattr(other, n)) for n in _ALLOCATION)
     return type(one) is type(other) and _equal(one, other)
+
+
+def _pins(schedule: Schedule) -> Any:
+    pinned = schedule.pinned
+    return dict(pinned.items()) if isinstance(pinned, Mapping) else pinned
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -137,6 +143,7 @@ def _pieces(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(one, Schedule) and isinstance(other, Schedule):
         yield from (("the keys", *pair) for pair in zip(one.keys, other.keys))
         yield "keys, in number", len(one.keys), len(other.keys)
+        yield "pins", _pins(one), _pins(other)
     names = (*_SCHEDULE, "strict", "preempt") if isinstance(one, Schedule) else _ALLOCATION
     for name in names:
         yield name, getattr(one, name, None), getattr(other, name, None)

@@ -152,12 +152,13 @@ def _with_columns(jobs: JobTable, names: tuple[str, ...]) -> JobTable:
 
 def scenarios(kind: str) -> list[Scenario]:
     """The cases for policies of a kind."""
-    return [case for case in _all() if not case.kinds or kind in case.kinds]
+    cases = (*_steady_clusters(), *_changing_clusters(), *_special_schedules())
+    return [case for case in cases if not case.kinds or kind in case.kinds]
 
 
-def _all() -> list[Scenario]:
-    four = _cluster(4, 4, 4)
-    crowd = _random_jobs(24, seed=2, sizes=(1, 1, 2, 4, 8), within_s=3000)
+def _steady_clusters() -> list[Scenario]:
+    """Few jobs and many, equal and uneven, on clusters that stay as they are."""
+    four, crowd = _cluster(4, 4, 4), _crowd()
     uneven = _random_jobs(18, seed=3, sizes=(1, 2, 3, 4, 8, 12, 16), within_s=2000)
     types = np.array(["v100", "p100", "", "v100|p100"], dtype=object)
     typed = {
@@ -165,7 +166,6 @@ def _all() -> list[Scenario]:
         "gpu_types": types[np.arange(16) % 4],
     }
     by_type = (*_cluster(4, 4, kind="v100"), *_cluster(8, kind="p100", first=2))
-    bounds = {"gpus": np.full(10, 4), "min_gpus": np.full(10, 2), "max_gpus": np.full(10, 8)}
     return [
         Scenario("one job on an idle cluster", _table(_random_jobs(1, seed=0, sizes=(2,), within_s=1)), four),
         Scenario(
@@ -198,6 +198,14 @@ def _all() -> list[Scenario]:
             performance=Table(),
             belief_factor=3.0,
         ),
+        Scenario("jobs that may use some GPU types only", _table(typed), by_type),
+    ]
+
+
+def _changing_clusters() -> list[Scenario]:
+    """Nodes that fail, come back, and are drained."""
+    four, crowd = _cluster(4, 4, 4), _crowd()
+    return [
         Scenario(
             "a node that fails and comes back",
             _table(crowd),
@@ -225,7 +233,14 @@ def _all() -> list[Scenario]:
                 NodeEvent(7000.0, 1, "up"),
             ),
         ),
-        Scenario("jobs that may use some GPU types only", _table(typed), by_type),
+    ]
+
+
+def _special_schedules() -> list[Scenario]:
+    """Schedules that few policies make, for placements."""
+    four = _cluster(4, 4, 4)
+    bounds = {"gpus": np.full(10, 4), "min_gpus": np.full(10, 2), "max_gpus": np.full(10, 8)}
+    return [
         Scenario(
             "a schedule that resizes jobs",
             _table(
@@ -236,9 +251,14 @@ def _all() -> list[Scenario]:
             kinds=("placement",),
         ),
         Scenario(
-            "a schedule that leaves jobs out", _table(crowd), four, scheduler=Turns(), kinds=("placement",)
+            "a schedule that leaves jobs out", _table(_crowd()), four, scheduler=Turns(), kinds=("placement",)
         ),
     ]
+
+
+def _crowd() -> dict[str, Any]:
+    """Twice as many jobs as 12 GPUs can take."""
+    return _random_jobs(24, seed=2, sizes=(1, 1, 2, 4, 8), within_s=3000)
 
 
 def _cluster(*gpus: int, kind: str = "gpu", first: int = 0) -> tuple[Node, ...]:

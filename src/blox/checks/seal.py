@@ -104,9 +104,12 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         yield
     finally:
         job_state.__class__ = usual
+        opened = any(array.flags.writeable for array in locked)
         locked.sort(key=_is_view)  # a view can be written to only when its base can
         for array in locked:
             array.setflags(write=True)
+    if opened:
+        raise Broken("makes the arrays of the state writeable", fix=REMEDY, rule="pure")
     for name, owner, attributes in before:
         _compare(name, owner, attributes)
     if holdings.revision != revision:

@@ -32,18 +32,20 @@ _ROWS = {
 # Rules about what stands in an answer: who breaks one of them has returned an answer of the right type.
 _CONTENT = frozenset(("rows", "columns", "gangs", "gpus", "types"))
 
+TIMEOUT_S = 60.0  # for a decision in a small case
+
 # How an answer that kept every rule was got: from a guard, or from a probe, which compares several.
 _GUARDED, _PROBED = "guarded", "probed"
 
 
-def check(policy: object, kind: str | None = None) -> Report:
+def check(policy: object, kind: str | None = None, timeout_s: float = TIMEOUT_S) -> Report:
     """The findings about a policy; see `blox.checks.check`."""
     subject = find(policy, kind)
     faults = _static_faults(subject)
     tried = subject.policy is not None and "verb" not in faults and _malformed(subject) is None
     valid: set[str] = set()
     if tried:
-        faults = _faults_in_runs(subject, valid) | faults
+        faults = _faults_in_runs(subject, valid, timeout_s) | faults
     return Report(subject.label, subject.kind.name, tuple(_findings(subject, faults, tried, valid)))
 
 
@@ -56,6 +58,7 @@ def _claims(kind: Kind) -> dict[str, str]:
         "verb": f"has {kind.call}",
         "optional": "optional attributes are spelt right and of the right form",
         "runs": "raises nothing",
+        "time": "answers in time",
         "answer": f"returns {kind.gives}",
         "rows": _ROWS[kind.name],
     }
@@ -63,6 +66,7 @@ def _claims(kind: Kind) -> dict[str, str]:
         claims |= {
             "columns": "aligns its columns, and every key is a number",
             "gangs": "grants what a job can use",
+            "gpus": "pins no GPU twice, and none that is missing, down or of another type",
         }
     if kind.name == "placement":
         claims |= {
@@ -82,8 +86,10 @@ def _claims(kind: Kind) -> dict[str, str]:
 
 
 def _findings(subject: Subject, faults: dict[str, Broken], tried: bool, valid: set[str]) -> Iterator[Finding]:
-    stopped = not faults.keys().isdisjoint(_CONTENT | {"runs", "answer", "pure"})
-    for rule, claim in _claims(subject.kind).items():
+    stopped = not faults.keys().isdisjoint(_CONTENT | {"runs", "time", "answer", "pure"})
+    claims = _claims(subject.kind)
+    assert faults.keys() <= claims.keys(), "a fault that no claim names would not be told"
+    for rule, claim in claims.items():
         fault = faults.get(rule)
         if fault is not None:
             yield Finding(rule, claim, False, fault.what, fault.where, fault.fix)
@@ -170,28 +176,33 @@ def _malformed(subject: Subject) -> Broken | None:
     return None
 
 
-def _faults_in_runs(subject: Subject, valid: set[str]) -> dict[str, Broken]:
-    """The first fault against each rule, over all scenarios; adds to `valid` how valid answers were got."""
+def _faults_in_runs(subject: Subject, valid: set[str], timeout_s: float) -> dict[str, Broken]:
+    """The first fault against each rule, over all scenarios; adds to `valid` how valid answers were got.
+
+    A policy that does not answer in time is tried no further.
+    """
     faults: dict[str, Broken] = {}
     for case in scenarios(subject.kind.name):
-        for fault in _faults_in(case, subject.kind, subject.policy, valid):
+        for fault in _faults_in(case, subject.kind, subject.policy, valid, timeout_s):
             faults.setdefault(fault.rule, fault)
+        if "time" in faults:
+            break
     return faults
 
 
-def _faults_in(case: Scenario, of: Kind, policy: Any, valid: set[str]) -> Iterator[Broken]:
+def _faults_in(case: Scenario, of: Kind, policy: Any, valid: set[str], timeout_s: float) -> Iterator[Broken]:
     kind, scene = of.name, f"scenario: {case.name}"
     probed = executed = passed_over = None
     try:
         try:
-            probed = case.run(kind, _noting(probe(kind, policy), of, valid, _PROBED), skip=False)
+            probed = case.run(kind, _noting(probe(kind, policy, timeout_s), of, valid, _PROBED), skip=False)
         except Broken as fault:
             yield fault.at(f"{fault.where} ({scene})")
             if fault.rule not in ("deterministic", "fork"):
                 return
-        executed = case.run(kind, _noting(guard(kind, policy), of, valid, _GUARDED), skip=False)
+        executed = case.run(kind, _noting(guard(kind, policy, timeout_s), of, valid, _GUARDED), skip=False)
         if declared(policy, "stable_until") is not None:
-            passed_over = case.run(kind, guard(kind, policy), skip=True)
+            passed_over = case.run(kind, guard(kind, policy, timeout_s), skip=True)
     except Broken as fault:
         yield fault.at(f"{fault.where} ({scene})")
     except BloxError as error:

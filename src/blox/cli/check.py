@@ -18,6 +18,9 @@ def check(
         str | None,
         typer.Option(help="admission, scheduling, placement or termination, where it is not plain."),
     ] = None,
+    policy_timeout: Annotated[
+        float, typer.Option(help="Seconds that one decision may take.", metavar="SECONDS")
+    ] = 60.0,
     everything: Annotated[bool, typer.Option("--all", help="Check every policy that is registered.")] = False,
 ) -> None:
     """Check policies against their contract and say in words what is wrong.
@@ -28,6 +31,7 @@ def check(
     from blox.checks import check as run_checks
     from blox.checks.find import registered
     from blox.cli.show import note_broken
+    from blox.experiment.parts import check_timeout
 
     wanted: list[tuple[str, str | None]] = [(spec, kind) for spec in policies or ()]
     if everything:
@@ -38,7 +42,10 @@ def check(
         raise BloxError(
             "no policy is given", where="blox check", fix="name one (las, ./mine.py:Mine), or --all"
         )
-    conforms = [_show(run_checks(spec, of_kind), brief=len(wanted) > 1) for spec, of_kind in wanted]
+    check_timeout(policy_timeout, where="--policy-timeout")
+    conforms = [
+        _show(run_checks(spec, of_kind, policy_timeout), brief=len(wanted) > 1) for spec, of_kind in wanted
+    ]
     if not all(conforms):
         raise typer.Exit(1)
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from blox.cli import figures, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from blox.experiment.parallel import Outcome
+    from blox.experiment.sweep import Grid
+    from blox.report.run import Run
+    from blox.results.comparison import Comparison
 
 USUAL = ("fifo", "srtf", "las")  # compared where no scheduler is named
 
@@ -28,6 +38,7 @@ def compare(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
@@ -51,30 +62,14 @@ def compare(
         "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
         "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
-        "power": power, "metrics": figures.joined(metric),
+        "power": power, "metrics": figures.joined(metric), "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     several = {
         "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
         "compat": compat,
     }  # fmt: skip
-    from blox.cli.grids import (
-        finished_cases,
-        folder_of_runs,
-        grid_from,
-        keeping_finished,
-        names_of,
-        note_same_runs,
-        run_cases,
-        tell_failed,
-    )
+    from blox.cli.grids import folder_of_runs, grid_from, tell_failed
     from blox.cli.show import show_runs, written
-    from blox.disk.toml_text import to_toml
-    from blox.experiment.cases import cases_of
-    from blox.experiment.same_apps import same_apps
-    from blox.experiment.sweep import check_all, slug
-    from blox.report.means_csv import comparison_csv
-    from blox.results.comparison import Comparison
-    from blox.results.files import write_text
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
         tables = figures.Tables.of(by, table)
@@ -87,29 +82,44 @@ def compare(
             seeds=seeds,
             ignore_checksum=ignore_checksum,
         )
-        experiments = same_apps(grid.experiments())
-        check_all(experiments)
-        tables.check(experiments)
-        cases = cases_of(experiments)
-        names = names_of([case.experiment for case in cases])
-        if out is not None:
-            cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
-        note_same_runs(experiments, cases)
-        with keeping_finished(
-            [task for case in cases for task in case.tasks()], "give the same command again"
-        ):
-            outcomes = run_cases(cases, names, processes)
-        runs = Comparison(finished_cases(cases, outcomes))
-        if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
-            write_text(out / "compare.toml", to_toml(grid.to_table()))
-            write_text(out / "compare.csv", comparison_csv(runs))
-            if report:
-                from blox.report.page import write_report
-
-                write_report(out / "report.html", runs, by=tables.by)
+        runs, outcomes = _run_grid(grid, out, report, processes, tables)
     if runs:
         show_runs(runs)
         tables.show(runs)
     if out is not None and runs:
         written(out, report)
-    tell_failed([outcome for each in outcomes for outcome in each])
+    tell_failed(outcomes)
+
+
+def _run_grid(
+    grid: Grid, out: Path | None, report: bool, processes: int | None, tables: figures.Tables
+) -> tuple[Comparison[Run], list[Outcome]]:
+    """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
+    from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
+    from blox.disk.toml_text import to_toml
+    from blox.experiment.cases import cases_of
+    from blox.experiment.same_apps import same_apps
+    from blox.experiment.sweep import check_all, slug
+    from blox.report.means_csv import comparison_csv
+    from blox.results.comparison import Comparison
+    from blox.results.files import write_text
+
+    experiments = same_apps(grid.experiments())
+    check_all(experiments)
+    tables.check(experiments)
+    cases = cases_of(experiments)
+    names = names_of([case.experiment for case in cases])
+    if out is not None:
+        cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
+    note_same_runs(experiments, cases)
+    with keeping_finished([task for case in cases for task in case.tasks()], "give the same command again"):
+        outcomes = run_cases(cases, names, processes)
+    runs: Comparison[Run] = Comparison(finished_cases(cases, outcomes))
+    if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
+        write_text(out / "compare.toml", to_toml(grid.to_table()))
+        write_text(out / "compare.csv", comparison_csv(runs))
+        if report:
+            from blox.report.page import write_report
+
+            write_report(out / "report.html", runs, by=tables.by)
+    return runs, [outcome for each in outcomes for outcome in each]

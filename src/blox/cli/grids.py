@@ -16,7 +16,7 @@ from blox.cli.progress import ManyRuns
 from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.cases import Case
-from blox.experiment.parallel import Outcome, Task, cores, run_all
+from blox.experiment.parallel import Outcome, Task, cores, run_tasks
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
 from blox.results.place import check_target, claimed_folder
@@ -110,12 +110,12 @@ def names_of(experiments: Sequence[Experiment]) -> list[str]:
     return unique
 
 
-def run_tasks(
+def run_watched(
     tasks: Sequence[Task], names: Sequence[str], processes: int | None, finished: int = 0
 ) -> list[Outcome]:
     """Runs them with progress; `finished` runs need not be run any more."""
     with ManyRuns(list(names), finished) as watcher:
-        return run_all(tasks, processes or cores(), watcher)
+        return run_tasks(tasks, processes or cores(), watcher)
 
 
 def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | None) -> list[Outcome]:
@@ -125,7 +125,7 @@ def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | N
     check_targets(list(left))
     if known:
         say(f"{len(known)} of {len(tasks)} runs were finished before", to_stderr=True)
-    ended = dict(zip(left, run_tasks(list(left), list(left.values()), processes, len(known))))
+    ended = dict(zip(left, run_watched(list(left), list(left.values()), processes, len(known))))
     return [known.get(task) or ended[task] for task in tasks]
 
 

@@ -35,6 +35,12 @@ class _Stop:
             raise KeyboardInterrupt
 
 
+def _terminate(*_: object) -> None:
+    """Unwinds like Ctrl-C, so that worker processes are stopped and drafts removed; a second one kills."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.exit(143)
+
+
 def _interrupt_soon() -> None:
     time.sleep(0.005)
     _thread.interrupt_main()
@@ -45,8 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = _Stop()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background of a shell
         signal.signal(signal.SIGINT, stop)
-    # Unwinds like Ctrl-C, so that worker processes are stopped and drafts removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         from blox.cli.terminal import print_what_can_be_shown
 
@@ -95,7 +100,7 @@ def answer(arguments: Sequence[str]) -> int:
         if (refused := refusal(error)) is None:
             raise
         return commands.fail(refused.text())
-    except Exception as error:
+    except BaseException as error:
         from blox.foreign import user_fault
 
         if (fault := user_fault(error)) is None:

@@ -41,6 +41,7 @@ APPS = "Whose fairness is measured: jobs with the same group, user, tenant or mo
 BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
 SPEEDUP = "Short for --backend process:speedup=FACTOR."
 PRICES = "What a GPU costs per hour: 2.5, or v100=2.5,k80=0.45."
+POLICY_TIMEOUT = "Stop where a policy of your own takes longer to decide; 300 by default."
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
 METRIC = "Also work out: evenness, waited-over:hours=1, ./mine.py:function. See `blox policies metric`."
 BY = "Also show figures by this column of jobs: gpus, tenant, user, model, job_type, ... or your own."
@@ -71,6 +72,12 @@ Seeds = Annotated[
     typer.Option(min=1, help=SEEDS, rich_help_panel=_TIME, metavar="N", show_default=False),
 ]
 MaxRounds = Annotated[int | None, typer.Option(help=MAX_ROUNDS, rich_help_panel=_TIME, metavar="N")]
+PolicyTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--policy-timeout", help=POLICY_TIMEOUT, rich_help_panel=_TIME, metavar="SECONDS", show_default=False
+    ),
+]
 Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME)]
 Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]

@@ -72,7 +72,7 @@ def _list(console: Console, known: dict[str, Figure]) -> None:
 
 def _one(console: Console, name: str, out: Path, setting: Setting, processes: int | None) -> str:
     """Runs one figure with progress, and shows what came out; answers with the word of the verdict."""
-    from blox.cli.grids import folder_of_runs, run_tasks, tell_failed
+    from blox.cli.grids import folder_of_runs, run_watched, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.reproduce import figure_called
     from blox.reproduce.runner import FILES, RunsFailed
@@ -84,7 +84,7 @@ def _one(console: Console, name: str, out: Path, setting: Setting, processes: in
         for word, text in (("claim", figure.claim), ("setup", figure.setup(setting))):
             _labelled(console, word, text)
         try:
-            finding = ask(name, out, setting, lambda *runs: run_tasks(runs[0], runs[1], processes, runs[2]))
+            finding = ask(name, out, setting, lambda *runs: run_watched(runs[0], runs[1], processes, runs[2]))
         except RunsFailed as failed:
             tell_failed(failed.outcomes)
             raise

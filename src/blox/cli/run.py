@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blox.experiment.prepared import Prepared
     from blox.results.result import Result
 
@@ -32,6 +34,7 @@ def run(
     seeds: options.Seeds = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     backend: options.Backend = None,
     speedup: options.Speedup = None,
     prices: options.Prices = None,
@@ -57,14 +60,10 @@ def run(
         "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
         "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
         "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "label": label,
+        "power": power, "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
     }  # fmt: skip
-    from contextlib import nullcontext
-
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.cli.show import show_runs, written
     from blox.errors import BloxError
-    from blox.results.place import claimed
 
     if report and out is None:
         raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
@@ -87,6 +86,26 @@ def run(
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
+    result = _run_and_show(prepared, speedup, out, report, tables, trace_decisions=trace_decisions)
+    if experiment is not None and not any(value is not None for value in settings.values()):
+        note_other_jobs(experiment, result.experiment)
+
+
+def _run_and_show(
+    prepared: Prepared,
+    speedup: float | None,
+    out: Path | None,
+    report: bool,
+    tables: figures.Tables,
+    *,
+    trace_decisions: bool,
+) -> Result:
+    """Runs one experiment, saves it where `out` says so, and prints its figures."""
+    from contextlib import nullcontext
+
+    from blox.cli.show import show_runs, written
+    from blox.results.place import claimed
+
     with nullcontext() if out is None else claimed(out) as claim:
         result = _run(prepared, speedup, trace_decisions=trace_decisions)
         if claim is not None:  # before anything is printed: a reader of the output may close it
@@ -97,10 +116,9 @@ def run(
                 write_report(claim.place / "report.html", [result], by=tables.by)
     show_runs([result])
     tables.show([result])
-    if experiment is not None and not any(value is not None for value in settings.values()):
-        note_other_jobs(experiment, result.experiment)
     if out is not None:
         written(out, report)
+    return result
 
 
 def _run(prepared: Prepared, speedup: float | None, *, trace_decisions: bool) -> Result:

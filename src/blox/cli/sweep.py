@@ -55,6 +55,7 @@ def sweep(
     jobs: options.Jobs = None,
     max_rounds: options.MaxRounds = None,
     apps: options.Apps = None,
+    policy_timeout: options.PolicyTimeout = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
@@ -79,15 +80,23 @@ def sweep(
     single = {
         "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
         "prices": prices, "power": power, "metrics": figures.joined(metric),
+        "policy_timeout_s": policy_timeout,
     }  # fmt: skip
-    from blox.cli.grids import (
-        check_targets,
-        folder_of_runs,
-        grid_from,
-        keeping_finished,
-        resume_tasks,
-        tell_failed,
-    )
+    from blox.cli.grids import folder_of_runs, grid_from, tell_failed
+
+    with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
+        grid = grid_from(
+            experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum
+        )
+        ended = _run_grid(out, grid, report, baseline, processes)
+    tell_failed(ended)
+
+
+def _run_grid(
+    out: Path, grid: Grid, report: bool, baseline: str | None, processes: int | None
+) -> list[Outcome]:
+    """Runs what differs and is not there yet, and sums the sweep up; how each of these runs ended."""
+    from blox.cli.grids import check_targets, keeping_finished, resume_tasks
     from blox.disk.toml_text import to_toml
     from blox.experiment.parallel import Task
     from blox.experiment.same_apps import same_apps
@@ -96,30 +105,26 @@ def sweep(
     from blox.report.sweep_points import Layout
     from blox.results.files import write_text
 
-    with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
-        grid = grid_from(
-            experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum
-        )
-        experiments = same_apps(grid.experiments())
-        check_all(experiments)
-        Layout.of(grid, experiments).line_called(baseline)
-        _note_load(grid)
-        # A run that cannot differ from another is run once: under another belief it is shown all the same,
-        # under another seed it is not, for it would pass as one more observation.
-        same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
-        runs = list(dict.fromkeys(same.values()))
-        tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
-        check_targets(list(tasks.values()))
-        write_text(out / "sweep.toml", to_toml(grid.to_table()))
-        called = grid.names(experiments)
-        names = [_name(each, called) for each in runs]
-        with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
-            ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
-        outcomes = [
-            replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
-        ]
-        _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
-    tell_failed(list(ended.values()))
+    experiments = same_apps(grid.experiments())
+    check_all(experiments)
+    Layout.of(grid, experiments).line_called(baseline)
+    _note_load(grid)
+    # A run that cannot differ from another is run once: under another belief it is shown all the same,
+    # under another seed it is not, for it would pass as one more observation.
+    same = {each: first for each, first in distinct(experiments).items() if each.seed == first.seed}
+    runs = list(dict.fromkeys(same.values()))
+    tasks = {each: Task(each, run_directory(out / "runs", each)) for each in runs}
+    check_targets(list(tasks.values()))
+    write_text(out / "sweep.toml", to_toml(grid.to_table()))
+    called = grid.names(experiments)
+    names = [_name(each, called) for each in runs]
+    with keeping_finished(list(tasks.values()), f"blox sweep {out / 'sweep.toml'} --out {out}"):
+        ended = dict(zip(runs, resume_tasks(list(tasks.values()), names, processes)))
+    outcomes = [
+        replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
+    ]
+    _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
+    return list(ended.values())
 
 
 def _note_load(grid: Grid) -> None:
@@ -136,8 +141,9 @@ def _finish(
 ) -> None:
     """Writes what sums the sweep up, and prints it."""
     from blox.cli.safe_console import SafeConsole
-    from blox.report.certainty import certainty, jobs_told
+    from blox.report.certainty import certainty, idle_points, jobs_told
     from blox.report.means_csv import means_csv
+    from blox.report.sweep_best import best_table
     from blox.report.sweep_page import points_of, write_sweep_report
     from blox.results.files import write_text
 
@@ -146,11 +152,15 @@ def _finish(
     points = points_of(grid, outcomes)
     settings = points.settings(grid)
     write_text(out / "sweep.csv", csv)
-    write_text(out / "means.csv", means_csv(settings, points.compared))
+    write_text(out / "means.csv", means_csv(settings, points.compared, list(points.numbers().values())))
     console = SafeConsole()
     console.print(_table(settings, points.compared))
     told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
-    console.print(told, highlight=False, markup=False)
+    for line in (told, *idle_points(points.compared)):
+        console.print(line, highlight=False, markup=False)
+    if (best := best_table(points, points.layout.line_called(baseline))) is not None:
+        console.print()
+        console.print(best)
     lines = [f"\nfigures: {out / 'sweep.csv'}, {out / 'means.csv'}"]
     if report:
         write_sweep_report(out / "report.html", grid, outcomes, points, baseline=baseline)

@@ -16,6 +16,7 @@ from blox.results.accounting import account
 from blox.results.lazy_table import LazyTable
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
+from blox.results.plausible import check_times
 from blox.results.result import Result, label_of
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -30,6 +31,7 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     end_s = _end_s(manager, job_state)
     recorder.close(end_s)
     jobs = _job_columns(prepared, manager, job_state, end_s)
+    check_times(jobs)
     rounds = recorder.rounds()
     stints = LazyTable(partial(recorder.stints, end_s))
     tables: dict[str, dict[str, Array]] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from blox import registry
 from blox.experiment.assumptions import assumptions, reference_type
 from blox.optional import declared
-from blox.results.provenance import provenance
+from blox.results.provenance import named_files, provenance
 from blox.state.jobs import JobState
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
     if parts.cluster or parts.default_cluster:
         table["cluster"] = prepared.cluster.text
     found: dict[str, Any] = {**provenance(table, prepared.workload, drawn)}
+    found["read_files"] = prepared.files_read.lines(named_files(table)) or None
     if prepared.oracle:
         found["oracle"] = True
     if table.get("performance") == "auto":

@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
+from blox.containment import by_signal
 from blox.errors import BloxError, refusal
 from blox.experiment.settings import Experiment
 from blox.foreign import user_fault
@@ -29,10 +30,14 @@ _EVERY_S = 0.1  # how often a run reports its progress
 
 @dataclass(frozen=True)
 class Task:
-    """An experiment, and the directory that its results go to, if any."""
+    """An experiment, and the directory that its results go to, if any.
+
+    Of a run without a directory only figures and jobs are handed on, unless `whole` asks for every table.
+    """
 
     experiment: Experiment
     directory: Path | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Outcome:
     """How a task ended: with figures, or with `error`; `trace` is set where blox itself is at fault."""
 
     task: Task
-    result: Result | None = None  # without its tables; its jobs are there if it has no directory
+    result: Result | None = None  # as much of it as the task asks for
     error: BloxError | None = None
     trace: str = ""
 
@@ -63,7 +68,24 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_all(tasks: Sequence[Task], processes: int, watcher: Watcher | None = None) -> list[Outcome]:
+def run_all(experiments: Sequence[Experiment], *, processes: int | None = None) -> list[Result]:
+    """Runs experiments in parallel processes (by default one per core); their results, in the same order.
+
+    Results depend on the experiments alone, not on `processes`. Raises the BloxError of the first run that
+    failed, once all have ended. Processes are started afresh, so a program calls this below
+    `if __name__ == "__main__":`.
+    """
+    outcomes = run_tasks([Task(each, whole=True) for each in experiments], processes or cores())
+    results = []
+    for outcome in outcomes:
+        if outcome.result is None:
+            assert outcome.error is not None
+            raise outcome.error
+        results.append(outcome.result)
+    return results
+
+
+def run_tasks(tasks: Sequence[Task], processes: int, watcher: Watcher | None = None) -> list[Outcome]:
     """Runs every task and returns how each ended, in the order given. A run that fails stops no other.
 
     When interrupted, it kills what is going on and raises; what has finished is in its directories.
@@ -121,14 +143,32 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     except MemoryError:
         short = BloxError("not enough memory", where=_named(task), fix="use fewer --processes or fewer jobs")
         return Outcome(task, error=short)
-    except Exception as error:
+    except BaseException as error:
+        if by_signal(error):
+            raise
         refused = refusal(error) if isinstance(error, OSError) else None
         if (fault := user_fault(error) or refused) is not None:
             return Outcome(task, error=fault)
         what = f"{type(error).__name__}: {error}"
         return Outcome(task, error=BloxError(what, where=_named(task)), trace=traceback.format_exc())
+    if task.whole:
+        return Outcome(task, result)
     jobs = {} if task.directory is not None else result.jobs
     return Outcome(task, Result(result.label, result.experiment, result.summary, jobs, {}, {}, result.timing))
+
+
+def _died(code: int, task: Task) -> BloxError:
+    """What to say of a run whose process ended with this exit code (below 0: by a signal)."""
+    if code < 0:
+        how = f"was killed by signal {-code}"
+        fix = "probably too little memory: use fewer --processes or fewer jobs"
+    else:
+        how = f"ended with code {code} before it could answer"
+        fix = (
+            "a file of yours ended it; or else, in a program of your own, "
+            'call run_all() below `if __name__ == "__main__":`'
+        )
+    return BloxError(f"its process {how}", where=_named(task), fix=fix)
 
 
 def _named(task: Task) -> str:
@@ -173,15 +213,9 @@ class _Worker:
             task = self.task
             self.process.join()
             code = self.process.exitcode or 0
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
             self.pipe.close()
             self._start()
-            error = BloxError(
-                f"its process {how}",
-                where=_named(task),
-                fix="probably too little memory: use fewer --processes or fewer jobs",
-            )
-            return Outcome(task, error=error)
+            return Outcome(task, error=_died(code, task))
 
     def take_off(self) -> int:
         number, self.number, self.task = self.number, None, None

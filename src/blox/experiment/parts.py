@@ -55,14 +55,15 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
                 )
         composition: Composition = preset.compose(experiment.round_s)
         return composition
-    scheduler = _part("scheduling", experiment.scheduler, "schedule")
-    placement = _part("placement", experiment.placement, "place")
+    timeout_s = experiment.policy_timeout_s
+    scheduler = _part("scheduling", experiment.scheduler, "schedule", timeout_s)
+    placement = _part("placement", experiment.placement, "place", timeout_s)
     performance = _performance(experiment, backend, workload, placement, scheduler)
     return Composition(
-        admission=_part("admission", experiment.admission, "accept"),
+        admission=_part("admission", experiment.admission, "accept", timeout_s),
         scheduler=scheduler,
         placement=placement,
-        termination=_part("termination", experiment.termination, "terminate"),
+        termination=_part("termination", experiment.termination, "terminate", timeout_s),
         performance=_part("performance", performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
@@ -138,7 +139,7 @@ def policy_from_spec(kind: str, spec: str | Any) -> Any:
     return _part(kind, spec, {"admission": "accept", "scheduling": "schedule", "placement": "place"}[kind])
 
 
-def _part(kind: str, spec: str | Any, verb: str) -> Any:
+def _part(kind: str, spec: str | Any, verb: str, timeout_s: float = math.inf) -> Any:
     part = registry.build(kind, spec) if isinstance(spec, str) else spec
     if not callable(getattr(part, verb, None)):
         raise BloxError(
@@ -146,10 +147,10 @@ def _part(kind: str, spec: str | Any, verb: str) -> Any:
             where=f"{kind} {spec!r}",
             fix=f"give it {verb}(); see docs/writing-a-policy.md",
         )
-    return _guarded(kind, part)
+    return _guarded(kind, part, timeout_s)
 
 
-def _guarded(kind: str, part: Any) -> Any:
+def _guarded(kind: str, part: Any, timeout_s: float) -> Any:
     """A policy from outside the package, or around one, is watched: its mistakes are told in words."""
     inmost = part
     while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
@@ -160,7 +161,7 @@ def _guarded(kind: str, part: Any) -> Any:
 
     for name in of_kind(kind):
         declared(part, name)  # one of another form is told now, not when a run ends
-    return guard(kind, part)
+    return guard(kind, part, timeout_s)
 
 
 def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
@@ -206,6 +207,7 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
                 )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
+    check_timeout(experiment.policy_timeout_s, where="policy_timeout_s")
     for name in ("jobs", "max_rounds"):
         value = getattr(experiment, name)
         if value is not None and not 1 <= value <= LARGEST_COUNT:
@@ -214,6 +216,14 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
     if not 0 <= experiment.seed <= LARGEST_COUNT:
         fix = f"a seed is a whole number, 0 or more, and at most {LARGEST_COUNT:,}"
         raise BloxError(f"seed is {experiment.seed}", where="seed", fix=fix)
+
+
+def check_timeout(seconds: float, *, where: str) -> None:
+    """Refuses a time limit that no decision could keep."""
+    if not seconds > 0:
+        raise BloxError(
+            f"a time limit of {seconds:g} s", where=where, fix="give seconds above 0; inf: no limit"
+        )
 
 
 def _differs(experiment: Experiment, name: str) -> bool:

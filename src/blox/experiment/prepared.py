@@ -18,6 +18,7 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
+from blox.containment import contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
@@ -27,6 +28,8 @@ from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
+from blox.files_read import FilesRead
+from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared
@@ -56,6 +59,13 @@ class Prepared:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+        self.files_read = FilesRead()
+        with self.files_read.noting():
+            self._build(experiment)
+            self._check_workload()
+            self.files_read.named_by(self._parts())
+
+    def _build(self, experiment: Experiment) -> None:
         self.window = parse_window(experiment.window)
         self.workload = workload_from_spec(experiment.workload)
         self.backend_part = backend_of(experiment)
@@ -79,7 +89,10 @@ class Prepared:
         self.feed: JobFeed | None = None  # that a run has drawn them from
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
-        self._check_workload()
+
+    def _parts(self) -> list[object]:
+        """Everything that was built from a spec."""
+        return [*vars(self.composition).values(), self.workload, self.backend_part]
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
@@ -161,7 +174,7 @@ class Prepared:
         cluster_state, job_state = self.states()
         manager = self.manager(backend)
         try:
-            with _rare_collections():
+            with self.files_read.noting(), _rare_collections(), contained():
                 run_loop(
                     manager,
                     cluster_state,
@@ -173,6 +186,10 @@ class Prepared:
                     on_round=on_round,
                     trace=trace,
                 )
+        except KeyboardInterrupt as error:
+            if (fault := user_fault(error)) is not None:  # raised by a file of the user's, not by Ctrl-C
+                raise fault from None
+            raise
         finally:
             backend.close()
         return manager, job_state

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox import registry
+from blox.containment import POLICY_TIMEOUT_S
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared, Progress
@@ -34,7 +35,8 @@ class Experiment:
     whose values make jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`;
     `job`: each is an app. `compat`: a preset that decides admission, scheduling, placement and how time is
     credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
-    figures and change nothing else. A policy may also be given as an object. One of ours, or of a file,
+    figures and change nothing else. `policy_timeout_s`: how long a decision of a policy from outside may
+    take; it is not kept with results. A policy may also be given as an object. One of ours, or of a file,
     stands for its spec; one of a class of your program is used as it is, and results of such a run are not
     saved, for nothing could run them again.
     """
@@ -63,6 +65,7 @@ class Experiment:
     power: str = ""
     metrics: str = ""
     label: str = ""
+    policy_timeout_s: float = POLICY_TIMEOUT_S
 
     def __post_init__(self) -> None:
         """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
@@ -106,6 +109,7 @@ class Experiment:
             key: value
             for key, value in settings.items()
             if value is not None
+            and key != "policy_timeout_s"  # which changes no figure
             and not (self.compat and key in DECIDED_BY_PRESET)
             and not (key == "speedup" and value == Experiment.speedup)
         }

@@ -26,8 +26,9 @@ from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.settings import Experiment, check_provenance
+from blox.files_read import changed_since
 from blox.optional import declared
-from blox.results.files import FILES
+from blox.results.complete import is_complete
 from blox.results.flat import flat
 from blox.results.names import short_name
 from blox.results.provenance import provenance
@@ -37,7 +38,8 @@ from blox.workloads.spec import workload_from_spec
 MOST_RUNS = 10_000  # of a grid: more take days even where each takes seconds
 _POLICIES = ("admission", "scheduler", "placement")
 _FIELDS = {field.name: str(field.type).partition(" ")[0] for field in dataclasses.fields(Experiment)}
-AXES = ("workload", "load", *(name for name in _FIELDS if name not in ("workload", "label")))
+_NO_AXES = ("workload", "label", "policy_timeout_s")
+AXES = ("workload", "load", *(name for name in _FIELDS if name not in _NO_AXES))
 
 
 @dataclass(frozen=True)
@@ -272,8 +274,8 @@ def slug(text: str) -> str:
 
 
 def is_finished(directory: Path, experiment: Experiment) -> bool:
-    """Whether a directory holds the results of exactly this experiment, version and input files."""
-    if not all((directory / name).is_file() for name in FILES):
+    """Whether a directory holds the whole results of exactly this experiment, version and input files."""
+    if not is_complete(directory):
         return False
     try:
         kept = tomllib.loads((directory / "experiment.toml").read_text(encoding="utf-8"))
@@ -285,7 +287,8 @@ def is_finished(directory: Path, experiment: Experiment) -> bool:
     settings = experiment.to_table()
     now = provenance(settings, workload_from_spec(experiment.workload))
     same = {**kept, "label": ""} == {**settings, "label": ""}
-    return same and all(recorded.get(key) == value for key, value in now.items())
+    same = same and all(recorded.get(key) == value for key, value in now.items())
+    return same and not changed_since(recorded.get("read_files"))
 
 
 def finished_outcome(task: Task) -> Outcome | None:

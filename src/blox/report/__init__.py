@@ -5,5 +5,6 @@ the functions that use them.
 """
 
 from blox.report.page import write_report
+from blox.report.static import save_pictures
 
-__all__ = ["write_report"]
+__all__ = ["save_pictures", "write_report"]

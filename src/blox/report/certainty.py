@@ -11,6 +11,7 @@ from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.workloads.spec import is_trace
 
 MARKED = " Bold: the best value of a column, and those not distinguishable from it."
 
@@ -23,7 +24,9 @@ def certainty(runs: Sequence[Run]) -> str:
     if basis.enough:
         return f"± is the 95 % interval, by resampling the {basis.days} days on which jobs were submitted."
     days = f" over {basis.days} day{'' if basis.days == 1 else 's'}" if basis.days else ""
-    return f"One run{days} does not show how far its figures vary: --seeds 5 gives intervals."
+    traces = all(is_trace(str(run.experiment.get("workload", ""))) for run in runs)
+    how = "a trace of 10 days or more has intervals" if traces else "--seeds 5 gives intervals"
+    return f"One run{days} does not show how far its figures vary: {how}."
 
 
 def jobs_told(runs: Sequence[Run]) -> str:
@@ -63,13 +66,28 @@ def idle_queues(runs: Sequence[Run]) -> list[str]:
     return told
 
 
+def idle_points(runs: Sequence[Run]) -> list[str]:
+    """The same for the points of a sweep, which are counted instead of named."""
+    shares = [_waiting_share(run) for run in runs]
+    hardly = sum(share < 0.01 for share in shares)
+    if not hardly:
+        return []
+    which = "all rows" if hardly == len(shares) else f"{hardly} of {len(shares)} rows"
+    return [f"In {which} jobs wait for less than 1 % of their time: schedulers hardly differ there."]
+
+
 def _range(counts: set[int]) -> str:
     low, high = min(counts), max(counts)
     return units.number(low) if low == high else f"{units.number(low)} to {units.number(high)}"
 
 
 def _waiting_share(run: Run) -> float:
-    """The part of an average job's time that it waits for admission or GPUs; nan where not known."""
+    """The part of an average job's time that it waits for admission or GPUs; nan where not known.
+
+    Nan also where jobs are resized: there a scheduler decides how fast jobs run, not only how long they wait.
+    """
+    if run.summary.get("resizable_jobs"):
+        return math.nan
     causes = (*CAUSES, SCHEDULER) if f"wait_{SCHEDULER}_s" in run.summary else CAUSES
     waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in causes)
     total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))

@@ -43,13 +43,14 @@ def differences(runs: Sequence[Run]) -> tuple[str, list[Difference]]:
             rows.append(Difference(position, names[position], "–", "–", "–", "cannot be told"))
             continue
         low, middle, high = (
-            _signed(value / unit.seconds, 2) for value in (found.low, found.estimate, found.high)
+            signed(value / unit.seconds, 2) for value in (found.low, found.estimate, found.high)
         )
-        share = f"{_signed(100 * found.estimate / least, 1)} %" if least else "–"
+        share = f"{signed(100 * found.estimate / least, 1)} %" if least else "–"
         verdict = "" if found.excludes_zero else "not distinguishable"
         rows.append(Difference(position, names[position], middle, share, f"{low} to {high}", verdict))
     return unit.name, rows
 
 
-def _signed(value: float, decimals: int) -> str:
+def signed(value: float, decimals: int) -> str:
+    """A number with its sign."""
     return f"{value:+,.{decimals}f}".replace("-", "\u2212")

@@ -26,27 +26,38 @@ def comparison_csv(runs: Sequence[Run]) -> str:
         {"run": name, "oracle": _word(is_oracle(run)), **_basis(compared), **with_bounds(compared, position)}
         for position, (name, run) in enumerate(zip(labels(runs), runs))
     ]
+    _add_differences(rows, compared)
+    return csv_text(rows)
+
+
+def means_csv(
+    settings: Sequence[Mapping[str, str]], runs: Sequence[Run], sets: Sequence[Sequence[int]] = ()
+) -> str:
+    """One row per point of a sweep: its settings, and its figures with the bounds of their intervals.
+
+    `sets` are the numbers of the rows that are compared with one another, for `_vs_best` and so on.
+    """
+    compared = Comparison.of(runs)
+    rows = [
+        {
+            **{name: unmarked(text) for name, text in each.items()},
+            "oracle": _word(is_oracle(run)),
+            **_basis(compared),
+            **with_bounds(compared, position),
+        }
+        for position, (each, run) in enumerate(zip(settings, compared))
+    ]
+    for numbers in sets:
+        _add_differences([rows[number] for number in numbers], compared.subset(numbers))
+    return csv_text(rows)
+
+
+def _add_differences(rows: Sequence[dict[str, Any]], compared: Comparison[Run]) -> None:
+    """Adds to each row how its figures differ from the best of these runs."""
     for measure in measures.PAGE:
         for position, found in compared.against_best(measure.key, measure.better).items():
             if measure.better and found is not None:
                 rows[position].update(_against(measure.key, found))
-    return csv_text(rows)
-
-
-def means_csv(settings: Sequence[Mapping[str, str]], runs: Sequence[Run]) -> str:
-    """One row per point of a sweep: its settings, and its figures with the bounds of their intervals."""
-    compared = Comparison.of(runs)
-    return csv_text(
-        [
-            {
-                **{name: unmarked(text) for name, text in each.items()},
-                "oracle": _word(is_oracle(run)),
-                **_basis(compared),
-                **with_bounds(compared, position),
-            }
-            for position, (each, run) in enumerate(zip(settings, compared))
-        ]
-    )
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:

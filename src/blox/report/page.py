@@ -30,7 +30,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 
 
 def write_report(
-    path: Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+    path: str | Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
@@ -78,10 +78,7 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
 
 
 def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
-    window = series.gantt_window(runs[:MOST_PANELS])
-    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
-    first_seed, all_seeds = seeds_told(runs)
-    shown += first_seed
+    """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
     return [
         section(
             "metrics",
@@ -94,6 +91,17 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
         *_failures(runs),
         *_sheets(runs, by),
         *_averages(runs),
+        *_distributions(runs),
+        *_courses(runs),
+        *_gpus_by_job(runs),
+        section("settings", "What was run", "", _settings(runs), long=True),
+    ]
+
+
+def _distributions(runs: Sequence[Run]) -> list[str]:
+    """Completion time, responsiveness and fairness, each over the jobs of a run."""
+    _, all_seeds = seeds_told(runs)
+    return [
         '<div class="pair">',
         section(
             "jct-cdf",
@@ -116,6 +124,13 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             embedded("rho", figures.rho_cdf(runs)),
         ),
         *_fairness_of_apps(runs),
+    ]
+
+
+def _courses(runs: Sequence[Run]) -> list[str]:
+    """What changes while a run goes on, and why its jobs waited."""
+    first_seed, _ = seeds_told(runs)
+    return [
         section(
             "utilisation",
             "GPUs in use",
@@ -145,6 +160,15 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
             embedded("causes", figures.waiting(runs)),
         ),
+    ]
+
+
+def _gpus_by_job(runs: Sequence[Run]) -> list[str]:
+    """Which job was on which GPU, for a part of the time."""
+    window = series.gantt_window(runs[:MOST_PANELS])
+    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    shown += seeds_told(runs)[0]
+    return [
         section(
             "gantt",
             "GPUs by job",
@@ -153,7 +177,6 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
             embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
             long=True,
         ),
-        section("settings", "What was run", "", _settings(runs), long=True),
     ]
 
 

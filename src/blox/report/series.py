@@ -15,6 +15,9 @@ from blox.report.measures import as_number
 from blox.report.run import Array, Run
 from blox.report.units import DAY, HOUR, MINUTE
 
+# On the axis of finish-time fairness, as docs/semantics.md defines it.
+RHO_AXIS = "rho (at most 1: as with an equal part, or better)"
+
 # More bands than this, one over the other, hide what they should show.
 MOST_BANDS = 3
 

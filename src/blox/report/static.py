@@ -42,7 +42,7 @@ _LEGEND_LINE = 0.21  # inches
 
 
 def save_pictures(
-    out_dir: Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
+    out_dir: str | Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
@@ -111,7 +111,7 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
             axes.step(value, share, where="post", label=name, **_line(position))
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
-    axes.set_xlabel("rho (at most 1: no worse off than alone)")
+    axes.set_xlabel(series.RHO_AXIS)
     axes.set_ylabel("apps (%)" if apps else "jobs (%)")
     _legend(axes, labels(runs))
     return figure

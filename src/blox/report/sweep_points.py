@@ -21,7 +21,7 @@ from blox.results.result import Result, label_of
 from blox.results.statistics import Interval, mean_interval
 
 _NUMBERS = ("load", "round_s", "jobs", "max_rounds", "speedup")
-_PLACES = ("workload", "cluster", "window", "clock")  # where and when, not who decides
+_PLACES = ("workload", "cluster", "window", "clock", "overheads", "failures")  # conditions, not policies
 _POLICIES = ("scheduler", "compat")  # the setting that is marked where its run is an oracle's
 _NAMES = {"load": "load (jobs per hour)", "round_s": "round (s)"}
 
@@ -136,13 +136,18 @@ class Points:
 
     def sets(self) -> list[tuple[list[str], Comparison[Run]]]:
         """The lines that are compared with one another, and their runs: those at one position of a panel."""
-        found: dict[tuple[int, int], list[tuple[str, int]]] = {}
-        for number, (panel, line, position) in enumerate(self.runs):
-            found.setdefault((panel, position), []).append((self.layout.lines[line], number))
+        lines = [self.layout.lines[line] for _, line, _ in self.runs]
         return [
-            ([name for name, _ in each], self.compared.subset([number for _, number in each]))
-            for each in found.values()
+            ([lines[number] for number in numbers], self.compared.subset(numbers))
+            for numbers in self.numbers().values()
         ]
+
+    def numbers(self) -> dict[tuple[int, int], list[int]]:
+        """By panel and position, the numbers of the runs there, as `compared` has them."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, (panel, _, position) in enumerate(self.runs):
+            found.setdefault((panel, position), []).append(number)
+        return found
 
     def at(self, place: Place, measure: Measure) -> Interval | None:
         """A measure at a place with its 95 % interval: over seeds, or over the days of one trace.

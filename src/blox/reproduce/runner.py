@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 
 from blox.errors import BloxError
-from blox.experiment.parallel import Outcome, Task, cores, run_all
+from blox.experiment.parallel import Outcome, Task, cores, run_tasks
 from blox.experiment.sweep import check_all, finished_outcome, run_name
 from blox.report.chart import interactive, save_chart
 from blox.report.page import document, embedded, section
@@ -36,14 +36,12 @@ class RunsFailed(Exception):
         super().__init__(f"{sum(each.error is not None for each in outcomes)} runs failed")
 
 
-def reproduce(
-    name: str, out: Path, setting: Setting | None = None, run_tasks: RunTasks | None = None
-) -> Finding:
+def reproduce(name: str, out: Path, setting: Setting | None = None, run: RunTasks | None = None) -> Finding:
     """Runs one figure and writes its folder `out`; every file is there whole, or as it was before."""
     figure, setting = figure_called(name), setting or Setting()
     cases = figure.cases(setting)
     check_all([case.experiment for case in cases])
-    done = _run(cases, out / "runs", run_tasks or _in_silence)
+    done = _run(cases, out / "runs", run or _in_silence)
     finding = figure.finding(done)
     if missing := _unfinished(done):
         finding = replace(finding, notes=(*finding.notes, missing))
@@ -52,10 +50,10 @@ def reproduce(
 
 
 def _in_silence(tasks: Sequence[Task], names: Sequence[str], finished: int) -> list[Outcome]:
-    return run_all(tasks, cores())
+    return run_tasks(tasks, cores())
 
 
-def _run(cases: Sequence[Case], folder: Path, run_tasks: RunTasks) -> list[Done]:
+def _run(cases: Sequence[Case], folder: Path, run: RunTasks) -> list[Done]:
     tasks = {case.experiment: Task(case.experiment, folder / run_name(case.experiment)) for case in cases}
     names = {case.experiment: f"{case.line}, {case.x:g}" for case in cases}
     known = {
@@ -64,9 +62,7 @@ def _run(cases: Sequence[Case], folder: Path, run_tasks: RunTasks) -> list[Done]
         if (outcome := finished_outcome(task)) is not None
     }
     left = [experiment for experiment in tasks if experiment not in known]
-    ran = (
-        run_tasks([tasks[each] for each in left], [names[each] for each in left], len(known)) if left else []
-    )
+    ran = run([tasks[each] for each in left], [names[each] for each in left], len(known)) if left else []
     outcomes = {**known, **dict(zip(left, ran))}
     if any(outcome.error is not None for outcome in outcomes.values()):
         raise RunsFailed(list(outcomes.values()))

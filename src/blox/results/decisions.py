@@ -24,7 +24,7 @@ class Decisions(LazyTable):
         self._find = find
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Decisions, (partial(dict, self._columns),))
+        return (Decisions, (partial(dict, list(self.items())),))
 
     @classmethod
     def of_file(cls, path: Path, jobs: int) -> Decisions:

@@ -52,15 +52,8 @@ def job_columns(
     in_window = np.ones(n, dtype=np.int64)
     if window is not None:
         in_window = ((position >= window[0]) & (position <= window[1])).astype(np.int64)
-    # At a finish the work done is the work there was: a run time in isolation that no policy could see.
-    work_s, app = c.done0[:n], fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else position
-    rho = fairness.job_rho(c.submit_s[:n], finish, work_s, end_s)
-    of_apps = rho
-    if len(app) and int(app[-1]) != n - 1:
-        each = fairness.app_rho(app, c.submit_s[:n], finish, work_s, c.gpus[:n], total_gpus, end_s)
-        of_apps = each[app]
     return {
-        "job_id": c.job_id[:n],
+        "job_id": _texts(c.job_id[:n]),
         "user": c.user[:n],
         "tenant": c.tenant[:n],
         "model": c.model[:n],
@@ -78,10 +71,26 @@ def job_columns(
         "moves": c.moves[:n],
         "state": _states(c.status[:n], c.held_gpus[:n]),
         "in_window": in_window,
-        "rho": rho,
-        "app": app,
-        "app_rho": of_apps,
+        **_fairness_columns(job_state, apps, total_gpus, end_s),
     }
+
+
+def _fairness_columns(job_state: JobState, apps: str, total_gpus: int, end_s: float) -> dict[str, Array]:
+    """rho of each job, the number of its app, and rho of that app; of an app of one job they are equal."""
+    c, n = job_state.columns, job_state.submitted
+    submit_s, finish_s = c.submit_s[:n], c.finish_s[:n]
+    # At a finish the work done is the work there was: a run time in isolation that no policy could see.
+    work_s, app = c.done0[:n], fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else np.arange(n)
+    rho = of_apps = fairness.job_rho(submit_s, finish_s, work_s, end_s)
+    if len(app) and int(app[-1]) != n - 1:
+        each = fairness.app_rho(app, submit_s, finish_s, work_s, c.gpus[:n], total_gpus, end_s)
+        of_apps = each[app]
+    return {"rho": rho, "app": app, "app_rho": of_apps}
+
+
+def _texts(ids: Array) -> Array:
+    """Job ids as text, as `jobs.csv` has them; generators number their jobs."""
+    return np.array([str(each) for each in ids.tolist()], dtype=object)
 
 
 def _states(status: Array, held_gpus: Array) -> Array:

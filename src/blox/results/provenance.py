@@ -1,7 +1,8 @@
 """Which bytes a run was made from: checksums of the files behind its settings, kept with its results.
 
 `workload_sha256` is that of the trace's bytes, or of the jobs that a generator gave. A setting that names a
-file (a policy in Python, a cluster in TOML, a table of speeds) has `<setting>_file_sha256`.
+file (a policy in Python, a cluster in TOML, a table of speeds) has `<setting>_file_sha256`. Other files that
+the run has imported or read, such as a module beside a policy, are in `read_files`, each with its checksum.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError
+from blox.files_read import changed_since
 from blox.optional import declared
 from blox.version import VERSION
 from blox.workloads.table import Workload
 
+_CHANGED = "bring the file back, or give --ignore-checksum to run on what is there now"
 _NOT_SPECS = ("window", "label", "compat")
 _MARKS = re.compile(r"[:,=?&]")
 
@@ -41,10 +44,22 @@ def files_in(spec: str) -> list[Path]:
     return [Path(piece) for piece in pieces if "." in piece and Path(piece).is_file()]
 
 
+def named_files(settings: Mapping[str, Any]) -> list[Path]:
+    """The files that the settings name, which have checksums of their own."""
+    texts = (spec for name, spec in settings.items() if name not in _NOT_SPECS)
+    return [file for spec in texts if isinstance(spec, str) for file in files_in(spec)]
+
+
 def check_unchanged(recorded: Any, settings: Mapping[str, Any], workload: Workload, *, where: str) -> None:
     """Refuses to run an experiment anew on files that are not the ones it was run on."""
     if not isinstance(recorded, Mapping):
         return
+    for name in changed_since(recorded.get("read_files")):
+        raise BloxError(
+            f"{name} has changed since this experiment was run, which has read it",
+            where=where,
+            fix=_CHANGED,
+        )
     now = provenance(settings, workload)
     for key, checksum in now.items():
         if key.endswith("_sha256") and recorded.get(key, checksum) != checksum:
@@ -52,7 +67,7 @@ def check_unchanged(recorded: Any, settings: Mapping[str, Any], workload: Worklo
             raise BloxError(
                 f"the file behind {name} = {settings.get(name)!r} has changed since this experiment was run",
                 where=where,
-                fix="bring the file back, or give --ignore-checksum to run on what is there now",
+                fix=_CHANGED,
             )
 
 

@@ -19,7 +19,6 @@ class FreeGpus:
     """`owner` is the row that holds each GPU (-1: none), owned and changed by Holdings."""
 
     __slots__ = (
-        "_closed",
         "_idle",
         "_ids",
         "_lowest",
@@ -27,11 +26,12 @@ class FreeGpus:
         "_nodes",
         "_nodes_with",
         "_owner",
+        "closed",
     )
 
     def __init__(self, owner: Array, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner, self._nodes = owner, (gpu_node, node_first, node_gpus)
-        self._closed: Array | None = None  # GPUs of nodes that are down; None: all nodes are up
+        self.closed: Array | None = None  # GPUs of nodes that are down; None: all nodes are up
         self.forget()
 
     def forget(self) -> None:
@@ -44,18 +44,18 @@ class FreeGpus:
 
     def close(self, node_up: Array) -> None:
         """GPUs of nodes that are down are not free."""
-        self._closed = None if node_up.all() else ~node_up[self._nodes[0]]
+        self.closed = None if node_up.all() else ~node_up[self._nodes[0]]
         self.forget()
 
     def copy(self, owner: Array) -> FreeGpus:
         """The same for a copy of the owners."""
         twin = FreeGpus(owner, *self._nodes)
-        twin._closed = self._closed
+        twin.closed = self.closed
         return twin
 
     def changed(self, gpus: list[int], by: int) -> None:
         """These few GPUs have been given back (by=1) or taken (by=-1)."""
-        if len(gpus) > _SMALL or self._closed is not None:
+        if len(gpus) > _SMALL or self.closed is not None:
             self.forget()
             return
         self._ids = None
@@ -71,7 +71,7 @@ class FreeGpus:
     def mask(self) -> Array:
         """Which GPUs are free."""
         free: Array = self._owner < 0
-        return free if self._closed is None else free & ~self._closed
+        return free if self.closed is None else free & ~self.closed
 
     @property
     def ids(self) -> Array:
@@ -82,14 +82,14 @@ class FreeGpus:
 
     def ids_with(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""
-        if self._closed is not None:
-            released = released[~self._closed[released]]
+        if self.closed is not None:
+            released = released[~self.closed[released]]
         return np.sort(np.concatenate((self.ids, released))) if len(released) else self.ids
 
     def lowest(self, count: int, released: Array) -> Array:
         """The `count` lowest ids, ascending, once these GPUs have been given back as well."""
         if self._lowest is None:
-            if count > _SMALL or self._closed is not None:
+            if count > _SMALL or self.closed is not None:
                 return self.ids_with(released)[:count].copy()
             self._lowest = self.ids.tolist()
         lowest = self._lowest[:count]

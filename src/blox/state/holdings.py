@@ -15,6 +15,14 @@ from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
 
+class NotFree(Exception):
+    """A plan gives `row` a GPU that a job holds, or that is not there to be given."""
+
+    def __init__(self, row: int, gpu: int) -> None:
+        super().__init__(row, gpu)
+        self.row, self.gpu = row, gpu
+
+
 class Holdings:
     """`size` jobs hold `used` GPUs. `blocked`: a strict order ended the last walk before its end.
 
@@ -199,23 +207,48 @@ class Holdings:
         self.free.changed(gpus, 1)
 
     def _put_on(self, part: Allocation) -> None:
-        """These rows take free GPUs."""
+        """These rows take GPUs. Raises NotFree if one does not exist, is not free, or is given twice."""
         rows, counts, gpus = part.jobs, part.counts, part.gpus
         self.size += len(rows)
         self.used += len(gpus)
         ids = gpus.tolist()
+        if self.free.closed is not None:
+            self._check_open(part)
         if len(rows) > SCALAR_MAX:
-            self._owner[gpus] = rows if len(gpus) == len(rows) else np.repeat(rows, counts)
-            self._order.join(rows)
+            self._put_on_many(part, ids)
         else:
-            owner, end = self._owner_view, 0
+            owner, size, end = self._owner_view, len(self._owner), 0
             for row, count in zip(rows.tolist(), counts.tolist()):
                 end += count
                 self._gpus_of[row] = here = sorted(ids[end - count : end])
                 self._order.join_one(row)
                 for gpu in here:
+                    if not 0 <= gpu < size or owner[gpu] >= 0:
+                        raise NotFree(row, gpu)
                     owner[gpu] = row
         self.free.changed(ids, -1)
+
+    def _put_on_many(self, part: Allocation, ids: list[int]) -> None:
+        owner, gpus = self._owner, part.gpus
+        rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
+        held = owner.take(gpus, mode="clip")
+        if held.max() >= 0 or min(ids) < 0 or max(ids) >= len(owner) or len(set(ids)) < len(ids):
+            exists = (gpus >= 0) & (gpus < len(owner))
+            again = np.ones(len(gpus), dtype=bool)
+            again[np.unique(gpus, return_index=True)[1]] = False
+            place = int(np.argmax(~exists if not exists.all() else again | (held >= 0)))
+            raise NotFree(int(rows[place]), int(gpus[place]))
+        owner[gpus] = rows
+        self._order.join(part.jobs)
+
+    def _check_open(self, part: Allocation) -> None:
+        """Refuses GPUs of nodes that take no jobs."""
+        assert self.free.closed is not None
+        exists = (part.gpus >= 0) & (part.gpus < len(self._owner))
+        closed: Array = exists & self.free.closed.take(part.gpus, mode="clip")
+        if closed.any():
+            place = int(np.argmax(closed))
+            raise NotFree(int(np.repeat(part.jobs, part.counts)[place]), int(part.gpus[place]))
 
     def _grant(self, plan: Plan) -> None:
         """Suspended jobs lose their grants, launched ones get the default or what the plan says."""

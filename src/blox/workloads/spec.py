@@ -35,6 +35,15 @@ def workload_rng(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(sequence))
 
 
+def is_trace(spec: str) -> bool:
+    """Whether a spec names a file of jobs, which are the same for every seed. The file is not looked at."""
+    spec = spec.strip()
+    rest = spec.partition(":")[2]
+    if _looks_like_python(spec):
+        return False
+    return _is_our_csv(spec.partition("?")[0]) or bool(rest.strip() and not _OPTIONS.match(rest))
+
+
 def workload_from_spec(spec: str) -> Workload:
     """The workload that a spec describes. Raises BloxError naming the valid ones, or the missing file."""
     spec = spec.strip()
@@ -44,7 +53,7 @@ def workload_from_spec(spec: str) -> Workload:
     path, _, options = spec.partition("?")
     if _looks_like_python(spec):
         return _generator(spec)
-    if _OUR_CSV.search(path) and (":" not in path or not _is_name(path.partition(":")[0])):
+    if _is_our_csv(path):
         return _trace("csv", path, options, where)
     name, colon, rest = spec.partition(":")
     name = name.strip()
@@ -130,6 +139,11 @@ def _looks_like_python(spec: str) -> bool:
     """Whether a spec names a Python file rather than a trace whose path or options hold `.py`."""
     head = spec.partition("?")[0]
     return (".py:" in head or head.endswith(".py")) and not _is_name(head.partition(":")[0])
+
+
+def _is_our_csv(path: str) -> bool:
+    """Whether a path without a format in front of it is that of a trace in our own CSV."""
+    return bool(_OUR_CSV.search(path)) and (":" not in path or not _is_name(path.partition(":")[0]))
 
 
 def _is_name(text: str) -> bool:

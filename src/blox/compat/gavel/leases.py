@@ -79,12 +79,12 @@ def _combinations(schedule: Schedule) -> dict[int, list[Members]]:
     """Jobs and pairs by GPU type, in the order of the schedule."""
     assert schedule.gpu_type is not None
     rows, types = schedule.jobs.tolist(), schedule.gpu_type.tolist()
-    groups = [-1] * len(rows) if schedule.share_group is None else schedule.share_group.tolist()
+    partners = [-1] * len(rows) if schedule.share_group is None else schedule.share_group.tolist()
     found: dict[int, list[Members]] = {}
-    for row, type_, group in zip(rows, types, groups):
+    for row, type_, partner in zip(rows, types, partners):
         there = found.setdefault(type_, [])
-        if group >= 0 and there and there[-1] == (group,) and row != group:
-            there[-1] = (group, row)
+        if partner >= 0 and there and there[-1] == (partner,):
+            there[-1] = (partner, row)
         else:
             there.append((row,))
     return found
@@ -93,7 +93,8 @@ def _combinations(schedule: Schedule) -> dict[int, list[Members]]:
 def _changed(now: Allocation, wanted: dict[Members, Gpus], sharing: bool) -> Plan:
     """The plan after which every job is where `wanted` says."""
     gpus = {row: ids for members, ids in wanted.items() for row in members}
-    group = {row: members[0] if len(members) > 1 else -1 for members in wanted for row in members}
+    group = {row: other for members in wanted for row, other in zip(members, (*members[1:], members[0]))}
+    group |= {members[0]: -1 for members in wanted if len(members) == 1}
     old, old_group = now.as_dict(), {}
     if now.share_group is not None:
         old_group = dict(zip(now.jobs.tolist(), now.share_group.tolist()))

@@ -82,7 +82,7 @@ class StepSimulation(IntervalSimulation):
         speed = run.alone[run.kind[rows], type_]
         partner = np.full(len(rows), -1)
         if held.share_group is not None:
-            partner = _partners(held.share_group)
+            partner = _partners(rows, held.share_group)
             two = partner >= 0
             kind = run.kind[rows]
             speed[two] = run.beside[kind[two], kind[partner[two]], type_[two]]
@@ -106,12 +106,11 @@ class StepSimulation(IntervalSimulation):
         gavel_run(job_state).enter(jobs)
 
 
-def _partners(group: Array) -> Array:
-    """The position of the other one of each group; -1 for those alone (group -1)."""
-    found = np.full(len(group), -1)
-    order = np.argsort(group, kind="stable")
-    same = np.flatnonzero((group[order][1:] == group[order][:-1]) & (group[order][1:] >= 0))
-    found[order[same]], found[order[same + 1]] = order[same + 1], order[same]
+def _partners(rows: Array, partner: Array) -> Array:
+    """The position of each job's partner among `rows`; -1 where it has none, or where that has ended."""
+    order = np.argsort(rows)
+    place = order[np.minimum(np.searchsorted(rows[order], partner), len(rows) - 1)]
+    found: Array = np.where(rows[place] == partner, place, -1)
     return found
 
 

@@ -175,19 +175,19 @@ class TimeShares:
         memory.combinations.promise(members, np.clip(found.fractions, 0.0, 1.0))
 
     def _schedule(self, memory: Memory, cluster_state: ClusterState) -> Schedule:
-        """Members of pairs are in one share group, and stand side by side."""
+        """Members of pairs name one another as partners, and stand side by side."""
         of_type = [cluster_state.gpu_types.index(name) for name in memory.types]
         rows: list[int] = []
         types: list[int] = []
-        groups: list[int] = []
+        partners: list[int] = []
         for at, kind in memory.running:
             first, second = memory.combinations.members[at].tolist()
             for row in (first, second) if second >= 0 else (first,):
                 rows.append(row)
                 types.append(of_type[kind])
-                groups.append(first if second >= 0 else -1)
+                partners.append(-1 if second < 0 else second if row == first else first)
         return Schedule(
             np.array(rows, dtype=np.int64),
             gpu_type=np.array(types, dtype=np.int64),
-            share_group=np.array(groups, dtype=np.int64) if self.packed else None,
+            share_group=np.array(partners, dtype=np.int64) if self.packed else None,
         )

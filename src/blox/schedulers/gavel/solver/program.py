@@ -115,25 +115,10 @@ def program(
     first, second = np.arange(kinds), np.full(kinds, -1)
     speed_first, speed_second = speed[one_of], np.zeros((kinds, len(problem.gpus)))
     if shared is not None:
-        a, b = np.triu_indices(kinds)
-        fits = (wide[a] == wide[b]) & ((a != b) | (size[a] > 1))
-        a, b = a[fits], b[fits]
-        if len(a) > MOST_PAIRS:
-            raise BloxError(
-                f"{kinds} kinds of job could share in {len(a):,} ways; at most {MOST_PAIRS:,} are tried",
-                where="gavel",
-                fix="take the policy without _packed, or let jobs of a type have the same throughputs",
-            )
-        label_of = shared.kind[one_of]
-        room = problem.gpus >= wide[a, None]
-        left = np.where(room, shared.throughput[label_of[a], label_of[b]], 0.0)
-        right = np.where(room, shared.throughput[label_of[b], label_of[a]], 0.0)
-        some = ((left > 0) | (right > 0)).any(axis=1)
-        apart = np.argsort(a[some] == b[some], kind="stable")
-        first = np.concatenate([first, a[some][apart]])
-        second = np.concatenate([second, b[some][apart]])
-        speed_first = np.concatenate([speed_first, left[some][apart]])
-        speed_second = np.concatenate([speed_second, right[some][apart]])
+        a, b, left, right = _sharing_kinds(problem, shared, one_of, size)
+        first, second = np.concatenate([first, a]), np.concatenate([second, b])
+        speed_first = np.concatenate([speed_first, left])
+        speed_second = np.concatenate([speed_second, right])
     worth = value[one_of]
     gain = (worth[first, None] * speed_first + worth[second, None] * speed_second) * type_value
     return Program(
@@ -149,6 +134,32 @@ def program(
         floor=floor[one_of],
         gain=gain,
     )
+
+
+def _sharing_kinds(
+    problem: Problem, shared: Pairs, one_of: Array, size: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Every two kinds of which jobs can share GPUs, two of a kind last, and steps/s of each beside the other.
+
+    `one_of` is a job of each kind, `size` how many there are. Too many pairs are an error.
+    """
+    kinds, wide = len(one_of), problem.width[one_of]
+    a, b = np.triu_indices(kinds)
+    fits = (wide[a] == wide[b]) & ((a != b) | (size[a] > 1))
+    a, b = a[fits], b[fits]
+    if len(a) > MOST_PAIRS:
+        raise BloxError(
+            f"{kinds} kinds of job could share in {len(a):,} ways; at most {MOST_PAIRS:,} are tried",
+            where="gavel",
+            fix="take the policy without _packed, or let jobs of a type have the same throughputs",
+        )
+    label_of = shared.kind[one_of]
+    room = problem.gpus >= wide[a, None]
+    left = np.where(room, shared.throughput[label_of[a], label_of[b]], 0.0)
+    right = np.where(room, shared.throughput[label_of[b], label_of[a]], 0.0)
+    some = ((left > 0) | (right > 0)).any(axis=1)
+    apart = np.argsort(a[some] == b[some], kind="stable")
+    return a[some][apart], b[some][apart], left[some][apart], right[some][apart]
 
 
 def sharing(problem: Problem) -> Pairs:

@@ -1,0 +1,110 @@
+"""Code of a user's file, contained: it cannot end the process in silence, move it elsewhere or loop for ever.
+
+`contained()` stands around calls into such files. What the code raises is told by the caller: `by_signal()`
+says whether a KeyboardInterrupt or SystemExit is the user's (Ctrl-C, SIGTERM) or was raised by the code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+POLICY_TIMEOUT_S = 300.0  # for one decision of a policy from outside
+_AGAIN_S = 1.0  # how soon TimeUp is raised again where it was caught
+_PACKAGE = str(Path(__file__).parent)
+_RAISE = dis.opmap["RAISE_VARARGS"]
+_leave = os._exit
+_lock = threading.Lock()
+_inside = [0, 0]  # how many are inside `contained()`, and in which process
+
+
+class ProcessEnd(BaseException):
+    """The code has called os._exit(): raised in place of an end in silence."""
+
+
+class TimeUp(BaseException):
+    """The code has taken longer than it may."""
+
+
+@contextlib.contextmanager
+def contained() -> Iterator[None]:
+    """Inside, os._exit() raises ProcessEnd; afterwards the working directory is what it was."""
+    home = _here()
+    _count_inside(1)
+    try:
+        yield
+    finally:
+        _count_inside(-1)
+        if home and _here() != home:
+            os.chdir(home)
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises TimeUp in the code inside after so many seconds, again and again while it is caught.
+
+    Only the main thread can be stopped, and only between two steps of Python; elsewhere nothing happens.
+    """
+    if math.isinf(seconds) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(signum: int, frame: FrameType | None) -> NoReturn:
+        raise TimeUp(f"no answer within {seconds:g} s")
+
+    begin, handler = time.monotonic(), signal.signal(signal.SIGALRM, stop)
+    left, every = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if left:  # of a timer that was set before
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - begin), 1e-6), every)
+
+
+def by_signal(error: BaseException) -> bool:
+    """Whether an exception is the answer to a signal, and not raised by the code that it came out of."""
+    if not isinstance(error, KeyboardInterrupt | SystemExit):
+        return False
+    trace = error.__traceback__
+    if trace is None:
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    if code.co_filename.startswith(_PACKAGE):  # a handler of ours
+        return True
+    # Python's own handler of Ctrl-C has no frame: it raises between two steps of the code, at no `raise`.
+    return isinstance(error, KeyboardInterrupt) and code.co_code[trace.tb_lasti] != _RAISE
+
+
+def _count_inside(change: int) -> None:
+    """Runs of several threads may be inside at once: os._exit() is replaced while any is."""
+    with _lock:
+        _inside[0] += change
+        os._exit = _refuse if _inside[0] else _leave
+        _inside[1] = os.getpid()
+
+
+def _refuse(status: int = 0) -> NoReturn:
+    if os.getpid() != _inside[1]:  # a child that the code has forked
+        _leave(status)
+    raise ProcessEnd(f"os._exit({status})")
+
+
+def _here() -> str:
+    """The working directory; empty if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

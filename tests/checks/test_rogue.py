@@ -1,0 +1,128 @@
+"""Policies that loop, leave, interrupt or reach into the state are told with their place."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from blox import Experiment
+from blox.checks import check
+from blox.errors import BloxError
+from support.traces import trace
+
+HEAD = "import os, sys\nclass Odd(BaseException): pass\n"
+ROGUE = HEAD + (
+    "@dataclass(frozen=True)\n"
+    "class Mine:\n"
+    "    '''Does harm.'''\n"
+    "    def schedule(self, job_state, cluster_state):\n"
+    "        {harm}\n"
+    "        return Schedule.ordered(job_state)\n"
+)
+JOBS = "a,0,1,1000 b,0,1,1000"
+
+HARM = {
+    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "schedule() raises KeyboardInterrupt: "),
+    "raises what no program catches": ("raise Odd('x')", "schedule() raises Odd: x"),
+    "closes": ("raise GeneratorExit", "schedule() raises GeneratorExit: "),
+    "leaves": ("sys.exit(0)", "schedule() raises SystemExit: 0"),
+    "ends the process": ("os._exit(0)", "schedule() calls os._exit(0), which would end the run"),
+    "loops": ("exec('while True: pass')", "schedule() gives no answer within 0.2 s"),
+    "sleeps": ("__import__('time').sleep(1000)", "schedule() gives no answer within 0.2 s"),
+    "opens the state": (
+        "job_state.columns.submit_s.setflags(write=True)",
+        "schedule() makes the arrays of the state writeable",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_harm_is_told_with_its_line(policy_file, tmp_path, name):
+    harm, what = HARM[name]
+    experiment = Experiment(
+        workload=trace(tmp_path / "jobs.csv", JOBS),
+        scheduler=policy_file(ROGUE.format(harm=harm)),
+        policy_timeout_s=0.2,
+    )
+    with pytest.raises(BloxError) as stop:
+        experiment.run()
+    assert stop.value.what == what
+    assert stop.value.where.startswith("mine.py:1") and "at 0 s" in stop.value.where
+    assert stop.value.fix
+
+
+@pytest.mark.parametrize("name", ["raises what no program catches", "ends the process", "loops"])
+def test_harm_does_not_conform(policy_file, name):
+    harm, what = HARM[name]
+    report = check(policy_file(ROGUE.format(harm=harm)), timeout_s=0.2)
+    fault = report.finding("time" if name == "loops" else "runs")
+    assert (fault.ok, fault.what) == (False, what)
+
+
+def test_a_file_that_ends_the_process_when_it_is_imported_is_told(policy_file):
+    with pytest.raises(BloxError, match=r"the file cannot be imported: ProcessEnd: os._exit\(0\)"):
+        Experiment(scheduler=policy_file("import os\nos._exit(0)\n")).run()
+
+
+@pytest.mark.parametrize("where", ["when it is imported", "when it decides"])
+def test_a_policy_that_goes_elsewhere_takes_nothing_along(policy_file, tmp_path, command, where):
+    (tmp_path / "elsewhere").mkdir()
+    text = ROGUE.format(harm="os.chdir('elsewhere')" if where == "when it decides" else "pass")
+    if where == "when it is imported":
+        text = text.replace("class Odd", "os.chdir('elsewhere')\nclass Odd")
+    spec, workload = policy_file(text), trace(tmp_path / "jobs.csv", JOBS)
+    answer = command("run", "--scheduler", spec, "--workload", workload, "--out", "out")
+    assert answer.code == 0, answer.err
+    assert (tmp_path / "out" / "jobs.csv").is_file()
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_impossible_times_are_not_saved(policy_file, tmp_path, command):
+    """Arrays that were written to and closed again are noticed by what comes of them."""
+    harm = "a = job_state.columns.submit_s; a.setflags(write=True); a[:] = 1e12; a.setflags(write=False)"
+    spec, workload = policy_file(ROGUE.format(harm=harm)), trace(tmp_path / "jobs.csv", JOBS)
+    answer = command("run", "--scheduler", spec, "--workload", workload, "--out", "out")
+    assert answer.code == 2
+    assert "the results are impossible: of job 'a', admit_s is 0, before its submit_s, 1e+12" in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan"])
+def test_a_time_limit_is_above_nothing(command, seconds):
+    for words in (("check", "las"), ("run", "--jobs", "5")):
+        answer = command(*words, f"--policy-timeout={seconds}")
+        assert answer.code == 2
+        assert "give seconds above 0; inf: no limit" in answer.err
+
+
+def test_the_time_limit_is_no_part_of_the_settings_that_are_kept(policy_file, tmp_path):
+    workload = trace(tmp_path / "jobs.csv", JOBS)
+    assert "policy_timeout_s" not in Experiment(workload=workload, policy_timeout_s=5).run().experiment
+
+
+def test_sigterm_stops_a_check_that_loops(policy_file, tmp_path):
+    harm = "print('here', flush=True); exec('while True: pass')"
+    command = [sys.executable, "-m", "blox", "check", policy_file(ROGUE.format(harm=harm))]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"here\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 143
+        assert b"Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_an_interrupt_that_a_speed_model_raises_is_not_the_user_s(policy_file, tmp_path, command):
+    text = (
+        "@dataclass(frozen=True)\nclass Mine:\n    '''Fast.'''\n"
+        "    def rate(self, grants, cluster_state, job_state):\n        raise KeyboardInterrupt\n"
+    )
+    workload = trace(tmp_path / "jobs.csv", JOBS)
+    answer = command("run", "--performance", policy_file(text), "--workload", workload)
+    assert answer.code == 2
+    assert "mine.py:9: KeyboardInterrupt" in answer.err

@@ -1,0 +1,42 @@
+"""`blox.run_all`: experiments in, whole results out, whatever the number of processes."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import blox
+
+SMALL = {"workload": "constant:every_s=100,job_gpus=2,duration_s=900,jobs=12", "cluster": "1x4"}
+
+
+def test_results_come_in_order_and_whole():
+    experiments = [blox.Experiment(**SMALL, scheduler=name) for name in ("las", "fifo", "srtf")]
+    alone, together = blox.run_all(experiments, processes=1), blox.run_all(experiments, processes=2)
+    assert [result.label for result in together] == ["las", "fifo", "srtf"]
+    for one, other in zip(alone, together):
+        assert one.summary == other.summary
+        for table in ("jobs", "rounds", "stints"):
+            for name, column in getattr(one, table).items():
+                assert np.array_equal(column, getattr(other, table)[name], equal_nan=column.dtype == float)
+
+
+def test_the_first_run_that_fails_is_raised():
+    wrong = [blox.Experiment(**SMALL, scheduler=name) for name in ("fifo", "lass")]
+    with pytest.raises(blox.BloxError, match="lass"):
+        blox.run_all(wrong, processes=1)
+
+
+def test_a_program_that_does_not_guard_its_start_is_told_so(tmp_path):
+    program = tmp_path / "unguarded.py"
+    program.write_text(
+        f"""
+import blox
+
+blox.run_all([blox.Experiment(**{SMALL!r}, seed=each) for each in (1, 2)], processes=2)
+"""
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert 'call run_all() below `if __name__ == "__main__":`' in done.stderr
