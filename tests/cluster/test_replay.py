@@ -24,11 +24,9 @@ def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,200 b,30,2,60")
     prepared = Prepared(Experiment(workload=jobs, cluster="1x4", round_s=60.0))
     placed = "placed on node-0"
-    views = [
-        view(1, 14.5, (10.0, "submitted"), (10.0, placed, (0, 1)), (12.0, "preempted"), (13.0, placed, (2, 3)),
-             (15.0, "finished")),
-        view(2, 12.2, (10.5, "submitted"), (11.0, placed, (2, 3)), (13.0, "finished")),
-    ]  # fmt: skip
+    first = [(10.0, "submitted"), (10.0, placed, (0, 1)), (12.0, "preempted"), (13.0, placed, (2, 3))]
+    second = [(10.5, "submitted"), (11.0, placed, (2, 3)), (13.0, "finished")]
+    views = [view(1, 14.5, *first, (15.0, "finished")), view(2, 12.2, *second)]
     result = result_of(prepared, Timeline.of(views, 10.0, 60.0), {})
     assert result.jobs["first_start_s"].tolist() == [0.0, 60.0]
     assert result.jobs["finish_s"].tolist() == pytest.approx([270.0, 132.0])

@@ -12,7 +12,7 @@ from blox.cluster.protocol.timing import Timing
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.node_events import NodeEvent, NodeState
-from blox.state.plan import Plan
+from blox.state.plan import Allocation, Plan
 
 _MOST_GPUS = 1024  # of a node
 _LONGEST_NAME = 100
@@ -124,20 +124,21 @@ class Nodes:
         self.changed.add(report.node)
 
 
-def cluster_of(records: Iterable[NodeRecord], before: ClusterState | None, *, joining: bool) -> ClusterState:
-    """The cluster of these nodes; those in `before` are as they are there.
-
-    A node that joins is down until the round after its first report. After a restart of the scheduler, nodes
-    keep the jobs they have, and take no other until they have reported.
-    """
+def cluster_of(records: Iterable[NodeRecord], states: Iterable[NodeState], held: Allocation) -> ClusterState:
+    """The cluster of these nodes, each in its state, and what each job holds."""
     spec = ClusterSpec(tuple(Node(r.node, r.gpus, r.gpu_type, r.cpu, r.memory_gb) for r in records))
     cluster = ClusterState(spec)
-    known = 0 if before is None else before.nodes
-    for number in range(cluster.nodes):
-        if before is not None and number < known:
-            cluster.set_node(number, before.node_state(number))
-        else:
-            cluster.set_node(number, "down" if joining else "draining")
-    if before is not None and before.running_count:
-        cluster.holdings.apply(Plan(launch=before.allocation))
+    if held.size:  # before nodes are closed: jobs stay on one that drains
+        cluster.holdings.apply(Plan(launch=held))
+    for number, state in enumerate(states):
+        cluster.set_node(number, state)
     return cluster
+
+
+def joined(records: Iterable[NodeRecord], before: ClusterState | None) -> ClusterState:
+    """The cluster with the nodes that have joined: each is down until the round after its first report."""
+    nodes = list(records)
+    known = 0 if before is None else before.nodes
+    states: list[NodeState] = [] if before is None else [before.node_state(n) for n in range(known)]
+    states += ["down"] * (len(nodes) - known)
+    return cluster_of(nodes, states, Allocation() if before is None else before.allocation)

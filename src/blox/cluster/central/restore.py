@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 
 from blox.cluster.central.jobs import KEPT, Jobs, expected_of, table_of
@@ -10,7 +12,8 @@ from blox.cluster.central.stints import Stints
 from blox.state.cluster import ClusterState
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
-from blox.state.plan import Allocation, Plan
+from blox.state.node_events import NodeState
+from blox.state.plan import Allocation
 
 
 def job_state_of(jobs: Jobs, now: float, seed: int) -> JobState:
@@ -37,20 +40,20 @@ def job_state_of(jobs: Jobs, now: float, seed: int) -> JobState:
 
 
 def cluster_state_of(nodes: Nodes, jobs: Jobs, stints: Stints) -> ClusterState | None:
-    """The cluster with what the latest plan commanded; None before the first node has joined."""
-    if not nodes.records:
+    """The cluster with what the latest plan commanded; None before the first node has joined.
+
+    Nodes keep the jobs they have, and take no other until they have reported.
+    """
+    records = list(nodes.records.values())
+    if not records:
         return None
-    cluster = cluster_of(nodes.records.values(), None, joining=False)
+    firsts = accumulate((record.gpus for record in records), initial=0)
+    first = dict(zip((record.node for record in records), firsts))
     held: dict[int, tuple[int, ...]] = {}
     for stint in stints.all.values():
         job = jobs.all[stint.job]
         if job.commanded == stint.epoch and not job.end:
-            first = {
-                share.node: int(cluster.node_first[nodes.records[share.node].number])
-                for share in stint.shares
-            }
             gpus = [first[share.node] + slot for share in stint.shares for slot in share.slots]
             held[job.row] = tuple(sorted(gpus))
-    if held:
-        cluster.holdings.apply(Plan(launch=Allocation.from_dict(held)))
-    return cluster
+    states: list[NodeState] = ["draining"] * len(records)
+    return cluster_of(records, states, Allocation.from_dict(held))

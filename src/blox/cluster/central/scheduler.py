@@ -17,7 +17,7 @@ from blox.cluster.central.backend import ClusterBackend
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
 from blox.cluster.central.life import Life
-from blox.cluster.central.nodes import Nodes, cluster_of
+from blox.cluster.central.nodes import Nodes, joined
 from blox.cluster.central.records import (
     GRANTED,
     MEMORY,
@@ -154,7 +154,7 @@ class CentralScheduler:
         if not self.nodes.credible(report) or not self.nodes.hear(report, now):
             return
         if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
-            self.cluster_state = cluster_of(self.nodes.records.values(), self.cluster_state, joining=True)
+            self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
         self.stints.observe(report, now)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
