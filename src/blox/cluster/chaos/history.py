@@ -92,7 +92,7 @@ class History:
         """One fault or one act of a user."""
         rng, users = self.world.rng, self.users
         node = rng.choice(self.nodes)
-        kind = rng.randrange(8)
+        kind = rng.randrange(9)
         if kind == 0:
             self.scheduler.crash()
         elif kind == 1:
@@ -108,6 +108,8 @@ class History:
             users.cancel_some()
         elif kind == 6:
             users.change_policies()
+        elif kind == 7:
+            self.scheduler.pause(rng.uniform(0.5, 25.0))
         else:
             users.drain(node.name)
             self.world.after(rng.uniform(1.0, 30.0), users.bring_back, node.name)

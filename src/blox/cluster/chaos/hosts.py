@@ -38,6 +38,7 @@ class SchedulerHost:
         self._machine, self._timing, self._policies = machine, timing, policies
         self.journal: dict[str, bytes] = {}
         self.scheduler: CentralScheduler | None = None
+        self._waiting: list[tuple[Message, str]] | None = None  # what it is sent while it is stopped
         self._timer_s = math.inf
         self._crashes = world.rng.choice((0, 0, 0.005))  # in the middle of a step
         network.receivers[SCHEDULER] = self._receive
@@ -52,15 +53,30 @@ class SchedulerHost:
     def crash(self) -> None:
         """Kills the scheduler; it starts again after a while."""
         if self.scheduler is not None:
-            self.scheduler = None
+            self.scheduler = self._waiting = None
             self._world.after(self._world.rng.uniform(0.1, 15.0), self.start)
 
+    def pause(self, duration_s: float) -> None:
+        """Stops the scheduler as SIGSTOP does; what it is sent meanwhile waits."""
+        if self.scheduler is not None and self._waiting is None:
+            self._waiting = []
+            self._world.after(duration_s, self._resume, self.scheduler)
+
+    def _resume(self, scheduler: CentralScheduler) -> None:
+        if self.scheduler is scheduler and self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self._tick(scheduler)
+            for message, sender in waiting:
+                self._receive(message, sender)
+
     def _receive(self, message: Message, sender: str) -> None:
-        if self.scheduler is not None:
+        if self._waiting is not None:
+            self._waiting.append((message, sender))
+        elif self.scheduler is not None:
             self._carry_out(_stepped(self.scheduler.receive, message, sender, self._world.now))
 
     def _tick(self, scheduler: CentralScheduler) -> None:
-        if self.scheduler is scheduler:
+        if self.scheduler is scheduler and self._waiting is None:
             self._timer_s = math.inf
             self._carry_out(_stepped(scheduler.tick, self._world.now))
 
