@@ -7,11 +7,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint types unit test-slow fuzz pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow fuzz chaos pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install blox with its development tools
 
@@ -26,6 +26,9 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## compare schedulers on the built-in workload; results and report in results/demo
 	@$(BIN)/blox compare examples/compare.toml --out results/demo
 	@echo "open it in any browser (no network needed): file://$(CURDIR)/results/demo/report.html"
+
+demo-cluster: $(STAMP) ## a cluster of processes on this machine: ten jobs, two policies, preemptions (a minute)
+	@$(BIN)/python examples/cluster/demo.py
 
 test: lint types unit ## style, types and every test that is not slow
 
@@ -46,11 +49,14 @@ test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
 
+chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, all invariants checked (minutes)
+	$(BIN)/python -m blox.cluster.chaos --histories 10000
+
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
 
 bench: $(STAMP) ## speed, each figure beside its limit
-	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis; do \
+	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster; do \
 	  echo "== benchmarks/$$part.py"; $(BIN)/python benchmarks/$$part.py || missed=1; \
 	done; exit $$missed
 

@@ -46,9 +46,13 @@ class FilesRead:
         (self._written if writes else self._read).add(path)
 
     def named_by(self, parts: Iterable[object]) -> None:
-        """Files that fields of parts name count too, also by default and however they are read."""
+        """Files that fields of parts name count too, also by default and however they are read.
+
+        Parts that stand around others, such as a guard, are looked into.
+        """
         for part in parts:
-            for value in vars(part).values() if hasattr(part, "__dict__") else ():
+            fields = list(_values(part))
+            for value in (*fields, *(inner for each in fields for inner in _values(each))):
                 if isinstance(value, str | Path) and "." in str(value) and "\0" not in str(value):
                     self._read.add(os.path.abspath(value))
 
@@ -73,6 +77,10 @@ class FilesRead:
                 if counts and str(path) not in self._sums:
                     self._sums[str(path)] = checksum_of(path)
         self._read.clear()
+
+
+def _values(part: object) -> Iterable[object]:
+    return () if isinstance(part, type) else getattr(part, "__dict__", {}).values()
 
 
 def changed_since(lines: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""run(): the paper's Figure 2, once, and the rule for skipping rounds.
+"""execute_round(): the paper's Figure 2, once. run(): round after round, and the rule for skipping some.
 
 A round is skipped only when provably nothing changes: after a round whose plan was empty, or whose
 placement vouches that asked again it would change nothing, until the backend's next event or the earliest
@@ -16,6 +16,43 @@ from blox.recording.wait_reasons import WaitReasons, listed_rows
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
+
+
+def execute_round(
+    manager: BloxManager,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    admission: AdmissionPolicy,
+    scheduler: SchedulingPolicy,
+    placement: PlacementPolicy,
+    reasons: WaitReasons | None = None,
+    trace: DecisionTrace | None = None,
+) -> Plan:
+    """One round at `manager.now`, up to the plan that was carried out.
+
+    `reasons` notes why jobs wait, `trace` what was decided.
+    """
+    manager.update_cluster(cluster_state)
+    manager.update_metrics(cluster_state, job_state)
+    manager.prune_completed_jobs(cluster_state, job_state)
+    new_jobs = manager.pop_wait_queue()
+    if len(new_jobs):
+        job_state.add_new_jobs(admission.accept(new_jobs, cluster_state, job_state))
+    schedule = scheduler.schedule(job_state, cluster_state)
+    wanted = placement.place(schedule, cluster_state, job_state)
+    plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
+    listed = None if reasons is None else listed_rows(schedule, job_state)
+    if trace is not None:
+        trace.decided(schedule, plan)
+    del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
+    job_state.settle_line()
+    manager.exec_jobs(plan, cluster_state, job_state)
+    if reasons is not None:
+        reasons.note(listed, cluster_state, job_state)
+        if trace is not None:
+            told = reasons.reasons(listed, cluster_state, job_state)
+            trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
+    return plan
 
 
 def run(
@@ -41,25 +78,9 @@ def run(
     event_driven, worth_asking = manager.event_driven, True
     reasons = WaitReasons(manager.recorder, admission, scheduler, placement)
     while not manager.terminate:
-        manager.update_cluster(cluster_state)
-        manager.update_metrics(cluster_state, job_state)
-        manager.prune_completed_jobs(cluster_state, job_state)
-        new_jobs = manager.pop_wait_queue()
-        if len(new_jobs):
-            job_state.add_new_jobs(admission.accept(new_jobs, cluster_state, job_state))
-        schedule = scheduler.schedule(job_state, cluster_state)
-        wanted = placement.place(schedule, cluster_state, job_state)
-        plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
-        listed = listed_rows(schedule, job_state)
-        if trace is not None:
-            trace.decided(schedule, plan)
-        del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
-        job_state.settle_line()
-        manager.exec_jobs(plan, cluster_state, job_state)
-        reasons.note(listed, cluster_state, job_state)
-        if trace is not None:
-            told = reasons.reasons(listed, cluster_state, job_state)
-            trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
+        plan = execute_round(
+            manager, cluster_state, job_state, admission, scheduler, placement, reasons, trace
+        )
         stable, before = -math.inf, manager.now
         if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
             stable = math.inf

@@ -32,6 +32,16 @@ COMMANDS = {
     "check": "Check a policy against its contract, in words.",
     "compat": "List the presets that behave like another system, and what each changes.",
     "workload": "Describe, convert, generate and validate workloads.",
+    "up": "Start a cluster on this machine: the same policies over real processes.",
+    "submit": "Submit a job to the cluster.",
+    "jobs": "List the cluster's jobs, or show the life of one.",
+    "nodes": "List the cluster's nodes.",
+    "logs": "Print what a job of the cluster has printed.",
+    "cancel": "Cancel jobs of the cluster.",
+    "policy": "Show or change the policies that rule the cluster.",
+    "drain": "Take a node of the cluster out, or back in.",
+    "down": "End the cluster on this machine.",
+    "replay": "Play a workload on a cluster of real processes, in scaled time.",
 }
 
 # typer's own errors, whichever way it carries click: usage errors and everything they derive from

@@ -158,6 +158,11 @@ def real_speedup(backend: BackendPart) -> float | None:
     return found
 
 
+def policy_from_spec(kind: str, spec: str | Any) -> Any:
+    """A policy by its spec, watched if it is from outside the package."""
+    return _part(kind, spec, {"admission": "accept", "scheduling": "schedule", "placement": "place"}[kind])
+
+
 def _part(kind: str, spec: str | Any, verb: str, timeout_s: float = math.inf) -> Any:
     part = registry.build(kind, spec) if isinstance(spec, str) else spec
     if not callable(getattr(part, verb, None)):

@@ -91,10 +91,8 @@ class Prepared:
             self.cluster = self._room_for_everybody()
 
     def _parts(self) -> list[object]:
-        """Everything that was built from a spec; of a policy that is watched, the policy."""
-        parts = [getattr(self.composition, field.name) for field in dataclasses.fields(self.composition)]
-        found = [getattr(part, "policy", part) for part in (*parts, self.workload, self.backend_part)]
-        return [part for part in found if dataclasses.is_dataclass(part)]
+        """Everything that was built from a spec."""
+        return [*vars(self.composition).values(), self.workload, self.backend_part]
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
@@ -199,7 +197,7 @@ class Prepared:
     def result(
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
     ) -> Result:
-        """The figures of a run that has ended, whoever wrote its loop."""
+        """The figures of a run that has ended, also of a loop that a user wrote."""
         assert self.feed is not None  # a run has a backend
         return gathered(self, manager, job_state, timing or {})
 

@@ -159,18 +159,7 @@ class Recorder:
             self._stints.end(suspend, now)
             self._began += raw(suspend)
         if started:
-            if moved:
-                self._stints.end(move.jobs, now)
-                self._stints.start(move, now)
-            if launched:
-                self._stints.start(launch, now)
-                self._ceased += raw(launch.jobs)
-            handed_out = _handed_out(launch) + _handed_out(move)
-            if self.failures is not None:
-                self.failures.started(launch.jobs, job_state)
-                self.failures.started(move.jobs, job_state)
-            if self._round_end is not None:
-                self._handed_out_until = self._round_end(now)
+            handed_out = self._note_starts(launch, move, job_state)
             if holdings.shared:
                 self.shared = True
         self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
@@ -201,6 +190,22 @@ class Recorder:
             finished,
             handed_out,
         )
+
+    def _note_starts(self, launch: Allocation, move: Allocation, job_state: JobState) -> int:
+        """Jobs start, some of them elsewhere; returns how many GPUs they get."""
+        now = job_state.now
+        if len(move.jobs):
+            self._stints.end(move.jobs, now)
+            self._stints.start(move, now)
+        if len(launch.jobs):
+            self._stints.start(launch, now)
+            self._ceased += raw(launch.jobs)
+        if self.failures is not None:
+            self.failures.started(launch.jobs, job_state)
+            self.failures.started(move.jobs, job_state)
+        if self._round_end is not None:
+            self._handed_out_until = self._round_end(now)
+        return _handed_out(launch) + _handed_out(move)
 
     def close(self, end_s: float) -> None:
         """The run is over."""

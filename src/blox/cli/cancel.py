@@ -1,0 +1,21 @@
+"""`blox cancel`: ends jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blox.cli.cluster_tables import Directory, client
+from blox.cli.terminal import say
+
+
+def cancel(
+    job: Annotated[list[int], typer.Argument(metavar="ID...")],
+    cluster: Directory = None,
+) -> None:
+    """Cancel jobs: each is killed, with everything that it started, and not started again."""
+    asked = client(cluster)
+    for number in job:
+        asked.cancel(number)
+        say(f"job {number} is cancelled")

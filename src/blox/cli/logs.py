@@ -1,0 +1,44 @@
+"""`blox logs`: what a job has printed."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from blox.cli.cluster_tables import Directory, client
+from blox.cli.terminal import say
+
+
+def logs(
+    job: Annotated[int, typer.Argument(metavar="ID")],
+    rank: Annotated[int, typer.Option(min=0, help="Of which rank.")] = 0,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the job has ended.")] = False,
+    cluster: Directory = None,
+) -> None:
+    """Print what a rank of a job has printed, of all its starts (the last megabytes of it)."""
+    from blox.cluster.shell.place import Place
+    from blox.errors import BloxError
+
+    asked = client(cluster)
+    view, file = asked.job(job), Place.of(cluster).job(job) / f"rank-{rank}.log"
+    if not follow and not file.exists():
+        raise BloxError(
+            f"rank {rank} of job {job} has printed nothing: it is {view.state}",
+            where=str(file),
+            fix="wait until it has started; logs are kept on the machine of the node",
+        )
+    position = 0
+    while True:
+        ended = asked.job(job).end_s is not None
+        if file.exists():
+            with open(file, "rb") as stream:
+                stream.seek(position if file.stat().st_size >= position else 0)
+                text = stream.read()
+                position = stream.tell()
+            if text:
+                say(text.decode(errors="replace").rstrip("\n"))
+        if not follow or ended:
+            return
+        time.sleep(0.5)

@@ -1,0 +1,61 @@
+"""`blox up`: a cluster on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blox.cli.cluster_tables import Directory, absolute, need_grpc
+from blox.cli.terminal import say
+
+
+def up(
+    nodes: Annotated[int, typer.Option(min=1, max=256, help="Worker managers to start.")] = 1,
+    gpus: Annotated[int, typer.Option(min=1, max=64, help="GPU slots of each.")] = 4,
+    scheduler: Annotated[str, typer.Option(help="Scheduling policy.")] = "fifo",
+    admission: Annotated[str, typer.Option(help="Admission policy.")] = "accept-all",
+    placement: Annotated[str, typer.Option(help="Placement policy.")] = "first-free",
+    round_s: Annotated[float, typer.Option("--round", help="Seconds between two decisions.")] = 10.0,
+    heartbeat_s: Annotated[
+        float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")
+    ] = 2.0,
+    lease_s: Annotated[
+        float,
+        typer.Option("--lease", help="Seconds without contact after which the jobs of a node are killed."),
+    ] = 30.0,
+    grace_s: Annotated[
+        float, typer.Option("--grace", help="Seconds that a preempted job has before it is killed.")
+    ] = 15.0,
+    attempts: Annotated[int, typer.Option(min=1, help="Failures after which a job is given up.")] = 3,
+    renewal: Annotated[str, typer.Option(help="optimistic or central (to compare).")] = "optimistic",
+    cluster: Directory = None,
+) -> None:
+    """Start a scheduler and worker managers on this machine; jobs of an earlier start go on.
+
+    They keep running in the background until `blox down`.
+    """
+    need_grpc()
+    from blox.cluster.central.records import Policies
+    from blox.cluster.protocol.timing import Timing
+    from blox.cluster.shell import local
+    from blox.cluster.shell.place import Place
+    from blox.errors import BloxError, suggestion
+    from blox.experiment.parts import policy_from_spec
+
+    if renewal not in ("optimistic", "central"):
+        raise BloxError(
+            f"no renewal is called {renewal!r}",
+            where="--renewal",
+            fix=suggestion(renewal, ("optimistic", "central")),
+        )
+    for kind, spec in (("scheduling", scheduler), ("admission", admission), ("placement", placement)):
+        policy_from_spec(kind, spec)
+    timing = Timing(
+        round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
+    )
+    place = Place.of(cluster)
+    policies = Policies(absolute(admission), absolute(scheduler), absolute(placement))
+    local.start(place, nodes, gpus, timing=timing, policies=policies, central=renewal == "central")
+    say(f"up: {nodes} nodes x {gpus} GPU slots, {scheduler}, in {place.root}")
+    say("next: blox submit --gpus 1 -- COMMAND, blox jobs, blox down")

@@ -1,0 +1,109 @@
+"""Jobs: every job that was acknowledged, and its row in JobState."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from blox.cluster.central.records import Job
+from blox.cluster.protocol.messages import JobSpec
+from blox.state.jobs import JobState
+from blox.workloads.table import JobTable
+
+# The columns of JobState that change while a job lives; the others follow from its submission.
+KEPT = (
+    "admit_s",
+    "first_start_s",
+    "finish_s",
+    "preemptions",
+    "moves",
+    "done0",
+    "rate",
+    "anchor",
+    "held_gpus",
+    "gpu_rate",
+    "held_since",
+    "held0",
+    "run0",
+)
+
+
+class Jobs:
+    """Jobs by number, by request, and by row."""
+
+    def __init__(self, jobs: Iterable[Job] = ()) -> None:
+        self.all: dict[int, Job] = {job.job: job for job in jobs}
+        self.by_request: dict[str, Job] = {job.request: job for job in self.all.values()}
+        staged = sorted((job for job in self.all.values() if job.row >= 0), key=lambda job: job.row)
+        self.by_row: list[Job] = staged
+        self.pending: list[Job] = [job for job in self.all.values() if job.row < 0 and not job.end]
+        self.condemned: dict[int, Job] = {
+            n: job for n, job in self.all.items() if job.verdict and not job.end
+        }
+        self.changed: dict[int, Job] = {}
+        self._next = max(self.all, default=0) + 1
+
+    def submit(self, request: str, spec: JobSpec, now: float) -> Job:
+        """A new job."""
+        job = Job(self._next, request, spec, now)
+        self._next += 1
+        self.all[job.job] = self.by_request[request] = job
+        self.pending.append(job)
+        self.touch(job)
+        return job
+
+    def enter(self, job_state: JobState) -> None:
+        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended."""
+        new = [job for job in self.pending if not job.end]
+        self.pending = []
+        for job in new:
+            job.row = len(self.by_row)
+            self.by_row.append(job)
+            self.touch(job)
+        if new:
+            job_state.stage(table_of(new), expected_of(new))
+            job_state.submit(len(new))
+
+    def condemn(self, job: Job, verdict: str) -> None:
+        """The job is ended in the next round."""
+        job.verdict = verdict
+        self.condemned[job.job] = job
+        self.touch(job)
+
+    def pardon(self, job: Job) -> None:
+        """The job has ended: nothing is left to be done about it."""
+        self.condemned.pop(job.job, None)
+
+    def touch(self, job: Job) -> None:
+        """The record of the job is saved at the end of the step."""
+        self.changed[job.job] = job
+
+
+def table_of(jobs: list[Job]) -> JobTable:
+    """Jobs as policies see them: how long they take is not known."""
+    specs = [job.spec for job in jobs]
+    ids = np.array([job.job for job in jobs], dtype=object)
+    columns = {
+        "job_id": ids,
+        "submit_s": np.array([job.submit_s for job in jobs]),
+        "gpus": np.array([spec.gpus for spec in specs]),
+        "duration_s": expected_of(jobs),
+        "min_gpus": np.array([spec.min_gpus for spec in specs]),
+        "max_gpus": np.array([spec.max_gpus for spec in specs]),
+        "priority": np.array([spec.priority for spec in specs]),
+    }
+    for name in ("user", "tenant"):
+        columns[name] = np.array([getattr(spec, name) for spec in specs], dtype=object)
+    return JobTable(columns, source="cluster")
+
+
+def expected_of(jobs: list[Job]) -> np.ndarray:
+    """What their users expect (s); nan: nothing."""
+    return np.array([np.nan if (e := job.spec.expected_s) is None else e for job in jobs], dtype=np.float64)
+
+
+def keep_columns(job: Job, job_state: JobState) -> None:
+    """Takes the row of a job over into its record."""
+    job.columns = {name: getattr(job_state.columns, name).item(job.row) for name in KEPT}
+    job.columns["status"] = float(job_state.columns.status[job.row])

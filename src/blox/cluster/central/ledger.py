@@ -1,0 +1,66 @@
+"""Ledger: what a step has changed, as records to be saved."""
+
+from __future__ import annotations
+
+from blox.cluster.central.jobs import Jobs, keep_columns
+from blox.cluster.central.memory import memory_bytes, restore_memory
+from blox.cluster.central.nodes import Nodes
+from blox.cluster.central.records import (
+    MEMORY,
+    Job,
+    LifeEntry,
+    encode,
+    job_key,
+    life_key,
+    node_key,
+    stint_key,
+)
+from blox.cluster.central.stints import Stints
+from blox.state.jobs import JobState
+
+Saves = list[tuple[str, bytes | None]]
+
+
+class Ledger:
+    """Collects changes; `take` hands them over, each record once."""
+
+    def __init__(self, jobs: Jobs, nodes: Nodes, stints: Stints, memory: bytes) -> None:
+        self._jobs, self._nodes, self._stints = jobs, nodes, stints
+        self._life: Saves = []
+        self._memory, self._memory_changed = memory, False
+
+    def restore_memory(self, job_state: JobState) -> None:
+        """Gives the policies back what they remembered."""
+        if self._memory:
+            restore_memory(job_state, self._memory)
+
+    def note_memory(self, job_state: JobState) -> None:
+        """A round is over: policies may remember something else."""
+        memory = memory_bytes(job_state)
+        self._memory_changed = self._memory_changed or memory != self._memory
+        self._memory = memory
+
+    def record(self, job: Job, what: str, now: float, gpus: tuple[int, ...] = ()) -> None:
+        """Adds an entry to the life of a job."""
+        self._life.append((life_key(job.job, job.life), encode(LifeEntry(now, what, gpus))))
+        job.life += 1
+        self._jobs.touch(job)
+
+    def take(self, job_state: JobState) -> Saves:
+        saves = self._life
+        self._life = []
+        for job in self._jobs.changed.values():
+            if job.row >= 0:
+                keep_columns(job, job_state)
+            saves.append((job_key(job.job), encode(job)))
+        for key, stint in self._stints.changed.items():
+            kept = key in self._stints.all
+            saves.append((stint_key(*key), encode(stint) if kept else None))
+        for name in sorted(self._nodes.changed):
+            record = self._nodes.records[name]
+            saves.append((node_key(record.number), encode(record)))
+        if self._memory_changed:
+            saves.append((MEMORY, self._memory))
+            self._memory_changed = False
+        self._jobs.changed, self._stints.changed, self._nodes.changed = {}, {}, set()
+        return saves

@@ -1,0 +1,106 @@
+"""What users ask of the scheduler, and its answers. What cannot be done is refused in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from blox.cluster.protocol.messages import (
+    Accepted,
+    Answer,
+    Cancel,
+    Refused,
+    Request,
+    SetNode,
+    SetPolicies,
+    Submit,
+)
+from blox.errors import BloxError, suggestion
+from blox.experiment.parts import policy_from_spec
+from blox.workloads.columns import MOST_GPUS
+
+if TYPE_CHECKING:
+    from blox.cluster.central.scheduler import CentralScheduler
+
+CANCELLED = "cancelled"
+_LONGEST_REQUEST = 200  # characters
+
+
+def answer(scheduler: CentralScheduler, request: Request, now: float) -> Answer:
+    """Carries a request out, or says why not."""
+    try:
+        if not 0 < len(request.request) <= _LONGEST_REQUEST:
+            raise BloxError(
+                "the request has no name, or a long one", fix=f"1 to {_LONGEST_REQUEST} characters"
+            )
+        if isinstance(request, Submit):
+            return _submit(scheduler, request, now)
+        if isinstance(request, Cancel):
+            _cancel(scheduler, request, now)
+        elif isinstance(request, SetPolicies):
+            _set_policies(scheduler, request)
+        else:
+            _set_node(scheduler, request, now)
+        return Accepted(request.request)
+    except BloxError as error:
+        return Refused(request.request, error.what, error.where, error.fix)
+
+
+def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> Answer:
+    known = scheduler.jobs.by_request.get(request.request)
+    if known is not None:
+        return Accepted(request.request, known.job)
+    spec = request.spec
+    least, most = spec.min_gpus or spec.gpus, spec.max_gpus or spec.gpus
+    if not 1 <= least <= spec.gpus <= most <= MOST_GPUS:
+        raise BloxError(
+            f"gpus is {spec.gpus}, min_gpus {spec.min_gpus}, max_gpus {spec.max_gpus}",
+            where="submit",
+            fix="give 1 or more GPUs, between min_gpus and max_gpus where these are given",
+        )
+    there = sum(record.gpus for record in scheduler.nodes.records.values())
+    if there and least > there:
+        raise BloxError(
+            f"the job needs {least} GPUs, and the cluster has {there}",
+            where="submit",
+            fix="ask for fewer, or add nodes first",
+        )
+    if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
+        raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
+    job = scheduler.jobs.submit(request.request, spec, now)
+    scheduler.ledger.record(job, "submitted", now)
+    return Accepted(request.request, job.job)
+
+
+def _cancel(scheduler: CentralScheduler, request: Cancel, now: float) -> None:
+    job = scheduler.jobs.all.get(request.job)
+    if job is None:
+        raise BloxError(f"there is no job {request.job}", where="cancel", fix="`blox jobs` lists the jobs")
+    if job.end and job.end != CANCELLED:
+        raise BloxError(f"job {job.job} has ended already: {job.end}", where="cancel")
+    if not job.verdict and not job.end:
+        scheduler.jobs.condemn(job, CANCELLED)
+        if job.row < 0:
+            scheduler.ledger.record(job, CANCELLED, now)
+            scheduler.end(job, CANCELLED, now)
+
+
+def _set_policies(scheduler: CentralScheduler, request: SetPolicies) -> None:
+    given = {"admission": request.admission, "scheduler": request.scheduler, "placement": request.placement}
+    wanted = {name: spec for name, spec in given.items() if spec}
+    if not wanted:
+        raise BloxError("no policy was named", where="policy", fix="name a scheduler, admission or placement")
+    for name, spec in wanted.items():
+        policy_from_spec("scheduling" if name == "scheduler" else name, spec)
+    scheduler.set_policies(replace(scheduler.policies, **wanted))
+
+
+def _set_node(scheduler: CentralScheduler, request: SetNode, now: float) -> None:
+    if request.node not in scheduler.nodes.records:
+        raise BloxError(
+            f"no node is called {request.node!r}",
+            where="drain",
+            fix=suggestion(request.node, scheduler.nodes.records),
+        )
+    scheduler.nodes.set_state(request.node, request.state, now)

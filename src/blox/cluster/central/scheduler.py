@@ -1,0 +1,231 @@
+"""CentralScheduler: what the scheduler does on a message, a timer or a restart. No sockets, clocks or
+threads.
+
+Its durable state are records (`records.py`); everything that a step changed is in `Outputs.saves`, to be
+stored before anything of the step is sent. Policies and manager are those of the simulator, over a
+ClusterBackend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blox.clock import Rounds, following
+from blox.cluster.central import requests
+from blox.cluster.central.backend import ClusterBackend
+from blox.cluster.central.jobs import Jobs
+from blox.cluster.central.ledger import Ledger
+from blox.cluster.central.life import Life
+from blox.cluster.central.nodes import Nodes, joined
+from blox.cluster.central.records import (
+    GRANTED,
+    MEMORY,
+    POLICIES,
+    STOPPING,
+    TERM,
+    Job,
+    NodeRecord,
+    Policies,
+    Share,
+    Stint,
+    Term,
+    encode,
+    one,
+    under,
+)
+from blox.cluster.central.restore import cluster_state_of, job_state_of
+from blox.cluster.central.stints import Stints
+from blox.cluster.central.verdicts import Verdicts
+from blox.cluster.protocol.messages import Ask, Assignment, Grant, Message, Renewed, Report, Request
+from blox.cluster.protocol.outputs import Outputs
+from blox.cluster.protocol.timing import Timing
+from blox.errors import BloxError
+from blox.experiment.parts import policy_from_spec
+from blox.loop import execute_round
+from blox.manager import BloxManager
+
+_TERM_BITS = 40  # of a version, for the assignments of one term
+
+
+class CentralScheduler:
+    """`now` is the cluster's time (s), which goes on where it was when the scheduler starts again."""
+
+    def __init__(
+        self,
+        records: Mapping[str, bytes],
+        timing: Timing,
+        now: float,
+        policies: Policies | None = None,
+        seed: int = 0,
+        wall_s: float = 0.0,
+    ) -> None:
+        """Starts from what was saved; from nothing, with these policies."""
+        before = one(records, TERM, Term)
+        self.term = Term(1 if before is None else before.term + 1, now, wall_s)
+        self.timing = timing
+        self.jobs = Jobs(under(records, "job/", Job))
+        self.nodes = Nodes(under(records, "node/", NodeRecord), timing, now)
+        self.stints = Stints(under(records, "stint/", Stint))
+        self.ledger = Ledger(self.jobs, self.nodes, self.stints, records.get(MEMORY, b""))
+        self.job_state = job_state_of(self.jobs, now, seed)
+        self.notice = ""  # what could not be taken over from before the restart
+        self._restore_memory()
+        self.cluster_state = cluster_state_of(self.nodes, self.jobs, self.stints)
+        self.backend = ClusterBackend(self.jobs, self.nodes, self.stints, timing)
+        self.verdicts, self.life = Verdicts(self.jobs), Life(self.backend.why)
+        clock = Rounds(timing.round_s)
+        self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
+        self._restore_policies(one(records, POLICIES, Policies) or policies or Policies())
+        self.fault = ""  # what a policy did wrong in the latest round
+        self._version = self.term.term << _TERM_BITS
+        # After a restart nodes are given time to report before anything is decided.
+        quiet_s = 2 * timing.heartbeat_s if before else 0.0
+        self._round_s = following(now + quiet_s, timing.round_s)
+        self._check_s = now
+
+    def start(self) -> Outputs:
+        """The first step: the new term is saved before anything is sent under it."""
+        return Outputs(saves=[(TERM, encode(self.term)), (POLICIES, encode(self.policies))])
+
+    @property
+    def wake_s(self) -> float:
+        return min(self._round_s, self._check_s)
+
+    # -- inputs ------------------------------------------------------------------------------------
+
+    def receive(self, message: Message, sender: str, now: float) -> Outputs:
+        """Takes in a message of a node or a user; the answer goes to `sender`."""
+        out = Outputs()
+        if isinstance(message, Report):
+            self._reported(message, now)
+        elif isinstance(message, Ask):
+            stint = self.stints.all.get((message.job, message.epoch))
+            go = stint is not None and stint.phase == GRANTED
+            out.sends.append((sender, Renewed(message.job, message.epoch, message.iteration, go)))
+        elif isinstance(message, Request):
+            out.sends.append((sender, requests.answer(self, message, now)))
+        return self._finish(out, now)
+
+    def tick(self, now: float) -> Outputs:
+        """A timer, at `wake_s` or whenever: nodes whose leases have run out, and the next round."""
+        for node in self.nodes.expire(now):
+            self.stints.node_lost(node, now)
+        if now >= self._round_s:
+            self._round_s = following(now, self.timing.round_s)
+            self._round(now)
+        self._check_s = now + self.timing.heartbeat_s
+        return self._finish(Outputs(), now)
+
+    def set_policies(self, policies: Policies) -> None:
+        """Other policies rule from the next round on. Raises BloxError for one that cannot be built."""
+        self._parts: tuple[Any, Any, Any] = (
+            policy_from_spec("admission", policies.admission),
+            policy_from_spec("scheduling", policies.scheduler),
+            policy_from_spec("placement", policies.placement),
+        )
+        self.policies = policies
+        self._policies_changed = True
+
+    def _restore_memory(self) -> None:
+        """A memory that cannot be read, of another version of a policy, begins anew."""
+        try:
+            self.ledger.restore_memory(self.job_state)
+        except Exception as error:
+            self.notice = f"what policies remembered is lost: {type(error).__name__}: {error}"
+
+    def _restore_policies(self, policies: Policies) -> None:
+        """Where one cannot be built any more (its file is gone), FIFO rules until another is named."""
+        try:
+            self.set_policies(policies)
+        except BloxError as error:
+            self.set_policies(Policies())
+            self.notice = f"FIFO rules, for a policy could not be built: {error.text()}"
+
+    def end(self, job: Job, why: str, now: float) -> None:
+        """A job has ended, for good."""
+        job.end, job.end_s = why, now
+        self.jobs.pardon(job)
+        self.jobs.touch(job)
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def _reported(self, report: Report, now: float) -> None:
+        if not self.nodes.credible(report) or not self.nodes.hear(report, now):
+            return
+        if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
+            self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
+        self.stints.observe(report, now)
+        for part in report.parts:
+            if part.metrics and part.job in self.jobs.all:
+                self.backend.metrics[part.job] = part.metrics
+        self.stints.unassigned.add(report.node)  # so that it is answered
+
+    def _grant_queued(self, now: float) -> None:
+        """Grants stints that wait no longer for slots, for their former epoch, or for a retry."""
+        for stint in list(self.stints.queued.values()):
+            nodes = [share.node for share in stint.shares]
+            if self.jobs.all[stint.job].retry_s > now or not all(map(self.nodes.alive, nodes)):
+                continue
+            if self.stints.grantable(stint):
+                self.stints.grant(stint, {node: self.nodes.heard[node].incarnation for node in nodes})
+
+    def _assignment(self, node: str) -> Assignment:
+        heard = self.nodes.heard[node]
+        grants = tuple(self._grant(stint, share) for stint, share in self.stints.assigned(node))
+        return Assignment(node, heard.incarnation, self._version, heard.number, grants)
+
+    def _grant(self, stint: Stint, share: Share) -> Grant:
+        shares = stint.shares
+        return Grant(
+            stint.job,
+            stint.epoch,
+            share.ranks,
+            share.slots,
+            world=sum(len(other.ranks) for other in shares),
+            nodes=tuple(other.node for other in shares),
+            addresses=tuple(self.nodes.records[other.node].address for other in shares),
+            stop=stint.phase == STOPPING,
+            spec=self.jobs.all[stint.job].spec,
+        )
+
+    # -- rounds ------------------------------------------------------------------------------------
+
+    def _round(self, now: float) -> None:
+        """Asks the policies. What one does wrong is told, and what was decided before stays."""
+        if self.cluster_state is None:
+            return
+        self.manager.now = self.job_state.now = now
+        self.backend.settle(self.job_state, now)
+        for row in self.verdicts.withdraw(self.job_state):
+            self.life.withdrawn(row, self.jobs.by_row[row].verdict)
+        if not self.manager.rounds:  # nodes may be lost in the first round after a restart
+            self.manager.update_metrics(self.cluster_state, self.job_state)
+        try:
+            execute_round(self.manager, self.cluster_state, self.job_state, *self._parts)
+            self.fault = ""
+        except Exception as error:
+            self.fault = f"{type(error).__name__}: {error}"
+        noted, ends = self.life.take()
+        for row, what, gpus in noted:
+            self.ledger.record(self.jobs.by_row[row], what, now, gpus)
+        for row, why in ends.items():
+            self.end(self.jobs.by_row[row], why, float(self.job_state.columns.finish_s[row]))
+        self.ledger.note_memory(self.job_state)
+
+    def _finish(self, out: Outputs, now: float) -> Outputs:
+        """Every step ends here: grants, records to save, and assignments to the nodes that they concern."""
+        self._grant_queued(now)
+        unassigned = self.stints.unassigned
+        if unassigned:
+            self._version += 1
+            self.stints.mark_absent(self._version)
+            out.sends += [
+                (node, self._assignment(node)) for node in sorted(unassigned) if self.nodes.alive(node)
+            ]
+            unassigned.clear()
+        out.saves += self.ledger.take(self.job_state)
+        if self._policies_changed:
+            out.saves.append((POLICIES, encode(self.policies)))
+            self._policies_changed = False
+        return out

@@ -1,0 +1,1 @@
+"""Thin shells around the state machines: gRPC, SQLite, processes. Nothing here decides anything."""

@@ -1,0 +1,63 @@
+"""Journal: the scheduler's records in SQLite. What `commit` returned from survives any crash."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from blox.errors import BloxError
+
+_SET_UP = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Journal:
+    """Keys and records. One scheduler at a time: a second one that opens the file is refused."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.executescript(_SET_UP)
+            self._database.execute("BEGIN EXCLUSIVE")
+            self._database.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise BloxError(
+                f"the journal cannot be opened: {error}",
+                where=str(path),
+                fix="end the other scheduler that uses it (`blox down`), or check the disk",
+            ) from error
+
+    def records(self) -> dict[str, bytes]:
+        """Every record but the lives of jobs, which may be long."""
+        rows = self._database.execute("SELECT key, value FROM records WHERE key NOT GLOB 'life/*'")
+        return dict(rows.fetchall())
+
+    def under(self, prefix: str) -> dict[str, bytes]:
+        """The records whose keys begin with a prefix."""
+        rows = self._database.execute(
+            "SELECT key, value FROM records WHERE key >= ? AND key < ?", (prefix, prefix + "\U0010ffff")
+        )
+        return dict(rows.fetchall())
+
+    def commit(self, saves: Iterable[tuple[str, bytes | None]]) -> None:
+        """Stores and deletes records, all or none of them."""
+        database = self._database
+        database.execute("BEGIN")
+        try:
+            for key, value in saves:
+                if value is None:
+                    database.execute("DELETE FROM records WHERE key = ?", (key,))
+                else:
+                    database.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (key, value))
+            database.execute("COMMIT")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,110 @@
+"""A cluster on this machine: start it, and take it down again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import msgspec
+
+from blox.cluster.api import Client
+from blox.cluster.central.records import Policies
+from blox.cluster.protocol.timing import Timing
+from blox.cluster.shell.place import Place, write_whole
+from blox.errors import BloxError
+
+
+def is_up(place: Place) -> int | None:
+    """The process id of the supervisor that runs here; None: none does."""
+    try:
+        pid = int(place.supervisor_file.read_text())
+        os.kill(pid, 0)
+    except (FileNotFoundError, ValueError, ProcessLookupError):
+        return None
+    return pid
+
+
+def start(
+    place: Place,
+    nodes: int,
+    gpus: int,
+    *,
+    timing: Timing,
+    policies: Policies,
+    central: bool = False,
+    attached: bool = False,
+    patience_s: float = 60.0,
+) -> Client:
+    """Starts a scheduler and worker managers, and waits until all of them answer.
+
+    `attached`: they end with this process, whatever it dies of.
+    """
+    if is_up(place) is not None:
+        raise BloxError(
+            "a cluster is up here already",
+            where=str(place.root),
+            fix="`blox down`, or name another directory",
+        )
+    place.create()
+    _check_gpus(place, gpus)
+    place.address_file.unlink(missing_ok=True)
+    arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
+    arguments += ["--timing", msgspec.json.encode(timing).decode()]
+    arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
+    arguments += ["--attached"] if attached else []
+    with open(place.root / "supervisor.log", "ab") as log:
+        supervisor = subprocess.Popen(
+            [sys.executable, "-m", "blox.cluster.shell.supervisor", str(place.root), *arguments],
+            stdin=subprocess.PIPE if attached else subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    client, until_s = Client(place.root), time.monotonic() + patience_s
+    while time.monotonic() < until_s and supervisor.poll() is None:
+        try:
+            if sum(node.alive for node in client.nodes()) >= nodes:
+                return client
+        except BloxError:
+            pass
+        time.sleep(0.1)
+    stop(place)
+    raise BloxError(
+        "the cluster did not come up",
+        where=str(place.root / "logs"),
+        fix="its logs say why; is the disk full?",
+    )
+
+
+def _check_gpus(place: Place, gpus: int) -> None:
+    """Nodes keep their number of GPUs: jobs of an earlier start may hold some."""
+    file = place.root / "gpus"
+    if not file.exists():
+        write_whole(file, str(gpus))
+    before = int(file.read_text())
+    if before != gpus:
+        raise BloxError(
+            f"--gpus is {gpus}, and the nodes of this cluster were started with {before}",
+            where=str(place.root),
+            fix=f"give --gpus {before}, name another directory, or remove this one and its jobs",
+        )
+
+
+def stop(place: Place, patience_s: float = 20.0) -> bool:
+    """Ends the cluster and all its processes; jobs go on at the next start. False: none was up."""
+    pid = is_up(place)
+    if pid is None:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    until_s = time.monotonic() + patience_s
+    while is_up(place) == pid and time.monotonic() < until_s:
+        with contextlib.suppress(ChildProcessError):  # it need not be a child of ours
+            os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.05)
+    if is_up(place) == pid:
+        os.kill(pid, signal.SIGKILL)
+    return True

@@ -1,0 +1,77 @@
+"""Place: the directory of a cluster on this machine: token, addresses, journal, nodes and jobs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from blox.errors import BloxError
+
+VARIABLE = "BLOX_CLUSTER"  # names the directory where no option does
+
+
+@dataclass(frozen=True)
+class Place:
+    """Readable by its owner only."""
+
+    root: Path
+
+    @classmethod
+    def of(cls, directory: str | Path | None = None) -> Place:
+        """The directory that is named, or that of the environment, or `~/.blox/cluster`."""
+        return cls(
+            Path(directory or os.environ.get(VARIABLE) or Path.home() / ".blox" / "cluster").expanduser()
+        )
+
+    @property
+    def journal(self) -> Path:
+        return self.root / "journal.sqlite"
+
+    @property
+    def address_file(self) -> Path:
+        return self.root / "scheduler.address"
+
+    @property
+    def supervisor_file(self) -> Path:
+        return self.root / "supervisor.pid"
+
+    def node(self, name: str) -> Path:
+        return self.root / "nodes" / name
+
+    def job(self, job: int) -> Path:
+        return self.root / "jobs" / str(job)
+
+    def create(self) -> None:
+        """Makes the directory and its token, where they are not there yet."""
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        token = self.root / "token"
+        if not token.exists():
+            handle = os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_hex(32))
+
+    def token(self) -> str:
+        return self._read(self.root / "token")
+
+    def address(self) -> str:
+        """Of the scheduler."""
+        return self._read(self.address_file)
+
+    def _read(self, file: Path) -> str:
+        try:
+            return file.read_text().strip()
+        except FileNotFoundError:
+            raise BloxError(
+                "no cluster is up here",
+                where=str(self.root),
+                fix="start one with `blox up`, or name another directory",
+            ) from None
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Replaces a file at once: a reader sees the old text or the new one."""
+    half = file.with_name(f"{file.name}.{os.getpid()}")
+    half.write_text(text)
+    half.replace(file)

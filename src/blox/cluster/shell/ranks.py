@@ -1,0 +1,158 @@
+"""Ranks: the processes of a node, each under its guard. Starts and signals them, learns how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from blox.client.page import LeasePage
+from blox.cluster.protocol.messages import Grant, Outcome
+from blox.cluster.protocol.outputs import Start
+from blox.cluster.shell import launchers
+from blox.cluster.shell.place import Place
+from blox.errors import BloxError
+
+LEFT = 75  # the exit code of a rank that left after a checkpoint (EX_TEMPFAIL: try again later)
+_LOG_BYTES = 4 << 20
+_GUARD = Path(__file__).with_name("guard.py")
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
+Key = tuple[int, int, int]  # job, epoch, rank
+Ended = Callable[[Key, Outcome, str], None]
+
+
+@dataclass
+class Rank:
+    """A running rank: its guard, and the memory that it shares with us."""
+
+    guard: subprocess.Popen[bytes]
+    page: LeasePage
+    directory: Path
+    preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+
+    def metrics(self) -> dict[str, float]:
+        """What the rank has pushed last."""
+        try:
+            found = json.loads((self.directory / "metrics.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return {str(k)[:100]: float(v) for k, v in list(found.items())[:100] if isinstance(v, int | float)}
+
+
+class Ranks:
+    """`ended` is called, from another thread, when a rank and everything that it started are gone."""
+
+    def __init__(
+        self, place: Place, node: str, ended: Ended, central: bool = False, keep_open: tuple[int, ...] = ()
+    ) -> None:
+        """`keep_open`: files that guards, and nothing that they start, hold open as long as they live."""
+        self._place, self._node, self._ended, self._central = place, node, ended, central
+        self._keep_open = keep_open
+        self._lease_file = place.node(node) / "lease"
+        self.running: dict[Key, Rank] = {}
+
+    def start(self, action: Start) -> None:
+        """Starts a rank under its guard; one that cannot be started has failed."""
+        key = action.grant.job, action.grant.epoch, action.rank
+        try:
+            rank, log = self._spawn(action, f"rank-{key[0]}-{key[1]}-{key[2]}")
+        except (BloxError, OSError, ValueError) as error:
+            self._ended(key, "failed", str(error)[:1000])
+            return
+        self.running[key] = rank
+        threading.Thread(target=self._wait, args=(key, rank, log), daemon=True).start()
+
+    def _spawn(self, action: Start, name: str) -> tuple[Rank, Path]:
+        job, own = self._place.job(action.grant.job), self._place.node(self._node) / name
+        own.mkdir(parents=True, exist_ok=True)
+        (job / "checkpoint").mkdir(parents=True, exist_ok=True)
+        page = LeasePage.create(own / "lease", central=self._central)
+        command, where = launchers.prepare(action.grant.spec, job)
+        log = job / f"rank-{action.rank}.log"
+        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), *command]
+        guard = subprocess.Popen(
+            [sys.executable, "-S", "-E", str(_GUARD), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=where,
+            env=self._environment(action, own, job),
+            start_new_session=True,
+            pass_fds=self._keep_open,
+        )
+        return Rank(guard, page, own), log
+
+    def tell(self, key: Key, word: bytes) -> None:
+        """`T`: pass SIGTERM on. `K`: kill."""
+        rank = self.running.get(key)
+        if rank is None:
+            return
+        rank.preempted = rank.preempted or word == b"T"
+        assert rank.guard.stdin is not None
+        try:
+            rank.guard.stdin.write(word)
+            rank.guard.stdin.flush()
+        except OSError:
+            return  # it has ended
+
+    def forget(self, key: Key) -> None:
+        self.running.pop(key, None)
+
+    def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
+        """A clean environment: little of ours, what the user gave, and the job's own place in the world."""
+        grant = action.grant
+        lead = grant.addresses[0].rpartition(":")[0] or "127.0.0.1"
+        return {
+            **{name: os.environ[name] for name in _KEPT if name in os.environ},
+            **grant.spec.environment,
+            "BLOX_JOB": str(grant.job),
+            "BLOX_EPOCH": str(grant.epoch),
+            "BLOX_LEASE": str(own / "lease"),
+            "BLOX_RANK_DIRECTORY": str(own),
+            "BLOX_CHECKPOINT": str(job / "checkpoint"),
+            "RANK": str(action.rank),
+            "LOCAL_RANK": str(grant.ranks.index(action.rank)),
+            "WORLD_SIZE": str(grant.world),
+            "MASTER_ADDR": lead,
+            "MASTER_PORT": str(_port(grant)),
+            "CUDA_VISIBLE_DEVICES": str(action.slot),
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def _wait(self, key: Key, rank: Rank, log: Path) -> None:
+        assert rank.guard.stdout is not None
+        told = rank.guard.stdout.read().split()
+        rank.guard.wait()
+        code, why = (int(told[0]), told[1].decode()) if len(told) == 2 else (-9, "lost")
+        self._ended(key, *outcome_of(code, why, rank.preempted, log))
+
+
+def outcome_of(code: int, why: str, preempted: bool, log: Path) -> tuple[Outcome, str]:
+    """How a rank ended, by its exit code and what its guard says."""
+    if why == "lost":
+        return "lost", ""
+    if why == "killed":
+        return "killed", ""
+    if code == 0:
+        return "done", ""
+    if code == LEFT or (preempted and code == -15):
+        return "left", ""
+    what = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    return "failed", f"{what}; its log ends: {_last_line(log)}"
+
+
+def _last_line(log: Path) -> str:
+    try:
+        lines = log.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1][:300] if lines else "(nothing)"
+
+
+def _port(grant: Grant) -> int:
+    """Where the ranks of an epoch meet; another one for the next epoch."""
+    return 20_000 + (grant.job * 131 + grant.epoch * 17) % 12_000

@@ -1,0 +1,105 @@
+"""The supervisor of a cluster on one machine: starts a scheduler and worker managers, and starts again what
+dies.
+
+`python -m blox.cluster.shell.supervisor DIRECTORY --nodes 4 --gpus 4`. Its children hold the other end of a
+pipe from it, and end with it, whatever it dies of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.place import Place, write_whole
+
+_AGAIN_S = 0.5  # before a child that died is started again
+
+
+class Child:
+    """A process that is started again whenever it ends."""
+
+    def __init__(self, module: str, arguments: list[str], log: Path) -> None:
+        self._command = [sys.executable, "-m", f"blox.cluster.shell.{module}", *arguments]
+        self._log: IO[bytes] = open(log, "ab")  # noqa: SIM115
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start_s = 0.0
+
+    def look(self) -> None:
+        """Starts the process if it does not run."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        if time.monotonic() < self._start_s:
+            return
+        self._start_s = time.monotonic() + _AGAIN_S
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=self._log, stderr=self._log, start_new_session=True
+        )
+
+    def end(self) -> None:
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def wait(self, until_s: float) -> None:
+        if self._process is None:
+            return
+        try:
+            self._process.wait(max(0.0, until_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--timing", default="{}")
+    parser.add_argument("--policies", default="{}")
+    parser.add_argument("--central", action="store_true")
+    parser.add_argument("--attached", action="store_true", help="end when standard input does")
+    options = parser.parse_args()
+    place = Place.of(options.directory)
+    logs = place.root / "logs"
+    logs.mkdir(exist_ok=True)
+    write_whole(place.supervisor_file, str(os.getpid()))
+    root, timing = str(place.root), ["--timing", options.timing]
+    children = [
+        Child("scheduler_process", [root, *timing, "--policies", options.policies], logs / "scheduler.log")
+    ]
+    for number in range(options.nodes):
+        arguments = [
+            root,
+            f"node-{number}",
+            str(options.gpus),
+            *timing,
+            *(["--central"] if options.central else []),
+        ]
+        children.append(Child("worker_process", arguments, logs / f"node-{number}.log"))
+    ending: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: ending.append(number))
+    signal.signal(signal.SIGINT, lambda number, frame: ending.append(number))
+    if options.attached:
+        call_when_parent_ends(lambda: ending.append(0))
+    while not ending:
+        for child in children:
+            child.look()
+        time.sleep(0.1)
+    for child in reversed(children):
+        child.end()
+    until_s = time.monotonic() + 10.0
+    for child in children:
+        child.wait(until_s)
+    place.address_file.unlink(missing_ok=True)
+    place.supervisor_file.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

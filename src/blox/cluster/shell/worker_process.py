@@ -1,0 +1,203 @@
+"""The process of a worker manager: `python -m blox.cluster.shell.worker_process DIRECTORY NODE GPUS`."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import mmap
+import os
+import signal
+import struct
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import msgspec
+
+from blox.cluster.protocol import outputs
+from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKnown, Outcome, Renewed, Report
+from blox.cluster.protocol.outputs import Outputs
+from blox.cluster.protocol.timing import Timing
+from blox.cluster.protocol.worker import WorkerManager
+from blox.cluster.shell.mailbox import Mailbox
+from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.ranks import Key, Ranks
+from blox.cluster.shell.wire import Peers, Server
+from blox.errors import BloxError
+
+_LOOK_S = 0.05  # between two looks at the ranks' leases
+_decode = msgspec.msgpack.Decoder(Assignment | ExitAt | ExitKnown | Renewed).decode
+_encode = msgspec.msgpack.encode
+
+
+class NodeLease:
+    """When the node's lease runs out, on the monotonic clock, in memory that every guard reads."""
+
+    def __init__(self, path: Path) -> None:
+        path.write_bytes(struct.pack("d", 0.0))
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), 8)
+
+    def extend(self, until_s: float) -> None:
+        self._memory[:8] = struct.pack("d", until_s)
+
+
+class WorkerProcess:
+    """Wire, clock and processes around a WorkerManager. One thread gives it its inputs."""
+
+    def __init__(
+        self, place: Place, node: str, gpus: int, address: str, timing: Timing, central: bool
+    ) -> None:
+        self._place = place
+        directory = place.node(node)
+        directory.mkdir(parents=True, exist_ok=True)
+        # Guards inherit the lock: it is ours when the last process of a predecessor has ended.
+        self._lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._lease = NodeLease(directory / "lease")
+        self._mailbox = Mailbox()
+        self._ranks = Ranks(place, node, self._rank_ended, central, keep_open=(self._lock,))
+        self._peers = Peers(place.token())
+        self._server = Server(address, place.token(), self._deliver)
+        identity = Report(
+            node,
+            _next_incarnation(directory),
+            0,
+            0,
+            gpus,
+            (),
+            identity=_identity(directory),
+            address=self._server.address,
+            cpu=float(os.cpu_count() or 0),
+        )
+        self._worker = WorkerManager(identity, timing, time.monotonic())
+        self._addresses: dict[str, str] = {}  # of other nodes, as grants tell them
+        self._look_s = 0.0
+
+    def run(self) -> None:
+        self._mailbox.run(self._next_s, self._tick)
+        self._server.close()
+        self._peers.close()
+
+    def close(self) -> None:
+        self._mailbox.close()
+
+    def _next_s(self) -> float:
+        return min(self._worker.wake_s, self._look_s) if self._ranks.running else self._worker.wake_s
+
+    def _tick(self) -> None:
+        self._look_at_leases()
+        if time.monotonic() >= self._worker.wake_s:
+            self._carry_out(self._worker.tick(time.monotonic()))
+
+    def _look_at_leases(self) -> None:
+        """What the leads have written into their leases since the last look."""
+        self._look_s = time.monotonic() + _LOOK_S
+        for (job, epoch, number), rank in list(self._ranks.running.items()):
+            if number:
+                continue
+            page, key = rank.page, (job, epoch)
+            self._worker.progressed(key, page.iteration, page.checkpoint, rank.metrics())
+            part = self._worker.parts.get(key)
+            if page.proposed >= 0 and part is not None and part.exit_at is None:
+                self._carry_out(self._worker.proposed(key, page.proposed, time.monotonic()))
+            if page.asked > page.allowed and part is not None and part.asked != page.asked:
+                self._carry_out(self._worker.asked(key, page.asked, time.monotonic()))
+
+    def _deliver(self, data: bytes) -> None:
+        """From the scheduler or another node, on a thread of the server."""
+        message = _decode(data)
+
+        def act() -> None:
+            if isinstance(message, Assignment):
+                for grant in message.grants:
+                    self._addresses.update(zip(grant.nodes, grant.addresses))
+            self._carry_out(self._worker.receive(message, time.monotonic()))
+
+        self._mailbox.post(act)
+
+    def _rank_ended(self, key: Key, outcome: Outcome, detail: str) -> None:
+        """From the thread that waits for a rank."""
+
+        def act() -> None:
+            self._look_at_leases()
+            self._ranks.forget(key)
+            self._carry_out(self._worker.ended(key[:2], key[2], outcome, time.monotonic(), detail))
+
+        self._mailbox.post(act)
+
+    def _carry_out(self, out: Outputs) -> None:
+        for address, message in out.sends:
+            try:
+                found = self._place.address() if address == SCHEDULER else self._addresses.get(address, "")
+            except BloxError:
+                continue  # the scheduler has not started yet
+            if found:
+                self._peers.send(found, _encode(message))
+        for action in out.actions:
+            self._act(action)
+
+    def _act(self, action: outputs.Action) -> None:
+        if isinstance(action, outputs.Start):
+            self._ranks.start(action)
+            return
+        if isinstance(action, outputs.ExtendLease):
+            self._lease.extend(action.until_s)
+            return
+        key = action.job, action.epoch, action.rank
+        rank = self._ranks.running.get(key)
+        if rank is None:
+            return
+        if isinstance(action, outputs.Kill):
+            self._ranks.tell(key, b"K")
+        elif isinstance(action, outputs.Terminate):
+            self._ranks.tell(key, b"T")
+        elif isinstance(action, outputs.Revoke):
+            rank.page.revoked = True
+        elif isinstance(action, outputs.FixExit):
+            rank.page.exit_at = action.iteration
+        else:
+            rank.page.allowed = action.iteration
+
+
+def _next_incarnation(directory: Path) -> int:
+    """One more than the last time; the lock is held."""
+    file = directory / "incarnation"
+    number = int(file.read_text()) + 1 if file.exists() else 1
+    write_whole(file, str(number))
+    return number
+
+
+def _identity(directory: Path) -> str:
+    """Of this machine's directory for the node, so that no other takes its name."""
+    file = directory / "identity"
+    if not file.exists():
+        write_whole(file, uuid.uuid4().hex)
+    return file.read_text()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("node")
+    parser.add_argument("gpus", type=int)
+    parser.add_argument("--address", default="127.0.0.1:0")
+    parser.add_argument("--timing", default="{}")
+    parser.add_argument("--central", action="store_true")
+    options = parser.parse_args()
+    try:
+        timing = msgspec.json.decode(options.timing, type=Timing)
+        place = Place.of(options.directory)
+        process = WorkerProcess(place, options.node, options.gpus, options.address, timing, options.central)
+    except BloxError as error:
+        sys.exit(error.text())
+    signal.signal(signal.SIGTERM, lambda *_: process.close())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    call_when_parent_ends(process.close)
+    process.run()
+
+
+if __name__ == "__main__":
+    main()
