@@ -92,7 +92,8 @@ class Prepared:
 
     def _parts(self) -> list[object]:
         """Everything that was built from a spec."""
-        return [*vars(self.composition).values(), self.workload, self.backend_part]
+        chosen = declared(self.composition.scheduler, "chooses_among")
+        return [*vars(self.composition).values(), *chosen, self.workload, self.backend_part]
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
