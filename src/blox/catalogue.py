@@ -15,8 +15,8 @@ from blox.errors import BloxError, suggestion
 
 # kind -> the option that takes it, and what it is for
 KINDS = {
-    "admission": ("--admission", "who may enter"),
-    "scheduling": ("--scheduler", "who goes first"),
+    "admission": ("--admission", "which jobs may enter"),
+    "scheduling": ("--scheduler", "which job goes first"),
     "placement": ("--placement", "on which GPUs"),
     "termination": ("--termination", "when a job ends"),
     "performance": ("--performance", "how fast jobs run"),

@@ -112,7 +112,7 @@ def placed(
     if stranger is not None:
         raise Broken(
             f"{job_named(stranger, job_state)} gets GPUs, and the schedule does not list it",
-            fix="place jobs of schedule.jobs only; who is not listed gives up its GPUs",
+            fix="place jobs of schedule.jobs only; a job that is not listed gives up its GPUs",
             rule="rows",
         )
     check_columns(answer, jobs, job_state, cluster_state)

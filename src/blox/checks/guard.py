@@ -113,7 +113,7 @@ class Guard:
             if inspect.iscoroutine(answer):
                 answer.close()  # or else Python complains of it as well
                 raise Broken(
-                    f"{verb}() is async: it returns a coroutine, which nobody awaits",
+                    f"{verb}() is async: it returns a coroutine, which is never awaited",
                     fix=f"write def {self._written(verb)}, without async",
                     rule="answer",
                 )

@@ -44,7 +44,7 @@ ROUND_S = 300.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """A scenario that has been run: the tables of its result, and who did not finish and why."""
+    """A scenario that has been run: the tables of its result, and which jobs did not finish and why."""
 
     jobs: dict[str, Array]
     rounds: dict[str, Array]
@@ -136,7 +136,7 @@ class Elastic:
 
 @dataclass(frozen=True)
 class Turns:
-    """Lists every other job, the others in the next round: who is not listed must give its GPUs up."""
+    """Lists every other job, the others in the next round: unlisted jobs must give up their GPUs."""
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         turn = int(job_state.now // ROUND_S) % 2

@@ -2,8 +2,8 @@
 
 Arrays refuse to be written to, so that the fault is raised on the very line that commits it; what was
 assigned anew is found by comparison afterwards. What accessors such as `job_state.gpus` return is read-only
-too: it is a copy, and who writes to it believes to change the state. Names that begin with an underscore are
-left alone: they belong to the states themselves, as does what policies remember.
+too: it is a copy, and a policy that writes to it means to change the state. Names that begin with an
+underscore are left alone: they belong to the states themselves, as does what policies remember.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _ROWS = {
     "termination": "ends active jobs, each once",
 }
 
-# Rules about what stands in an answer: who breaks one of them has returned an answer of the right type.
+# Rules about the content of an answer: a policy that breaks one has returned an answer of the right type.
 _CONTENT = frozenset(("rows", "columns", "gangs", "gpus", "types"))
 
 TIMEOUT_S = 60.0  # for a decision in a small case

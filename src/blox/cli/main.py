@@ -89,7 +89,7 @@ def answer(arguments: Sequence[str]) -> int:
     except MemoryError:
         return commands.fail("not enough memory\n  fix: fewer jobs, a smaller trace, a smaller cluster")
     except BrokenPipeError:
-        # Nobody reads any more; Python would complain once again when it flushes at exit.
+        # The reader has gone; Python would complain once again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

@@ -19,8 +19,8 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
 CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
-ADMISSION = "Who may enter: accept-all, threshold:factor=1.2, quota:..."
-SCHEDULER = "Who goes first: fifo, srtf, las, themis, ./mine.py:Class."
+ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
+SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
 TERMINATION = "When jobs end: completed."
 PERFORMANCE = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Describe, convert, generate and validate workloads.", no_args_is_help=True)
 
-DRAWN = 10_000  # jobs drawn from an endless generator where nobody says how many
+DRAWN = 10_000  # jobs drawn from an endless generator where no number is given
 MOST = 10_000_000  # jobs of a file: more take gigabytes
 NAMES_SHOWN = 8  # users, tenants, models listed by name
 

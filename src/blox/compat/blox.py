@@ -39,7 +39,7 @@ class BloxCompat:
     load: float | None = None
 
     changes: ClassVar[dict[str, str]] = {
-        "order": "strict: a job that does not fit ends the round for everybody behind it",
+        "order": "strict: a job that does not fit ends the round for all jobs behind it",
         "Las": "least attained service by plain time, not GPU time",
         "Tiresias": "is single-queue LAS: the queues are computed and not used",
         "Optimus": "is SRTF, with progress multiplied by a constant for the `load` (1 to 9 jobs/hour)",

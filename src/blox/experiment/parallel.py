@@ -245,7 +245,7 @@ class _Worker:
 
 
 def _work(pipe: Connection) -> None:
-    """The life of a worker process: tasks in, progress and outcomes out, until nobody listens."""
+    """The life of a worker process: tasks in, progress and outcomes out, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that no draft is left behind
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -197,7 +197,7 @@ class Prepared:
     def result(
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None
     ) -> Result:
-        """The figures of a run that has ended, whoever wrote its loop."""
+        """The figures of a run that has ended, also of a loop that a user wrote."""
         assert self.feed is not None  # a run has a backend
         return gathered(self, manager, job_state, timing or {})
 

@@ -132,11 +132,11 @@ class Explanation:
             totals[words] = totals.get(words, 0.0) + seconds
         waited = sum(totals.values())
         gpus, model = int(jobs["gpus"][row]), jobs["model"][row]
-        who = (
+        subject = (
             f"Job {jobs['job_id'][row]} ({gpus} GPU{'s' if gpus != 1 else ''}{f', {model}' if model else ''})"
         )
         span = self._end[row] - jobs["submit_s"][row]
-        tale = f"{who} waited {duration(waited)} of its {duration(span)}"
+        tale = f"{subject} waited {duration(waited)} of its {duration(span)}"
         parts = [
             f"{duration(seconds)} because {words}"
             for words, seconds in sorted(totals.items(), key=lambda item: -item[1])

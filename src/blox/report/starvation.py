@@ -1,4 +1,4 @@
-"""Who waits far longer than the averages tell, in a sentence."""
+"""A sentence about the jobs that wait far longer than the averages tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the comparison says, in sentences: who wins, by how much, and what it costs."""
+"""What the comparison says, in sentences: which policy wins, by how much, and what it costs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from blox.results.result import Result
 FIFO, TIRESIAS, OPTIMUS, POLLUX, LAS = "FIFO", "Tiresias", "Optimus", "Pollux", "LAS"
 SCHEDULERS = {FIFO: "fifo", TIRESIAS: "tiresias", OPTIMUS: "optimus", POLLUX: "pollux", LAS: "las"}
 BASE = Experiment(performance="goodput", placement="consolidated", overheads="launch=30,restart=30")
-# Where hardly anybody waits, the difference between two averages is of no account: seconds of responsiveness
+# Where hardly any job waits, the difference between two averages is of no account: seconds of responsiveness
 # that a fraction of a round makes.
 NEAR, ROUND_MIN = 0.05, 5.0
 

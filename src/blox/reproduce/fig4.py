@@ -42,8 +42,8 @@ class Figure4:
         return (
             f"The jobs of {jobs} on {where} GPUs. The original is the preset tiresias, which equals its "
             "simulator job by job; ours is the policy tiresias with the same queues, woken by events as the "
-            "original is. For comparison, the original without its reorder, by which those of a queue "
-            "who run go before those who wait (running_first=false), and ours in rounds of 300 s."
+            "original is. For comparison, the original without its reorder, by which the running jobs of a "
+            "queue go before its waiting jobs (running_first=false), and ours in rounds of 300 s."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

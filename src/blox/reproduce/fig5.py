@@ -79,7 +79,7 @@ class Figure5:
                 mode,
                 f"{averages[f'{mode}, the original']:.2f}",
                 f"{averages[f'{mode}, ours']:.2f}",
-                *(f"{np.percentile(jcts[f'{mode}, {who}'], 99):.2f}" for who in ("the original", "ours")),
+                *(f"{np.percentile(jcts[f'{mode}, {side}'], 99):.2f}" for side in ("the original", "ours")),
                 f"{100 * off:+.2f} %",
                 f"{100 * apart:.1f} points",
             ]
@@ -118,7 +118,7 @@ def judge(found: Mapping[str, tuple[float, float]], averages: Mapping[str, float
     """The rule. Mode -> (average off by, distributions apart by), as shares; line -> average JCT."""
     agree = [abs(off) <= CLOSE and apart <= NEAR for off, apart in found.values()]
     sooner = all(
-        averages[f"tune, {who}"] < averages[f"proportional, {who}"] for who in ("the original", "ours")
+        averages[f"tune, {side}"] < averages[f"proportional, {side}"] for side in ("the original", "ours")
     )
     facts = "; ".join(
         f"{mode}: the average is {100 * off:+.2f} % off, the distributions are at most {100 * apart:.1f} "

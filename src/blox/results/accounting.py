@@ -1,4 +1,4 @@
-"""What the GPUs of a run cost and how much energy they take, by job and in all, whoever scheduled it.
+"""What the GPUs of a run cost and how much energy they take, by job and in all, under any scheduler.
 
 Prices are dollars per GPU and hour while a job is on it; power is watts per GPU, busy or idle. Both are given
 by GPU type: `2.5` for every type, or `v100=2.5,k80=0.45`. Of two jobs that share a GPU each bears half.

@@ -1,4 +1,4 @@
-"""Finish-time fairness of a run that has ended, whoever scheduled it: rho of every job and every app.
+"""Finish-time fairness of a run that has ended, under any scheduler: rho of every job and every app.
 
 rho (Themis, NSDI'20) is how long a job took from submission to finish, over how long it would have taken
 with an equal part of the cluster: its time in isolation x the number of jobs there, averaged over its life.

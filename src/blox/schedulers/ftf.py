@@ -35,14 +35,14 @@ class _Shares:
 @register.scheduling("ftf")
 @dataclass(frozen=True)
 class Ftf:
-    """Orders jobs by finish-time fairness, without an auction: who is furthest behind goes first.
+    """Orders jobs by finish-time fairness, without an auction: the job furthest behind goes first.
 
     `form=themis`: the largest rho if given all its GPUs now, as Themis defines it (each job an app).
     `form=gavel`: the program that makes the largest rho as small as possible says for which part of the
-    time each job is to run, whenever a job comes or goes; who has received least of its part goes first.
+    time each job is to run, whenever a job comes or goes; the job with the least of its part goes first.
     All GPUs count as alike; for several types there is Gavel's own policy.
-    `form=synergy`: Synergy's ratio, with neither the other jobs nor the cluster in it, smallest first: who is
-    delayed least, against Themis' intent (Synergy does so by mistake).
+    `form=synergy`: Synergy's ratio, with neither the other jobs nor the cluster in it, smallest first: the
+    least delayed job, against Themis' intent (Synergy does so by mistake).
     """
 
     form: Literal["themis", "gavel", "synergy"] = "themis"
@@ -70,7 +70,7 @@ class Ftf:
         return Schedule.ordered(job_state, by=key, strict=self.strict, preempt=self.preempt)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """The order changes as time passes; that does not matter while everybody runs."""
+        """The order changes as time passes; that does not matter while all jobs run."""
         return math.inf if job_state.running.all() else job_state.now
 
     def _behind(self, job_state: JobState, cluster_state: ClusterState) -> Array:

@@ -43,10 +43,10 @@ class GittinsIndex:
             return 0.0
         quantum = self.sizes[first:] - attained
         ended = self._counts[first + 1 :] - self._counts[first]
-        # who ends within the quantum is served what is left of it, all others the whole quantum
+        # a job that ends within the quantum is served what it has left, any other the whole quantum
         served = self._sums[first + 1 :] - self._sums[first] - attained * ended
         served += quantum * (ended[-1] - ended)
-        # nobody is served less than the smallest quantum, whatever the differences of large sums say
+        # no job is served less than the smallest quantum, whatever the differences of large sums say
         return float((ended / np.maximum(served, quantum[0] * ended[-1])).max())
 
 

@@ -54,7 +54,7 @@ class Promote:
             due = self._due(job_state, jobs)
             late = due <= job_state.now
             memory.rows = np.union1d(memory.rows, jobs[late])
-            # Whoever begins to wait from now on is not due before now + after_s.
+            # A job that begins to wait from now on is not due before now + after_s.
             memory.look_again_s = float(due[~late].min(initial=job_state.now + self.after_s))
         if len(memory.rows):
             memory.rows = memory.rows[job_state.columns.status.take(memory.rows) != FINISHED]

@@ -49,7 +49,7 @@ class Trace:
 
     @property
     def default_performance(self) -> str:
-        """Jobs that can be resized have speeds by what they get, whoever schedules them; others any."""
+        """The speeds of resizable jobs follow what they get, under every scheduler; others any."""
         return "goodput" if self.table.resizable.any() else ""
 
     @property

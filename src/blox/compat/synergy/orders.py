@@ -33,9 +33,9 @@ class Order:
     """Every active job by the original's key, then by arrival; ties as they stood in the round before.
 
     SRTF and FTF reckon with the speed that a job had in the round before (`stale_speed`; without it: with
-    its best), 1 for all if `fair`. FTF takes the smallest ratio first (`least_delayed`): who is delayed
-    least; without it, who is delayed most. Except in FIFO, a job that has not run for more than 1,000 h goes
-    before all others from the next round on, for good (`starved_first`).
+    its best), 1 for all if `fair`. FTF takes the smallest ratio first (`least_delayed`): the
+    least delayed job; without it, the most delayed. Except in FIFO, a job that has not run for more than
+    1,000 h goes before all others from the next round on, for good (`starved_first`).
     """
 
     name: Name = "FIFO"
@@ -84,7 +84,7 @@ class Order:
         line.starved = np.union1d(line.starved, rows[late])
 
     def _present(self, line: _Line, job_state: JobState) -> Array:
-        """The list without those who have finished, and with those who have come behind it."""
+        """The list without finished jobs, with new jobs appended."""
         active = job_state.active
         old = line.rows[np.isin(line.rows, active, assume_unique=True)]
         fresh = active[active.searchsorted(line.seen) :]

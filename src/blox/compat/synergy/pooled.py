@@ -29,7 +29,7 @@ class Pooled:
     """The jobs that fit by GPU count; each gets the point of its profile that the program chooses.
 
     The sum of speeds, not weighted by GPUs, is as large as possible with all cores and memory in one pool,
-    and nobody is slower than with its fair share. Which servers those would come from is not asked.
+    and no job is slower than with its fair share. Which servers those would come from is not asked.
     """
 
     time_limit_s: float = 10.0

@@ -36,7 +36,7 @@ class _Now:
 
 @dataclass(frozen=True)
 class Repack:
-    """Places every job anew in every round, as the original does; who ends up where it was stays.
+    """Places every job anew in every round, as the original does; a job placed where it was keeps its GPUs.
 
     `mode`: `fair` gives proportional shares, `greedy` best cases or nothing, `tune` best cases, fair shares
     where those do not fit, and squeezes peers to theirs where even that does not. `consolidate` looks for
@@ -102,7 +102,7 @@ def _common(one: Array, other: Array) -> int:
 
 
 def fitting(order: list[int], gpus: list[int], free: int) -> list[int]:
-    """Those who get GPUs when GPUs are merely counted; who does not fit is passed over."""
+    """The jobs that get GPUs when GPUs are merely counted; jobs that do not fit are passed over."""
     chosen = []
     for row in order:
         if gpus[row] <= free:

@@ -51,7 +51,7 @@ def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[S
 
 @dataclass(frozen=True)
 class Counted:
-    """Gives GPUs to jobs in order, passing over who does not fit; who starts gets the lowest free ids."""
+    """Gives GPUs to jobs in order, passing over jobs that do not fit; starts get the lowest free ids."""
 
     ignores_nodes = True
 
@@ -79,7 +79,7 @@ def _as_array(rows: list[int], job_state: JobState) -> Array:
 def _walk(
     schedule: Schedule, cluster_state: ClusterState, job_state: JobState
 ) -> tuple[list[int], list[int]]:
-    """Who starts and who stops when jobs take GPUs in the order of the schedule."""
+    """The jobs that start and stop when jobs take GPUs in the order of the schedule."""
     order = schedule.jobs if not schedule.keys else schedule.jobs.take(schedule.order)
     held = job_state.columns.held_gpus.take(order)
     running = len(order) - int((held == 0).sum())

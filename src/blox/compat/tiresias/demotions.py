@@ -1,4 +1,4 @@
-"""Demotions: when those who run will have had the service of their queue, and when the original looks."""
+"""Demotions: when running jobs will have had the service of their queue, and when the original looks."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Demotions:
     def __init__(self, limits: list[int], *, by_gpu: bool, late: bool) -> None:
         self._limits, self._by_gpu, self._late = limits, by_gpu, late
         self._due: list[tuple[int, int, Job]] = []  # heap of (time, row)
-        self.soonest = NEVER  # nobody has had its service before
+        self.soonest = NEVER  # no job has had its service before
         self._kinds: dict[int, Kind] = {}  # by GPUs
-        self._first: dict[int, int] = {}  # GPUs -> the first limit to come, where somebody is watched
+        self._first: dict[int, int] = {}  # GPUs -> the first limit to come, where a job is watched
 
     def watch(self, job: Job) -> None:
         """A job begins to run, or goes on in another queue."""
@@ -63,7 +63,7 @@ class Demotions:
             self._find_first(kind)
 
     def pop(self, now: int) -> list[Job]:
-        """Who has had the service of its queue, in order of arrival."""
+        """The jobs that have had the service of their queue, in order of arrival."""
         heap, found = self._due, {}
         while heap and heap[0][0] <= now:
             due, row, job = heappop(heap)
@@ -85,7 +85,7 @@ class Demotions:
         return NEVER
 
     def _find_first(self, kind: Kind) -> None:
-        """The next in the heap who is still watched for the same."""
+        """Finds the next limit in the heap for which a job is still watched."""
         heap = kind.limits
         while heap:
             limit, _, job = heap[0]

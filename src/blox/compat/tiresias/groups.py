@@ -69,8 +69,8 @@ class Groups:
             self._set_aside(state, cluster_state.total_gpus)  # nothing but that happens now
             due = False
         starts, stops = self._pass(state, now)
-        anybody = any(group.queues.used for group in state.groups.values())
-        if due and (anybody or _more_to_come(job_state)):
+        any_running = any(group.queues.used for group in state.groups.values())
+        if due and (any_running or _more_to_come(job_state)):
             self._set_aside(state, cluster_state.total_gpus)
             more, _ = self._pass(state, now)
             starts = starts + more
@@ -104,7 +104,7 @@ class Groups:
             state.seen = row + 1
 
     def _pass(self, state: _State, now: int) -> tuple[list[Job], list[Job]]:
-        """One event: clocks, queues, who runs; (who starts, who stops)."""
+        """One event: moves jobs between queues and gives out GPUs; (jobs that start, jobs that stop)."""
         starts: list[Job] = []
         stops: list[Job] = []
         state.jump = NEVER
@@ -140,7 +140,7 @@ class Groups:
             group.reserved = share[group.gpus]
 
     def _leftovers(self, groups: list[Group], share: dict[int, int], left: int) -> None:
-        """What is left goes out one job at a time, the smallest first, as long as anybody can use it."""
+        """What is left goes out one job at a time, the smallest first, as long as a group can use it."""
         full = 0
         while left > 0 and full < len(groups):
             full = 0

@@ -35,7 +35,7 @@ class Piece:
 
 @dataclass
 class Nodes:
-    """Free GPUs, cores and memory by node, and who holds what, in the order of starting."""
+    """Free GPUs, cores and memory by node, and what each job holds, in the order of starting."""
 
     gpus: list[int]
     cpu: list[float]
@@ -60,8 +60,8 @@ class Nodes:
 class HostYarn:
     """First fit within a switch, counting GPUs, cores and memory as the original does.
 
-    `repack`: every event empties the cluster and places everybody anew, in order. `leak`: emptying it does
-    not give memory back, so that each event takes the memory of those who run once more.
+    `repack`: every event empties the cluster and places all jobs anew, in order. `leak`: emptying it does
+    not give memory back, so that each event takes the memory of running jobs once more.
     """
 
     repack: bool = False
@@ -148,7 +148,7 @@ def _room(nodes: Nodes, node: int, piece: Piece) -> bool:
 
 
 def _allocation(nodes: Nodes, cluster_state: ClusterState, blocked: bool) -> Plan:
-    """GPU ids for what everybody holds; who stands where it stood keeps its GPUs."""
+    """GPU ids for what each job holds; a job on the same nodes as before keeps its GPUs."""
     now = cluster_state.allocation
     wanted = {row: {piece.node: piece.gpus for piece in pieces} for row, pieces in nodes.held.items()}
     chosen: dict[int, tuple[int, ...]] = {}

@@ -25,9 +25,9 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class InTurn:
-    """Starts waiting jobs in the order in which they came, by counting GPUs; nobody is preempted.
+    """Starts waiting jobs in the order in which they came, by counting GPUs; no job is preempted.
 
-    `passes`: `nobody` (`fifo`) stops at the first who does not fit, `misfits` (`fjf`) goes on behind it.
+    `passes`: `nobody` (`fifo`) stops at the first that does not fit, `misfits` (`fjf`) goes on behind it.
     `next` (`lpjf`) stops there too, but never looks at the one behind a job that starts.
     """
 
@@ -50,7 +50,7 @@ class InTurn:
     stable_until = for_ever
 
     def _starts(self, line: _Waiting, free: int) -> list[int]:
-        """Takes those who start off the line."""
+        """Takes the jobs that start off the line."""
         chosen: list[int] = []
         at = 0
         while free and at < len(line.rows):
@@ -72,7 +72,7 @@ class EveryOther:
     """`lpjf` for a placement that looks at nodes: every other waiting job, strictly in order.
 
     Meant is the longest-waiting first; a misspelt key makes all waits 0, and jobs are taken off the list
-    while it is walked, so that whoever follows a job that starts is not looked at until the next event.
+    while it is walked, so that the job behind one that starts is not looked at until the next event.
     """
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:

@@ -46,9 +46,9 @@ class Job:
 
 
 class Lane:
-    """Jobs in order: first `runs`, who all run, then `rest`, where those who wait stand.
+    """Jobs in order: first `runs`, which all run, then `rest`, which holds all that wait.
 
-    `runs` is a dictionary without values: in order, and anybody can be taken out without a search.
+    `runs` is a dictionary without values: ordered, and any job is removed without a search.
     `wanted` and `held` are the GPUs of all and of `runs`, `waiting` is how many wait, and `least` the fewest
     GPUs that one of these takes.
     """
@@ -60,7 +60,7 @@ class Lane:
         self.rest: list[Job] = []
         self.wanted = self.held = self.waiting = 0
         self.least = NEVER
-        self._sizes: dict[int, int] = {}  # GPUs -> how many of those who wait take so many
+        self._sizes: dict[int, int] = {}  # GPUs -> how many waiting jobs take so many
 
     def append(self, job: Job) -> None:
         self.wanted += job.gpus
@@ -87,15 +87,14 @@ class Lane:
         self.runs, self.rest, self.held = {}, jobs, 0
 
     def give(self, free: int, starts: list[Job], stops: list[Job], *, running_first: bool) -> int:
-        """Hands out GPUs in order, passing over who does not fit; returns how many are left.
+        """Hands out GPUs in order, passing over jobs that do not fit; returns how many are left.
 
-        `running_first`: those who run from now on go before those who wait, both in the order in which they
-        stand.
+        `running_first`: jobs that run from now on go before jobs that wait, each in their present order.
         """
         if self.wanted <= free:
             return free - self._give_all(starts)
         runs, rest = self.runs, self.rest
-        if self.held > free:  # only the first of those who run are sure to go on
+        if self.held > free:  # only the first of the running jobs are sure to go on
             unsure = []
             while self.held > free:
                 last, _ = runs.popitem()
@@ -124,7 +123,7 @@ class Lane:
                     stops.append(job)
                     self._waits(gpus)
             if only_waiting and free < self.least:
-                left += in_line  # nobody else fits
+                left += in_line  # no other job fits
         if running_first:
             runs.update(dict.fromkeys(stay))
             self.held += before - free
@@ -134,7 +133,7 @@ class Lane:
         return free
 
     def _give_all(self, starts: list[Job]) -> int:
-        """Everybody runs from now on; returns the GPUs that they take."""
+        """All jobs run from now on; returns the GPUs that they take."""
         rest = self.rest
         starts += rest if self.waiting == len(rest) else [job for job in rest if not job.running]
         self.runs.update(dict.fromkeys(rest))
@@ -143,7 +142,7 @@ class Lane:
         return self.wanted
 
     def _waits(self, gpus: int) -> None:
-        """One more who takes so many GPUs."""
+        """Counts one more waiting job of so many GPUs."""
         self.waiting += 1
         self._sizes[gpus] = self._sizes.get(gpus, 0) + 1
         if gpus < self.least:

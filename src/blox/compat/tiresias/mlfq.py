@@ -88,7 +88,7 @@ class Mlfq:
         return state.schedule
 
     def _take_in(self, queues: Queues, job_state: JobState) -> bool:
-        """Takes those out who have ended and those in who have come; whether there are any."""
+        """Removes ended jobs and adds new ones; whether there are any."""
         known, changed = queues.jobs, False
         if len(job_state.just_finished):
             for row in job_state.just_finished.tolist():

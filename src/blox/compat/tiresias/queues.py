@@ -1,7 +1,7 @@
 """The original's multi-level feedback queues, event by event, in whole seconds.
 
-Who waits and who runs is kept here as the original keeps it, since its order depends on history: jobs
-are moved to the tails of queues, and after each event those who run stand before those who wait.
+Waiting and running jobs are kept here as the original keeps them, since its order depends on history: jobs
+move to the tails of queues, and after each event running jobs stand before waiting ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Queues:
 
     `by_gpu`: service is time x GPUs. `late`: the original's formula for its own wake-ups, which for a job
     of several GPUs is late. `promote`: the starvation knob, 0 for off. `running_first`: after each event
-    those who run go before those who wait. `index`: sorts each queue, the largest first.
+    running jobs go before waiting ones. `index`: sorts each queue, the largest first.
     """
 
     limits: list[int]
@@ -30,8 +30,8 @@ class Queues:
     index: Callable[[int], float] | None = None
     lanes: list[Lane] = field(default_factory=list)
     jobs: dict[int, Job] = field(default_factory=dict)
-    promotions: dict[int, int] = field(default_factory=dict)  # by row, of those who ever were
-    used: int = 0  # GPUs of those who run
+    promotions: dict[int, int] = field(default_factory=dict)  # by row, of jobs that were promoted
+    used: int = 0  # GPUs of running jobs
     waiting: int = 0  # how many wait
     _demotions: Demotions = field(init=False)
 
@@ -56,7 +56,7 @@ class Queues:
         self.waiting += 1
 
     def move(self, now: int) -> bool:
-        """Demotes those who run and promotes those who wait, at most one queue each; whether any moved."""
+        """Demotes running jobs and promotes waiting ones, at most one move each; whether any moved."""
         demoted = self._demotions.pop(now) if self._demotions.soonest <= now else []
         promoted = self._promoted(now) if self.promote and self.waiting else []
         if not demoted and not promoted:
@@ -76,7 +76,7 @@ class Queues:
         return True
 
     def serve(self, total: int, now: int) -> tuple[list[Job], list[Job]]:
-        """Gives out `total` GPUs, queue by queue, passing over who does not fit: (who starts, who stops)."""
+        """Gives out `total` GPUs, queue by queue, passing over jobs that do not fit: (starts, stops)."""
         starts: list[Job] = []
         stops: list[Job] = []
         if self.index is not None:
@@ -86,7 +86,7 @@ class Queues:
             return starts, stops
         free = total
         for lane in self.lanes:
-            if lane.wanted <= free and not lane.rest:  # everybody runs, and goes on
+            if lane.wanted <= free and not lane.rest:  # all jobs run, and go on
                 free -= lane.wanted
             else:
                 free = lane.give(free, starts, stops, running_first=self.running_first)
@@ -114,7 +114,7 @@ class Queues:
         return jump
 
     def _promoted(self, now: int) -> list[Job]:
-        """Who has waited long enough, in order of arrival."""
+        """The jobs that have waited long enough, in order of arrival."""
         due = [job for job in self._starving() if job.has_waited(now) >= int(job.executed * self.promote)]
         return sorted(due, key=lambda job: job.row)
 

@@ -12,7 +12,7 @@ from blox.workloads.table import Array
 
 @dataclass
 class _Noted:
-    """Jobs noted beside a submission as ending then too, and when anybody who has started would end."""
+    """Jobs noted beside a submission as ending then too, and when each started job would end."""
 
     at: float = math.nan
     rows: Array = field(default_factory=lambda: NO_ROWS)
@@ -53,7 +53,7 @@ class StaleCompletion:
         return NO_ROWS
 
     def _note(self, noted: _Noted, submission: float, running: Array, job_state: JobState) -> None:
-        """Notes who ends together with the submission, if nobody ends before."""
+        """Notes the jobs that end together with the submission, if no job ends before."""
         columns = job_state.columns
         ends: Array = columns.expected_s.take(running) - columns.done0.take(running)
         ends += columns.anchor.take(running)

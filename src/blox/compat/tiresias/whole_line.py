@@ -24,7 +24,7 @@ from blox.workloads.table import Array
 
 @dataclass
 class Line:
-    """Rows in order, those who came last at the end; times and ranks of the policy that keeps it."""
+    """Rows in order, the last arrivals at the end; times and ranks of the policy that keeps it."""
 
     rows: Array = field(default_factory=lambda: NO_ROWS)
     seen: int = 0  # rows below have been taken in
@@ -35,7 +35,7 @@ class Line:
     unsorted: float | None = None  # when the line was last left as it was, though the original sorts it
 
     def update(self, job_state: JobState) -> Array:
-        """Drops who has finished and appends who has come; returns the latter."""
+        """Drops finished jobs and appends new ones; returns the new ones."""
         active = job_state.active
         fresh = active[active.searchsorted(self.seen) :]
         if len(self.rows) + len(fresh) != len(active):
@@ -48,7 +48,7 @@ class Line:
 
 
 def executed_s(job_state: JobState, rows: Array, now: float | None = None) -> Array:
-    """Seconds that each job has run, by now or by a time since when nobody has started or stopped."""
+    """Seconds that each job has run, by now or by a time since when no job has started or stopped."""
     c = job_state.columns
     running = c.held_gpus.take(rows) > 0
     now = job_state.now if now is None else now
@@ -60,9 +60,9 @@ def executed_s(job_state: JobState, rows: Array, now: float | None = None) -> Ar
 class Shortest:
     """The jobs with the least left go first: run time, or run time x GPUs.
 
-    `counted`: GPUs are merely counted. While everybody fits, the order then decides nothing, and the line is
-    not sorted. The last such sort is made up for: it leaves its trace where two are equal at the next one.
-    Those before leave none, since whoever is equal at both goes down at one speed, and was equal all along.
+    `counted`: GPUs are merely counted. While all jobs fit, the order decides nothing, and the line is not
+    sorted. The last sort left out is made up for: it decides between jobs that are equal at the next one.
+    Earlier ones decide nothing: jobs that are equal at both go down at one speed, and were equal all along.
     """
 
     by: Literal["time", "gpu-time"] = "time"
@@ -99,7 +99,7 @@ class Shortest:
 
 
 def _all_fit(newcomers: Array, cluster_state: ClusterState, job_state: JobState) -> bool:
-    """Whether everybody else runs, and there is room for those who have just come."""
+    """Whether all other jobs run, and the newcomers fit too."""
     if job_state.active_count - len(newcomers) != cluster_state.running_count:
         return False
     asked: int = sum(job_state.columns.gpus.take(newcomers).tolist())

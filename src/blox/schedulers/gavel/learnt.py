@@ -1,11 +1,11 @@
 """Speeds that Gavel learns from what jobs report (the paper's throughput estimator, Figure 14).
 
-Nobody says what kind a job is. That it takes its duration on the reference GPU is believed, so speeds are
-told relative to that one. What it does on other types is seen once it has run there, in the metric
-`steps_per_s`; until then it is filled in by completing the matrix of all jobs and of the table's rows, the
-references. What it does beside others is measured at its submission beside a few references (a profiling run
-that takes no time, as in the original), and later beside whomever it runs with; it is then taken to be like
-the reference that it resembles most.
+The kind of a job is unknown. Its duration is taken to be that on the reference GPU, so speeds are relative
+to that one. What it does on other types is seen once it has run there, in the metric `steps_per_s`; until
+then it is filled in by completing the matrix of all jobs and of the table's rows, the references. What
+it does beside others is measured at its submission beside a few references (a profiling run that takes no
+time, as in the original), and later beside the jobs it runs with; it is then taken to be like the reference
+that it resembles most.
 """
 
 from __future__ import annotations

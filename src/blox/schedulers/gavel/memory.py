@@ -15,15 +15,15 @@ from blox.workloads.table import Array
 
 @dataclass
 class Memory:
-    """Time shares, the policy's own memory, who was there at the last round, and what was counted."""
+    """Time shares, the policy's own memory, the jobs of the last round, and what was counted."""
 
     shares: TimeShares
     packed: bool = False  # whether jobs may share GPUs
-    priced: bool = False  # whether anybody asks what GPUs cost
+    priced: bool = False  # whether the prices of GPUs matter
     of_policy: dict[str, Any] = field(default_factory=dict)
     seen: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # jobs at the last round
     gpus: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # by type, at the last round
-    changed: bool = True  # somebody came or went since the last solution
+    changed: bool = True  # a job came or went since the last solution
     solved_s: float = -np.inf
     relaxed: dict[int, int] = field(default_factory=dict)  # job -> solutions that did not hold its SLO
     usage: Usage = field(default_factory=Usage)

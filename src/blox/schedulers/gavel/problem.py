@@ -1,4 +1,4 @@
-"""What Gavel's policies are asked: who wants to run, how fast each job is where, and how many GPUs there are.
+"""What Gavel's policies are asked: which jobs want to run, how fast each is where, and how many GPUs exist.
 
 A plain table. Nothing here knows of rounds, placement or solvers.
 """
@@ -30,7 +30,7 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Who wants to run, and on what: one row per job, one column per GPU type.
+    """The jobs that want to run, and on what: one row per job, one column per GPU type.
 
     `throughput[i, j]` is what job i does alone on `width[i]` GPUs of type j, in steps/s; 0 where it cannot
     run. `remaining_steps`, `elapsed_s` (since submission) and `slo_s` (seconds left, inf for none) are only

@@ -54,8 +54,8 @@ class Gavel:
     types that those lack. Places too.
 
     Departs from the paper's mechanism: priorities are compared over all types at once, not type by type, so
-    a job is not put on a fast type that it hardly gains from; spare GPUs go to whom they serve best; what a
-    job is owed survives a new solution; and a newcomer does not wait for one.
+    a job is not put on a fast type that it hardly gains from; spare GPUs go to the jobs they serve best;
+    what a job is owed survives a new solution; and a newcomer does not wait for one.
     """
 
     policy: str = "max_min_fairness_perf"
@@ -80,7 +80,9 @@ class Gavel:
         if not 0 < self.profiled <= 1:
             raise BloxError(f"profiled is {self.profiled}", fix="give a share above 0, up to 1")
         if (self.entity_weights or self.inside) and not self.entities:
-            raise BloxError("nobody knows what an entity is", fix="say entities=tenant, user or group")
+            raise BloxError(
+                "inside and entity_weights need entities", fix="say entities=tenant, user or group"
+            )
         if self.entities and not isinstance(found, WaterFilling):
             raise BloxError(
                 f"{self.policy} knows no entities",
@@ -151,7 +153,7 @@ class Gavel:
         return job_state.memory(self, lambda: Memory(TimeShares(0)))
 
     def _begin(self, job_state: JobState, cluster_state: ClusterState) -> Memory:
-        """An empty memory; names of which nobody has heard are told now."""
+        """An empty memory; unknown names are reported now."""
         check_known(self._prices, cluster_state.gpu_types, "GPU type")
         if self.entities:
             named = {name for name in getattr(job_state.columns, self.entities).tolist() if name}
@@ -186,7 +188,7 @@ class Gavel:
 
     @property
     def _priced(self) -> bool:
-        """Whether what GPUs cost matters to anybody."""
+        """Whether the prices of GPUs matter."""
         chosen = self._policy
         return bool(self.prices) or (isinstance(chosen, MaxSumThroughput) and chosen.per_cost)
 

@@ -1,4 +1,4 @@
-"""Allocation: who gets the next worker, server or replica: whoever gains most by it.
+"""Allocation: the next worker, server or replica goes to the job that gains most by it.
 
 Every job first gets the least it can run with, in order, while that fits. Then the task with the largest
 marginal gain is given out, again and again: the fall of a job's remaining time, per unit of what it takes.

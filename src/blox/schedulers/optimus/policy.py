@@ -1,4 +1,4 @@
-"""The policy: GPUs go, one by one, to whoever saves most time by one more; few nodes, evenly used."""
+"""The policy: gives GPUs, one by one, to the job that saves most time by one more; few nodes, evenly used."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _LEFT_OUT = "the GPUs brought other jobs more"
 class Optimus:
     """Minimises the sum of remaining times by marginal gain (EuroSys'18); sets the GPUs of elastic jobs.
 
-    Speeds are those of `goodput`. Everybody first gets the least it can run with, those with the least
-    remaining time first (`first=submission`: in order of submission); then the GPU that saves most is given,
+    Speeds are those of `goodput`. Every job first gets the least it can run with, in order of
+    remaining time (`first=submission`: in order of submission); then the GPU that saves most is given,
     again and again. `form=replica` counts GPUs; `form=parameter-server` gives out workers (a GPU and
     `worker_cpu` cores) and servers (`server_cpu` cores), each gain per unit of its dominant resource; a
     cluster that says nothing of cores is taken to have four per GPU. `placement=own` puts jobs on few nodes
@@ -105,7 +105,7 @@ class Optimus:
         return np.where(job_state.columns.admit_s.take(rows) > last_s, _NOT_DUE, _LEFT_OUT)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Remaining times change all the time: it is asked in every round, unless nobody is there."""
+        """Asked in every round with an active job, since remaining times change all the time."""
         return job_state.now if len(job_state.active) else math.inf
 
     def divide(self, memory: Memory, cluster_state: ClusterState, job_state: JobState) -> Array:

@@ -19,7 +19,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
-_NEUTRAL = np.ones(7)  # stands for a model that nobody looks at
+_NEUTRAL = np.ones(7)  # stands for a model that is not read
 _REPORTED = ("atomic", "pass_s", "step_s", "grad_sqr", "grad_var")
 
 

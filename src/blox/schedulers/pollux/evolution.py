@@ -1,6 +1,6 @@
 """Evolution: the Pollux artifact's own search, operator by operator (NSGA-II over matrices of jobs x nodes).
 
-Here for comparison, and for whoever wants its very behaviour; `search` finds better allocations in a fraction
+For comparison, and for users who want its very behaviour; `search` finds better allocations in a fraction
 of the time. Departs from the artifact in two things: offspring that repeat what is there already are replaced
 a few times only (the artifact mates up to 100 times per generation, which takes it half a minute for a single
 job), and repair is the mended one unless `as_artifact` asks for the original's.
@@ -107,8 +107,8 @@ def _mutated(problem: Round, children: Array, rng: np.random.Generator) -> Array
     there = children > 0
     chance = np.where(there, 1 / np.maximum(there.sum(axis=1), 1)[:, None], 0.0)
     grown = (rng.random(shape) < 1 / shape[1]) | (rng.random(shape) < chance)
-    who = np.nonzero(grown & free[:, None])
-    children[who] = rng.integers(children[who], capacity[who[2]], endpoint=True)
+    cells = np.nonzero(grown & free[:, None])
+    children[cells] = rng.integers(children[cells], capacity[cells[2]], endpoint=True)
     return children
 
 

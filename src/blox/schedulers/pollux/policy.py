@@ -104,7 +104,7 @@ class Pollux:
         return np.where(job_state.columns.admit_s.take(rows) > last_s, _NOT_DUE, _LEFT_OUT)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Ages and models change all the time: it is asked in every round, unless nobody is there."""
+        """Asked in every round with an active job, since ages and models change all the time."""
         return job_state.now if len(job_state.active) else math.inf
 
     def look(
@@ -162,7 +162,7 @@ class Pollux:
     def answer(
         self, rows: Array, held: Array, jobs: Believed, cluster_state: ClusterState, job_state: JobState
     ) -> Schedule:
-        """Pins GPUs for everybody who has any, and names the batch sizes."""
+        """Pins the GPUs of every job that has any, and names the batch sizes."""
         gpus, nodes = held.sum(axis=1), (held > 0).sum(axis=1)
         runs = np.flatnonzero(gpus)
         shares = {int(rows[i]): [(int(n), int(held[i, n])) for n in np.flatnonzero(held[i])] for i in runs}

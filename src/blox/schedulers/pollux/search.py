@@ -23,7 +23,7 @@ TAKEN_OUT = 4  # jobs at most that are placed anew in a step
 PATIENCE = (14, 0.2)  # generations without a better allocation until the search ends: so many, plus per job
 ENOUGH = (12, 2)  # generations at most: so many, plus per job; more bring next to nothing
 CULL_EVERY = 8  # generations; the worst quarter of the population is then replaced by the best
-# A job that by the formula gains nothing from a restart still prefers GPUs that nobody else wants.
+# A job that by the formula gains nothing from a restart still prefers GPUs that no other job wants.
 LEAST_FACTOR = 1e-9
 
 
@@ -114,7 +114,7 @@ class _Herd:
         self.held[self.each[:, None], out] = 0
         # A third of them give away what is free, whatever it is worth.
         price = np.multiply(self.price, rng.uniform(0.2, 1.2, size) * (rng.random(size) < 0.67))
-        # Now and then nobody may have more than so many, since prices alone do not reach every division.
+        # A quarter of them cap the GPUs of a job, since prices alone do not reach every division.
         most = len(self.counts)
         cap = np.where(rng.random(size) < 0.25, rng.integers(1, most + 1, size), most)
         for place in range(count):

@@ -56,13 +56,13 @@ def speedup_table(
     usable = np.broadcast_to(np.asarray(limits.largest) // np.asarray(limits.smallest_atomic), jobs)[learning]
     base = np.minimum(fair, np.maximum(usable, 1))
     # One expression for the bases and all entries of the table, a few thousand at a time to stay in cache.
-    who = np.concatenate([learning, job])
+    job_of = np.concatenate([learning, job])
     nodes = np.concatenate([np.ones_like(base), kind + 1])
     counts = np.concatenate([base, replicas])
-    found = np.empty(len(who))
-    for first in range(0, len(who), _AT_ONCE):
+    found = np.empty(len(job_of))
+    for first in range(0, len(job_of), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
-        rows = who[part]
+        rows = job_of[part]
         found[part] = best_batch(
             _rows(model, rows), _rows(noise, rows), _rows(limits, rows), nodes[part], counts[part]
         ).goodput
@@ -75,7 +75,7 @@ def speedup_table(
     return table
 
 
-def _rows(part: Part, who: Array) -> Part:
-    """The same parameters for the jobs `who`; single numbers stay."""
+def _rows(part: Part, rows: Array) -> Part:
+    """The parameters of the jobs `rows`; single numbers stay."""
     columns = {each.name: getattr(part, each.name) for each in fields(part)}
-    return replace(part, **{name: np.asarray(v)[who] for name, v in columns.items() if np.ndim(v)})
+    return replace(part, **{name: np.asarray(v)[rows] for name, v in columns.items() if np.ndim(v)})

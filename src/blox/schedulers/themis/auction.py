@@ -1,10 +1,9 @@
 """The partial-allocation auction (Cole, Gkatzelis and Goel, 2013), as Themis holds it over free GPUs.
 
 Bidders say what every bundle of GPUs is worth to them. The proportionally fair allocation makes the product
-of values as large as possible; then everybody gives up the part by which the others are worse off for its
-being there (the hidden payment), so that lying does not pay. Exact, by dynamic programming over what is
-left of the offer; counts only, per machine. Who the bidders are, and what happens to the rest, is decided
-elsewhere.
+of values as large as possible; then every bidder gives up the part by which its presence makes the others
+worse off (the hidden payment), so that lying does not pay. Exact, by dynamic programming over what is left of
+the offer; counts only, per machine. The caller chooses the bidders and disposes of the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from blox.workloads.table import Array
 
 Bundle = tuple[int, ...]  # GPUs from each machine of the offer
 
-# One bidder more who gets anything weighs more than any product of values: a step in logarithms, large
+# One bidder more that gets anything weighs more than any product of values: a step in logarithms, large
 # against them and small enough to leave nine digits behind the point.
 _STEP = 1e5
 _TIE = 1e-9  # sums of logarithms that differ by less are equal
@@ -83,8 +82,8 @@ class Outcome:
 def proportional_fair(bids: Sequence[Bid], free: Bundle) -> list[Bundle]:
     """The bundles with the largest product of values, from the offer `free`.
 
-    Where not everybody can get something of value, first as many as possible do, then the product over
-    these is largest. Among equals the first bidder gets as much as possible, of the first machine first.
+    Where not every bidder can get something of value, as many as possible do, and the product over these
+    is largest. Among equals the first bidder gets as much as possible, of the first machine first.
     """
     best_from = _tables(bids, free)
     chosen: list[Bundle] = []
@@ -103,8 +102,8 @@ def proportional_fair(bids: Sequence[Bid], free: Bundle) -> list[Bundle]:
 def auction(bids: Sequence[Bid], free: Bundle, *, payments: bool = True) -> list[Outcome]:
     """The fair allocation, and what each bidder keeps of it.
 
-    Whoever gets nothing of value is left out of account when payments are worked out: otherwise each of
-    the others would pay all it has for keeping that one out. `payments=False`: everybody keeps all.
+    Payments leave out bidders that get nothing of value: otherwise each of the others would pay all it has
+    for keeping these out. `payments=False`: every bidder keeps all.
     """
     bundles = proportional_fair(bids, free)
     worth = [bid.values[bundle] for bid, bundle in zip(bids, bundles)]

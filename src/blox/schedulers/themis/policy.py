@@ -39,12 +39,12 @@ class Themis:
     are free, or whose leases have ended, are offered to the part 1 - `f` of all apps with the largest rho;
     they bid 1/rho for each number of GPUs; the partial-allocation auction says what each gets, and
     `payments=false` lets them keep what they would pay. The rest goes to the other apps by a seeded draw, as
-    little at a time as a job can use, and what they cannot use by the same draw to those who bid.
+    little at a time as a job can use, and what they cannot use by the same draw to the bidders.
     `aligned=true` ends all leases together. `spread`: how much longer an app believes its iterations take if
     its GPUs do not fit on one node.
 
-    Departures: a part of a GPU that an app has won is a chance of the whole (rounding down would leave those
-    with nothing who bid for few); jobs are gangs, so an app of one rigid job bids for all its GPUs or
+    Departures: a part of a GPU that an app has won is a chance of the whole (rounding down would leave
+    nothing to apps that bid for few); jobs are gangs, so an app of one rigid job bids for all its GPUs or
     nothing; an app whose jobs cannot all run at once is taken to share its GPUs among them (the paper's rho
     would be infinite); apps with ended leases keep their GPUs where they win again; where GPUs are is left to
     the placement.
@@ -74,7 +74,7 @@ class Themis:
 
     @property
     def app_column(self) -> str:
-        """What makes jobs one app, for those who measure."""
+        """The column that makes jobs one app; fairness is measured by it."""
         return self.apps
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
@@ -98,7 +98,7 @@ class Themis:
         return Schedule(active[listed], preempt=False, gpus=None if same else gpus)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Until a lease ends; not at all while somebody waits who could be drawn."""
+        """Until a lease ends; not at all while GPUs are free and a job waits."""
         if cluster_state.free_gpus and not job_state.running.all():
             return job_state.now
         return min(job_state.memory(self, _Memory).lease_end_s.values(), default=math.inf)
@@ -135,7 +135,7 @@ class Themis:
         for position, want in asked.items():
             app = int(apps.of_job[position])
             by_app[app] = by_app[app].joined(want) if app in by_app else want
-        # who holds nothing is infinitely late; among these: who would be latest with all that it wants
+        # apps without GPUs are infinitely late; these go by how late they are with all the GPUs they want
         now, best = apps.rho(held), apps.rho(apps.most_gpus)
         line = np.lexsort((-best, -now))[: offered(len(held), self.f)].tolist()
         bidders = [app for app in line if app in by_app and by_app[app].sizes[0] <= pool]

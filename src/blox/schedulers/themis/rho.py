@@ -1,4 +1,4 @@
-"""Finish-time fairness in numbers: rho, what it compares, and who is behind (Themis, NSDI'20, section 3).
+"""Finish-time fairness in numbers: rho, what it compares, which apps are behind (Themis, NSDI'20, section 3).
 
 rho = T_sh / T_id: when an app ends as things are, over when it would with an n-th part of the cluster to
 itself. At most 1: sharing has cost it nothing. Plain functions of numbers; policies and tests share them.

@@ -30,7 +30,7 @@ class Tiresias:
     its queue (thresholds are joined with `+`, one for every queue but the last). Within a queue jobs go by
     their first start, those that never started after them, by submission. A job that does not fit is passed
     over, also by jobs of lower queues. `promote`: a job that has waited, since it last ran, `promote` times
-    as long as it has executed goes back to the first queue, behind those who have started there, and its
+    as long as it has executed goes back to the first queue, behind the jobs that have started there, and its
     executed time counts from 0; 0: off.
 
     `index=gittins`: Discretized 2D-Gittins. Within a queue the largest Gittins index of the GPU time goes
@@ -112,7 +112,7 @@ class Tiresias:
         return {"promotions": counts}
 
     def _next_fall(self, memory: _Memory, job_state: JobState, cluster_state: ClusterState) -> float:
-        """When a running job's index next falls to that of somebody who waits. In between indices rise."""
+        """When a running job's index next falls to that of a waiting job. In between indices rise."""
         assert memory.history is not None
         active = job_state.active
         held = job_state.held_gpus

@@ -46,7 +46,7 @@ class Standings:
         self._moved: list[int] = []  # rows that have another place than in the line
 
     def update(self, job_state: JobState) -> None:
-        """Takes in who came and who started, and demotes whoever has had its queue's service by now."""
+        """Takes in new and started jobs, and demotes jobs that have had their queue's service by now."""
         if job_state.submitted > len(self.level):
             self._grow(len(job_state.columns.gpus))
         self._take_in(job_state)
@@ -54,7 +54,7 @@ class Standings:
             self._demote(job_state, *heappop(self._due))
 
     def keys(self, job_state: JobState) -> tuple[Array]:
-        """What sorts the active jobs. Who came and went without anybody asking is passed over."""
+        """What sorts the active jobs. Jobs that came and went between two calls are passed over."""
         self.update(job_state)
         return (self.place.take(job_state.active),)
 
@@ -109,7 +109,7 @@ class Standings:
             self._moved += rows.tolist()
 
     def _take_in(self, job_state: JobState) -> None:
-        """Looks at those who have started since."""
+        """Looks at the jobs that have started since the last call."""
         log = job_state.start_log
         if self._read == log.end:
             return
@@ -119,7 +119,7 @@ class Standings:
         self._read = log.end
 
     def _look_at(self, rows: Array, job_state: JobState) -> None:
-        """Who started first has its place, and a time to be demoted; who stopped again had its service."""
+        """Gives started jobs a place and a time of demotion; demotes stopped jobs by the service they had."""
         if len(rows) > 1:
             rows = rows[np.lexsort((rows, job_state.columns.first_start_s.take(rows)))]
         one = job_state.scalars

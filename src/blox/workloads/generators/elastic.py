@@ -29,7 +29,7 @@ class Elastic:
     """Poisson arrivals of elastic jobs, `load` an hour, of the applications in `profiles/elastic.toml`.
 
     A job can use from 1 GPU to as many as its application allows, and `max_gpus` at most; `gpus` is what it
-    asks for where nobody resizes it, and `duration_s` how long it then takes. Its batch sizes are those of
+    asks for where it is not resized, and `duration_s` how long it then takes. Its batch sizes are those of
     its application, from `min_batch_size` to `max_batch_size` at most. `of` is another workload's spec
     with `;` for `,` (`elastic:of=philly:load=8;jobs=500`): its jobs keep their times, GPUs and durations, and
     those whose model is no application are given one in turn; jobs that are elastic already keep their
@@ -65,7 +65,7 @@ class Elastic:
 
     @property
     def default_performance(self) -> str:
-        """Jobs scale as their profiles say, whoever schedules them."""
+        """Jobs scale as their profiles say, under every scheduler."""
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
 
     @property

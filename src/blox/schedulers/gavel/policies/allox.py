@@ -20,7 +20,7 @@ class AlloX:
     """Jobs are matched to places in GPUs' lines so that the sum of completion times is least (EuroSys'20).
 
     A job that is k-th from the end of a GPU's line delays itself and the k-1 behind it: the match costs k
-    times its remaining time there. Who is first in line runs, and keeps its GPU until its end. Single-GPU
+    times its remaining time there. The first job in line runs and keeps its GPU until it ends. Single-GPU
     jobs only. Of the waiting jobs the oldest `alpha` x count (at least as many as GPUs are free) take part.
     The original matches against as many places as there are jobs, which decides ties between GPUs of a type.
     Where that is too large, lines are lengthened until the last place of every line stays empty: the same
@@ -63,7 +63,7 @@ class AlloX:
 
 
 def _first_in_line(time_s: Array, since_s: Array, type_of: Array) -> list[tuple[int, int]]:
-    """(job, type) of the first in line at every GPU: in a cheapest matching, who has the highest place."""
+    """(job, type) of the first in line at every GPU: the highest place there in a cheapest matching."""
     optimize = solver("scipy.optimize")
     jobs, gpus = len(time_s), len(type_of)
     places = jobs if jobs * jobs * gpus <= LARGEST else min(jobs, -(-jobs // gpus) + 2)

@@ -14,9 +14,10 @@ from blox.schedulers.gavel.problem import Problem
 class Fifo:
     """Jobs in order of age, each on a type drawn at random among those with room, where it then stays.
 
-    The draws come from `random.Random(seed)`, kept in `memory` with who is where. The original draws a type
-    and then gives the last one by name that has any GPU free, room or no room, so that types are handed out
-    more often than they have GPUs: `unchecked` does that too. The paper's FIFO baseline is inflated by it.
+    The draws come from `random.Random(seed)`, kept in `memory` with the type of every job. The original draws
+    a type and then gives the last one by name that has any GPU free, room or no room, so that types are
+    handed out more often than they have GPUs: `unchecked` does that too. The paper's FIFO baseline is
+    inflated by it.
     """
 
     seed: int = 0

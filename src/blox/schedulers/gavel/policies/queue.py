@@ -58,7 +58,7 @@ class ShortestJobFirst:
 def _walk(
     problem: Problem, order: Array, speed: Array | None = None, pass_over: bool = False
 ) -> tuple[dict[int, int], list[int]]:
-    """(job -> type, in the order in which they got it; who is left in the queue). Ties: the first type."""
+    """(job -> type, in the order of assignment; jobs left in the queue). Ties: the first type."""
     speed = problem.throughput if speed is None else speed
     free, width = problem.gpus.copy(), problem.width
     placed: dict[int, int] = {}

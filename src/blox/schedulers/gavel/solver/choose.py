@@ -5,7 +5,7 @@ one is meant:
 
 * `fairest` (the default): with the objective held, the worst-off of the other jobs are raised as far as they
   can be, then the next, `depth` times (water filling); what is left over goes to the sum of levels, and GPU
-  time that helps nobody is not taken. Where kinds are too many for that in the time (300, or 60 that could
+  time that helps no job is not taken. Where kinds are too many for that in the time (300, or 60 that could
   share), it is the centre instead.
 * `centre`: the analytic centre of the optimal face, where spare time is spread over jobs and types. The
   original ends near it; compat presets use it.
@@ -105,7 +105,7 @@ def solver_for(program: Program, choice: Choice) -> Vertex | _Centre:
 def fill(
     program: Program, solve: Vertex, depth: int, reweight: Callable[[Array], Array] | None = None
 ) -> Levels | None:
-    """Rounds of water filling: raise everybody alike, set aside who can rise no more, raise the others.
+    """Rounds of water filling: raise all kinds alike, fix those that can rise no more, raise the others.
 
     `reweight(final)` gives the rises of a further round from the kinds that can rise no more.
     """

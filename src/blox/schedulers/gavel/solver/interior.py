@@ -1,7 +1,7 @@
 """Programs solved by an interior-point method: the centre of the optimal face, quickly for many jobs.
 
 Mehrotra's predictor and corrector on the rows of `rows.py`. Of all optima it ends near the analytic centre:
-the one that leaves as much room as it can to every inequality, so time that nobody needs is spread over jobs
+the one that leaves as much room as it can to every inequality, so time that no job needs is spread over jobs
 and types. That point is a property of the problem, not of the solver; the original's solver (ECOS) ends close
 to it too. This is also the way for thousands of jobs of which no two are alike, where general solvers take
 several times as long.

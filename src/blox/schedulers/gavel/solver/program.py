@@ -29,7 +29,7 @@ class Program:
     """A program over `count[k]` jobs of each kind k; every array is per kind unless said.
 
     Columns are (combination, type), combinations in the order alone, two kinds, two of a kind: `first` and
-    `second` (-1: nobody) are kinds, `speed_first` and `speed_second` steps/s (combinations x types). A column
+    `second` (-1: none) are kinds, `speed_first` and `speed_second` steps/s (combinations x types). A column
     counts jobs x time: a fraction of 1.5 is one and a half jobs all the time. `kind_of` leads from jobs to
     kinds.
     """
@@ -49,7 +49,7 @@ class Program:
 
     @cached_property
     def useful(self) -> Array:
-        """The columns in which anybody does anything (combinations x types)."""
+        """The columns in which a job makes progress (combinations x types)."""
         return (self.speed_first > 0) | (self.speed_second > 0)
 
     @cached_property

@@ -85,7 +85,7 @@ class Rows:
         return both
 
     def start(self) -> Array:
-        """Somewhere inside: everybody alone for half the time, half of everything to spare."""
+        """An interior point: every job runs alone for half the time, half of everything is spare."""
         program, types = self.program, self.types
         x = np.full(self.speed.shape, 0.0)
         x += (program.ways / (2.0 * types))[:, None]
