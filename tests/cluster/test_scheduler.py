@@ -4,7 +4,7 @@ import pytest
 
 from blox.cluster.central.records import Job, LifeEntry, Policies, under
 from blox.cluster.central.scheduler import CentralScheduler
-from blox.cluster.central.views import policies_view
+from blox.cluster.central.views import jobs_view, policies_view
 from blox.cluster.protocol.messages import (
     Accepted,
     Ask,
@@ -123,6 +123,7 @@ def test_a_request_that_is_repeated_is_the_same_job(cluster):
     [
         (Submit("", JobSpec(("train",))), "no name"),
         (Submit("x" * 201, JobSpec(("train",))), "no name, or a long one"),
+        (Submit("r", JobSpec(())), "no command"),
         (Submit("r", JobSpec(("train",), 0)), "gpus is 0"),
         (Submit("r", JobSpec(("train",), -1)), "gpus is -1"),
         (Submit("r", JobSpec(("train",), 5)), "needs 5 GPUs, and the cluster has 4"),
@@ -182,6 +183,7 @@ def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster
     cluster.report("a", ended(1, "failed", detail="exit code 1: no such file"))
     cluster.until(6.0)
     assert cluster.grants("a") == [], "it waits for 6 s"
+    assert jobs_view(cluster.scheduler, True)[0].state == "failed, to be tried again"
     cluster.until(12.0)
     assert cluster.grants("a") == [(1, 2, (0,), False)]
     cluster.report("a", ended(1, "failed", 2, detail="exit code 1: no such file"))

@@ -13,7 +13,7 @@ from blox.cluster.protocol.messages import (
     Renewed,
     Report,
 )
-from blox.cluster.protocol.outputs import Allow, ExtendLease, FixExit, Kill, Revoke, Start, Terminate
+from blox.cluster.protocol.outputs import Allow, ExtendLease, FixExit, Kill, Outputs, Revoke, Start, Terminate
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
 from blox.errors import BloxError
@@ -158,6 +158,13 @@ def test_without_contact_jobs_are_asked_to_leave_and_are_lost_at_the_end_of_the_
 
 def test_nothing_is_started_without_contact(worker):
     assert not any(isinstance(action, Start) for action in assign(worker, ONE, now=107.0).actions)
+
+
+def test_what_could_not_start_without_contact_starts_when_it_is_back(worker):
+    assign(worker, ONE, answers=0, now=107.0)  # an answer to no report that is known: no lease
+    worker.receive(Assignment("a", 1, 1, 0, (ONE,)), 107.5)
+    worker._report(108.0, Outputs())  # report 2
+    assert Start(ONE, 0, 2) in assign(worker, ONE, version=2, answers=2, now=108.5).actions
 
 
 def test_central_renewal_asks_the_scheduler_and_passes_its_answer_on(worker):

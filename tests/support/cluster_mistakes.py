@@ -76,7 +76,7 @@ class TakesOldAssignments(WorkerManager):
 
 class StartsWithoutLease(WorkerManager):
     def _start_waiting(self, now, out):
-        super()._start_waiting(self.lease_until_s - 1e9, out)
+        return super()._start_waiting(self.lease_until_s - 1e9, out)
 
 
 class ReportsTheKillAsTheEnd(WorkerManager):

@@ -65,9 +65,8 @@ class Client:
         try:
             spec = msgspec.convert(given, JobSpec)
         except msgspec.ValidationError as error:
-            raise BloxError(
-                f"not a job: {error}", where="submit", fix="see JobSpec for what a job has"
-            ) from None
+            fix = "preemption: iteration, signal or never; launch: command, zip or container"
+            raise BloxError(f"not a job: {error}", where="submit", fix=fix) from None
         return self._request(Submit(uuid.uuid4().hex, spec)).job
 
     def cancel(self, job: int) -> None:

@@ -52,6 +52,8 @@ def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> Answer:
     if known is not None:
         return Accepted(request.request, known.job)
     spec = request.spec
+    if not spec.command:
+        raise BloxError("the job has no command", where="submit", fix="give one behind `--`")
     least, most = spec.min_gpus or spec.gpus, spec.max_gpus or spec.gpus
     if not 1 <= least <= spec.gpus <= most <= MOST_GPUS:
         raise BloxError(

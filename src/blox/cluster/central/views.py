@@ -31,7 +31,8 @@ Query = ListJobs | ShowJob | ListNodes | ShowPolicies
 
 
 class JobView(msgspec.Struct, frozen=True):
-    """`state`: waiting, starting, running, stopping, or how it ended. Times are those of the cluster (s)."""
+    """`state`: waiting, starting, running, stopping, failed (to be tried again), or how it ended. Times are
+    those of the cluster (s)."""
 
     job: int
     name: str
@@ -131,6 +132,8 @@ def _state(scheduler: CentralScheduler, job: Job) -> str:
     stint = scheduler.stints.all.get((job.job, job.epoch))
     if stint is None or stint.over:
         return "waiting"
+    if stint.phase == QUEUED and job.retry_s > scheduler.manager.now:
+        return "failed, to be tried again"
     if stint.phase == QUEUED or stint.started_s is None:
         return "starting" if job.commanded else "waiting"
     return "stopping" if stint.phase == STOPPING or not job.commanded else "running"

@@ -21,6 +21,7 @@ SCHEDULER = "scheduler"  # the address of the central scheduler; nodes are addre
 Outcome = Literal["", "done", "left", "killed", "failed", "lost"]
 SEVERITY: tuple[Outcome, ...] = ("", "done", "left", "killed", "failed", "lost")
 Preemption = Literal["iteration", "signal", "never"]
+Launch = Literal["command", "zip", "container"]
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
@@ -41,7 +42,7 @@ class JobSpec(msgspec.Struct, frozen=True):
     max_gpus: int = 0
     priority: float = 0.0
     preemption: Preemption = "iteration"
-    launch: str = "command"  # how it is started, by the name of a launcher
+    launch: Launch = "command"
     directory: str = ""  # where it is started; "": a directory of its own
     environment: dict[str, str] = {}
 

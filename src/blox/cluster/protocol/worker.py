@@ -145,8 +145,7 @@ class WorkerManager:
             if grant.stop and part.stop_since is None:
                 self._stop(part, now, out)
                 changed = True
-        if changed:
-            self._start_waiting(now, out)
+        if self._start_waiting(now, out) or changed:
             self._report(now, out)
 
     def _is_old(self, message: Assignment) -> bool:
@@ -164,10 +163,14 @@ class WorkerManager:
         self.parts[grant.key] = part = Part(grant, live=set(grant.ranks))
         return part
 
-    def _start_waiting(self, now: float, out: Outputs) -> None:
-        """Starts every part whose slots are free of live processes, unless contact is lost."""
+    def _start_waiting(self, now: float, out: Outputs) -> bool:
+        """Starts every part whose slots are free of live processes, unless contact is lost.
+
+        Whether any was started.
+        """
         if self._out_of_contact(now):
-            return
+            return False
+        before = len(out.actions)
         busy = {slot for part in self.parts.values() if part.started for slot in self._busy_slots(part)}
         for part in self.parts.values():
             grant = part.grant
@@ -176,6 +179,7 @@ class WorkerManager:
             part.started = True
             busy.update(grant.slots)
             out.actions += [Start(grant, rank, slot) for rank, slot in zip(grant.ranks, grant.slots)]
+        return len(out.actions) > before
 
     def _busy_slots(self, part: Part) -> list[int]:
         return [slot for rank, slot in zip(part.grant.ranks, part.grant.slots) if rank in part.live]

@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from blox.cluster.protocol.messages import JobSpec
-from blox.errors import BloxError, suggestion
+from blox.cluster.protocol.messages import JobSpec, Launch
+from blox.errors import BloxError
 
 Prepared = tuple[list[str], Path]  # the command, and the directory that it is started in
 
@@ -45,7 +45,7 @@ def container(spec: JobSpec, job: Path) -> Prepared:
     return [engine, "run", "--rm", "--init", "-v", f"{job}:{job}", *spec.command], job
 
 
-LAUNCHERS: dict[str, Callable[[JobSpec, Path], Prepared]] = {
+LAUNCHERS: dict[Launch, Callable[[JobSpec, Path], Prepared]] = {
     "command": command_line,
     "zip": zip_file,
     "container": container,
@@ -53,9 +53,5 @@ LAUNCHERS: dict[str, Callable[[JobSpec, Path], Prepared]] = {
 
 
 def prepare(spec: JobSpec, job: Path) -> Prepared:
-    """What is to be started, where. Raises BloxError for a launcher that there is not."""
-    if spec.launch not in LAUNCHERS:
-        raise BloxError(f"no launcher is called {spec.launch!r}", fix=suggestion(spec.launch, LAUNCHERS))
-    if not spec.command:
-        raise BloxError("the job has no command", where="submit", fix="give one behind `--`")
+    """What is to be started, where. Raises BloxError or OSError where that cannot be."""
     return LAUNCHERS[spec.launch](spec, job)
