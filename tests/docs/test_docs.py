@@ -213,6 +213,19 @@ def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
     assert "vc01" in capsys.readouterr().out
 
 
+def test_the_page_on_looking_ahead_can_be_followed(tmp_path):
+    page = ROOT / "docs" / "looking-ahead.md"
+    typed = follow(page, tmp_path)
+    assert "would" in next(text for command, text in typed.items() if command.startswith("blox when"))
+    assert "Which policies ruled" in (tmp_path / "results" / "auto" / "report.html").read_text()
+    for kind, text in FENCED.findall(page.read_text()):
+        if kind == "python":
+            exec(text, {})
+        if kind == "toml":
+            (tmp_path / "auto.toml").write_text(text)
+            assert blox.Experiment.from_toml(tmp_path / "auto.toml").auto
+
+
 def test_a_newcomer_writes_a_policy(tmp_path):
     page = ROOT / "docs" / "writing-a-policy.md"
     typed = follow(page, tmp_path)

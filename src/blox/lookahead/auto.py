@@ -20,14 +20,14 @@ from blox.lookahead.objective import objective_from
 LISTS = ("scheduler", "admission", "placement")
 _OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
 MOST_COMBINATIONS = 100
-HALF_A_DAY = Seconds(12 * HOUR)
+SIX_HOURS = Seconds(6 * HOUR)
 
 
 @dataclass(frozen=True)
 class Auto:
     """Which policies to choose among, how often, and by what.
 
-    `every`: rounds between decisions. `hysteresis`: the ruling combination stays unless another is better by
+    `every`: rounds between choices. `hysteresis`: the ruling combination stays unless another is better by
     more than this share. `belief`: what is taken for durations (`beliefs.py`). `horizon`: how far to look.
     `arrivals`: `again`, if the jobs of so long a past come again (`arrivals.py`), or `none`.
     """
@@ -37,10 +37,10 @@ class Auto:
     placement: tuple[str, ...] = ()
     every: int = 10
     objective: str = "avg_jct"
-    hysteresis: float = 0.0
+    hysteresis: float = 0.02
     belief: str = "learnt"
     arrivals: str = "again"
-    horizon: Seconds = HALF_A_DAY
+    horizon: Seconds = SIX_HOURS
 
     def __post_init__(self) -> None:
         count = math.prod(max(1, len(getattr(self, name))) for name in LISTS)

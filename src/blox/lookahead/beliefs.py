@@ -9,7 +9,7 @@
   true.
 - `noisy:sigma=0.5`: as told, times a log-normal factor of each job.
 
-A job keeps its luck: its draw stays at the same rank of what is possible, so decisions that follow on one
+A job keeps its luck: its draw stays at the same rank of what is possible, so choices that follow on one
 another do not differ by chance. Policies that read durations see ahead what is believed there.
 """
 
