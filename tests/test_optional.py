@@ -32,6 +32,8 @@ BY_NAME = {
     ("cli/commands.py", "app"): "a module: the typer app of a command with subcommands",
     ("cli/commands.py", "ctx"): "an exception of the command-line library",
     ("cli/commands.py", "option_name"): "an exception of the command-line library",
+    ("client/loader.py", "sampler"): "what a PyTorch DataLoader has, and another iterable need not",
+    ("client/loader.py", "set_epoch"): "what a distributed sampler of PyTorch has",
     ("experiment/parallel.py", "sched_getaffinity"): "a function that `os` has on some systems",
     ("registry.py", "blox_kind"): "the mark that the registry itself puts on classes",
     ("report/certainty.py", "runs"): "a comparison's row: a run, or the runs of several seeds",

@@ -73,7 +73,7 @@ def test_a_metric_sees_the_jobs_of_the_window_alone(mine):
 def test_stints_follow_the_jobs_that_are_left():
     result = run("")
     some = result.only([3, 7])
-    assert some.jobs["job_id"].tolist() == [3, 7]
+    assert some.jobs["job_id"].tolist() == ["3", "7"]
     for position, row in enumerate((3, 7)):
         for name in ("gpu", "start_s", "end_s"):
             ours, whole = some.stints[name][some.stints["job"] == position], result.stints[name]
