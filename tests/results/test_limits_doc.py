@@ -3,6 +3,7 @@
 from blox import clock
 from blox.experiment import standstill, sweep
 from blox.experiment.parts import LARGEST_COUNT
+from blox.failures import random as failures
 from blox.performance import overheads
 from blox.state import cluster_spec
 from blox.workloads import columns, limits, text_files
@@ -20,6 +21,7 @@ def test_the_page_tells_the_limits_of_the_code(project):
         f"{clock.SHORTEST_S:g} to {clock.LONGEST_S:,.0f} s",
         f"{clock.SHORTEST_QUANTUM_S:g} to {clock.LONGEST_S:,.0f} s",
         f"{overheads.LONGEST_S:,.0f} s",
+        f"{failures.SHORTEST_S:g} s to {failures.LONGEST_S / (365 * 86400):.0f} years",
         f"{limits.LEAST:g} to {limits.MOST:g}",
         "1e-09 to 1e+09",
         f"{LARGEST_COUNT:,}",

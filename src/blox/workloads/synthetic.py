@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.durations import Seconds
+from blox.durations import DAY, Seconds
 from blox.errors import BloxError
 from blox.registry import name_of
 from blox.workloads import population, streams
@@ -22,7 +22,6 @@ from blox.workloads.limits import above_zero, whole, zero_or_more
 from blox.workloads.table import Array, JobTable
 
 HOUR_S = 3600.0
-DAY = Seconds(86400.0)
 DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
 BURST_EVERY_S, BURST_LENGTH_S = 4 * HOUR_S, 2 * HOUR_S
 BURST_DURATION_S = (600.0, 3600.0)
