@@ -127,6 +127,18 @@ CASES = {
         r__csv="model,gpu_type,gpus,consolidated,rate\n*,*,*,1,1e-300\n",
     ),
     "jobs of a file without end": Hostile("workload describe constant --jobs 999999999999", ("10000000",)),
+    **{
+        f"jobs of {workload} without end": spec(f"--workload {workload}", f"{name} is", "at most 10,000,000")
+        for workload, name in (
+            ("philly:load=8,jobs=999999999999", "jobs"),
+            ("constant:jobs=999999999", "jobs"),
+            ("elastic:jobs=999999999", "jobs"),
+            ("philly:spike_jobs=999999999999", "spike_jobs"),
+        )
+    },
+    "jobs of a run without end": Hostile(
+        "run --workload philly --jobs 999999999", ("jobs is 999999999", "at most 10,000,000")
+    ),
     "a seed below zero": Hostile("workload describe philly --seed -1", ("seed is -1", "0 or more")),
     "GPUs of 5,000 digits": Hostile(
         f"workload describe philly --cluster {DIGITS}", ("does not describe nodes",)
