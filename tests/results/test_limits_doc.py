@@ -3,7 +3,7 @@
 from blox import clock
 from blox.cli import workload
 from blox.experiment import standstill, sweep
-from blox.experiment.parts import LARGEST_COUNT
+from blox.experiment.parts import LARGEST_COUNT, MOST_SEEDS
 from blox.failures import random as failures
 from blox.performance import overheads
 from blox.state import cluster_spec
@@ -27,6 +27,7 @@ def test_the_page_tells_the_limits_of_the_code(project):
         f"{limits.LEAST:g} to {limits.MOST:g}",
         "1e-09 to 1e+09",
         f"{limits.MOST_JOBS:,}",
+        f"{MOST_SEEDS:,}",
         f"{LARGEST_COUNT:,}",
         f"{cluster_spec.MOST_NODES:,}",
         f"{columns.MOST_GPUS:,}",

@@ -16,7 +16,7 @@ import numpy as np
 from blox import registry
 from blox.containment import POLICY_TIMEOUT_S
 from blox.errors import BloxError, suggestion
-from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
 from blox.experiment.prepared import Prepared, Progress
 from blox.lookahead.auto import Auto
 from blox.results.place import repair
@@ -139,6 +139,7 @@ class Experiment:
         """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""
         from blox.results.replications import Replications
 
+        check_seed_count(seeds, where="replicate")
         each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
         return Replications(tuple(experiment.run() for experiment in each))
 
