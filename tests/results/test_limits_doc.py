@@ -6,6 +6,7 @@ from blox.experiment import standstill, sweep
 from blox.experiment.parts import LARGEST_COUNT, MOST_SEEDS
 from blox.failures import random as failures
 from blox.performance import overheads
+from blox.results.label import LONGEST_LABEL
 from blox.state import cluster_spec
 from blox.workloads import columns, limits, text_files
 
@@ -29,6 +30,7 @@ def test_the_page_tells_the_limits_of_the_code(project):
         f"{limits.MOST_JOBS:,}",
         f"{MOST_SEEDS:,}",
         f"{LARGEST_COUNT:,}",
+        f"{LONGEST_LABEL:,}",
         f"{cluster_spec.MOST_NODES:,}",
         f"{columns.MOST_GPUS:,}",
         f"{sweep.MOST_RUNS:,}",
