@@ -363,6 +363,14 @@ def test_utf8_in_a_locale_that_is_not(tmp_path, words, code, says):
     assert "LC_ALL=C.UTF-8" in answer.stderr or code == 0
 
 
+def test_labels_in_utf8_of_a_comparison_in_a_locale_that_is_not(command, tmp_path):
+    words = ["--workload", "constant", "--jobs", 3, "--cluster", "2x4", "--scheduler", "fifo,las"]
+    as_bytes = "größe".encode().decode("ascii", "surrogateescape")
+    answer = command("compare", *words, "--label", f"{as_bytes},b", "--out", tmp_path / "c", "--no-report")
+    assert answer.code == 0, answer.err
+    assert 'label = ["größe,b"]' in (tmp_path / "c" / "compare.toml").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("label", ["\x7f", "\x00", "\x1b[2J", '"\\\n', "\u2028", "=1+1"])
 def test_any_label_is_saved_and_read_back(command, tmp_path, label):
     """Also those that TOML does not take as they are."""
