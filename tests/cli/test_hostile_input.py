@@ -5,6 +5,9 @@ Nothing of it may run for ever, fill the memory, end in a trace of Python, or pa
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -127,6 +130,18 @@ CASES = {
         r__csv="model,gpu_type,gpus,consolidated,rate\n*,*,*,1,1e-300\n",
     ),
     "jobs of a file without end": Hostile("workload describe constant --jobs 999999999999", ("10000000",)),
+    **{
+        f"jobs of {workload} without end": spec(f"--workload {workload}", f"{name} is", "at most 10,000,000")
+        for workload, name in (
+            ("philly:load=8,jobs=999999999999", "jobs"),
+            ("constant:jobs=999999999", "jobs"),
+            ("elastic:jobs=999999999", "jobs"),
+            ("philly:spike_jobs=999999999999", "spike_jobs"),
+        )
+    },
+    "jobs of a run without end": Hostile(
+        "run --workload philly --jobs 999999999", ("jobs is 999999999", "at most 10,000,000")
+    ),
     "a seed below zero": Hostile("workload describe philly --seed -1", ("seed is -1", "0 or more")),
     "GPUs of 5,000 digits": Hostile(
         f"workload describe philly --cluster {DIGITS}", ("does not describe nodes",)
@@ -327,6 +342,25 @@ def test_jobs_that_are_stopped_before_they_have_started_end_the_run(command, tmp
 def test_a_label_that_is_no_text_is_told_before_the_run():
     with pytest.raises(Exception, match="label holds bytes that are not UTF-8"):
         Experiment(label="\udcff")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--label", "größe"], 0, "größe"),
+        (["--workload", "größe.csv"], 2, "workload is UTF-8, and the locale is not: größe.csv"),
+        (["--out", "größe"], 2, "the name is UTF-8, and the locale is not: größe"),
+    ],
+)
+def test_utf8_in_a_locale_that_is_not(tmp_path, words, code, says):
+    """Python hands the bytes of such words over as lone surrogates; output is UTF-8 where it is asked for."""
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8"}
+    run = [sys.executable, "-m", "blox", "run", "--workload", "constant", "--jobs", "3", "--cluster", "2x4"]
+    answer = subprocess.run(
+        [*run, *words], env={**os.environ, **locale}, cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
+    assert answer.returncode == code and says in answer.stdout + answer.stderr, answer
+    assert "LC_ALL=C.UTF-8" in answer.stderr or code == 0
 
 
 @pytest.mark.parametrize("label", ["\x7f", "\x00", "\x1b[2J", '"\\\n', "\u2028", "=1+1"])
