@@ -126,3 +126,32 @@ def test_an_interrupt_that_a_speed_model_raises_is_not_the_user_s(policy_file, t
     answer = command("run", "--performance", policy_file(text), "--workload", workload)
     assert answer.code == 2
     assert "mine.py:9: KeyboardInterrupt" in answer.err
+
+
+DEAF = """print('here', flush=True)
+        while True:
+            try: __import__('time').sleep(1000)
+            except BaseException: pass"""
+
+
+@pytest.mark.parametrize("how", ["the time is up", "SIGTERM"])
+def test_a_policy_that_catches_everything_is_left_with_words(policy_file, tmp_path, how):
+    spec, workload = policy_file(ROGUE.format(harm=DEAF)), trace(tmp_path / "jobs.csv", JOBS)
+    seconds = "0.2" if how == "the time is up" else "60"
+    command = [sys.executable, "-m", "blox", "run", "--scheduler", spec, "--workload", workload]
+    process = subprocess.Popen(
+        [*command, "--policy-timeout", seconds], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stdout.readline() == b"here\n"
+        for _ in range(2 if how == "SIGTERM" else 0):
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 2
+        told = (
+            "it catches what would end it (SIGTERM)" if how == "SIGTERM" else "no answer within 0.2 s, and it"
+        )
+        assert f"error: mine.py:13: {told}" in process.stderr.read().decode()
+    finally:
+        process.kill()
+        process.communicate()
