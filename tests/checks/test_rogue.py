@@ -1,5 +1,6 @@
 """Policies that loop, leave, interrupt or reach into the state are told with their place."""
 
+import faulthandler
 import signal
 import subprocess
 import sys
@@ -22,6 +23,15 @@ ROGUE = HEAD + (
     "        return Schedule.ordered(job_state)\n"
 )
 JOBS = "a,0,1,1000 b,0,1,1000"
+
+
+@pytest.fixture
+def alarm():
+    """Ends the process of a test that hangs, whatever the code in it catches."""
+    faulthandler.dump_traceback_later(30, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
 
 HARM = {
     "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "schedule() raises KeyboardInterrupt: "),
@@ -126,6 +136,83 @@ def test_an_interrupt_that_a_speed_model_raises_is_not_the_user_s(policy_file, t
     answer = command("run", "--performance", policy_file(text), "--workload", workload)
     assert answer.code == 2
     assert "mine.py:9: KeyboardInterrupt" in answer.err
+
+
+LOOP = "while True: pass"
+SCHEDULE = "    def schedule(self, job_state, cluster_state):\n        return Schedule.ordered(job_state)\n"
+RATE = "    def rate(self, grants, cluster_state, job_state):\n"
+
+
+def entry(method: str, body: str = LOOP) -> str:
+    """A class `Mine` with a method that loops; its `schedule()` is as it should be."""
+    return (
+        "from dataclasses import field\n"
+        f"def slow():\n    {LOOP}\n"
+        "@dataclass(frozen=True)\nclass Mine:\n    '''Loops.'''\n"
+        f"    {method}\n        {body}\n{SCHEDULE}"
+    )
+
+
+# How a file loops before or beside its verb: (its text, the setting that names it, what is told).
+LOOPS = {
+    "import": (f"{LOOP}\n", "scheduler", "its import gives no answer"),
+    "construction": (entry("def __post_init__(self):"), "scheduler", "its construction gives no answer"),
+    "default": (
+        entry("late: float = field(default_factory=slow)", "").replace("        \n", ""),
+        "scheduler",
+        "the default of late gives no answer",
+    ),
+    "check of the cluster": (
+        entry("def check_cluster(self, cluster):"),
+        "scheduler",
+        "check_cluster() gives no answer",
+    ),
+    "tables": (entry("def choices(self, job_state):"), "scheduler", "choices() gives no answer"),
+    "property": (
+        entry("@property\n    def resizes(self):"),
+        "scheduler",
+        "resizes gives no answer",
+    ),
+    "speed": (entry(RATE.strip()), "performance", "rate() gives no answer"),
+}
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_entry_into_a_file_is_limited_in_time(policy_file, tmp_path, name):
+    text, setting, what = LOOPS[name]
+    settings = {setting: policy_file(text), "workload": trace(tmp_path / "jobs.csv", JOBS)}
+    with pytest.raises(BloxError) as stop:
+        Experiment(**settings, policy_timeout_s=0.2).run()
+    assert stop.value.what == f"{what} within 0.2 s"
+    assert stop.value.where.startswith("mine.py:")
+    assert "--policy-timeout" in stop.value.fix
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(("name", "rule"), [("construction", "defaults"), ("property", "optional")])
+def test_entries_that_loop_do_not_conform(policy_file, name, rule):
+    text, _, what = LOOPS[name]
+    fault = check(policy_file(text), timeout_s=0.2).finding(rule)
+    assert (fault.ok, fault.what) == (False, f"{what} within 0.2 s")
+
+
+@pytest.mark.usefixtures("alarm")
+def test_a_check_of_a_file_whose_import_loops_ends(policy_file):
+    with pytest.raises(BloxError, match=r"its import gives no answer within 0\.2 s"):
+        check(policy_file(LOOPS["import"][0]), timeout_s=0.2)
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(
+    ("harm", "what"), [(LOOP, "Mine() gives no answer within 0.2 s"), ("sys.exit(0)", "SystemExit: 0")]
+)
+def test_a_metric_that_loops_or_leaves_costs_no_run(policy_file, tmp_path, harm, what):
+    spec = policy_file(f"import sys\ndef Mine(result):\n    {harm}\n")
+    workload = trace(tmp_path / "jobs.csv", JOBS)
+    result = Experiment(workload=workload, metrics=spec, policy_timeout_s=0.2).run()
+    assert result.summary["Mine"] is None
+    assert result.experiment["provenance"]["metric_faults"] == [f"Mine: mine.py:7: {what}"]
 
 
 DEAF = """print('here', flush=True)
