@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from blox.errors import BloxError, shortened
-from blox.locale_text import not_text, utf8_text
+from blox.locale_text import decoded
 
 LONGEST_LABEL = 200  # characters
 
 
 def checked_label(label: str, *, where: str) -> str:
     """The label, in UTF-8 whatever the locale. Raises BloxError where it is no text, or is too long."""
-    text = utf8_text(label)
-    if text is None:
-        raise not_text("label", label, where=where)
+    text = decoded("label", label, where=where)
     if len(text) > LONGEST_LABEL:
         raise BloxError(
             f"the label {shortened(text, 80)!r} has {len(text):,} characters",
