@@ -1,7 +1,8 @@
 """Code of a user's file, contained: it cannot end the process in silence, move it elsewhere or loop for ever.
 
-`contained()` stands around calls into such files. What the code raises is told by the caller: `by_signal()`
-says whether a KeyboardInterrupt or SystemExit is the user's (Ctrl-C, SIGTERM) or was raised by the code.
+`contained()` and `time_limit()` stand around calls into such files. What the code raises is told by the
+caller: `by_signal()` says whether a KeyboardInterrupt or SystemExit is the user's (Ctrl-C, SIGTERM) or was
+raised by the code. `leave()` ends the process where the code catches everything that would end it.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-POLICY_TIMEOUT_S = 300.0  # for one decision of a policy from outside
+from blox.errors import BloxError
+from blox.user_modules import USER_MODULE
+
+POLICY_TIMEOUT_S = 300.0  # for one call into a user's file, such as a decision of a policy
+MORE_TIME = "let it end sooner, or give it more time: --policy-timeout SECONDS"
 _AGAIN_S = 1.0  # how soon TimeUp is raised again where it was caught
+_MOST_TIMES = 2  # how often TimeUp is raised before the process is left
 _PACKAGE = str(Path(__file__).parent)
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _leave = os._exit
 _lock = threading.Lock()
 _inside = [0, 0]  # how many are inside `contained()`, and in which process
+_allowed_s: ContextVar[float] = ContextVar("allowed_s", default=POLICY_TIMEOUT_S)
 
 
 class ProcessEnd(BaseException):
@@ -49,8 +57,37 @@ def contained() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def allowing(seconds: float) -> Iterator[None]:
+    """Inside, each call into a user's file may take so many seconds."""
+    before = _allowed_s.set(seconds)
+    try:
+        yield
+    finally:
+        _allowed_s.reset(before)
+
+
+def allowed_s() -> float:
+    """How many seconds a call into a user's file may take here."""
+    return _allowed_s.get()
+
+
+class _Alarm:
+    """The answer to SIGALRM in code whose time is limited: TimeUp; where it is caught twice, the end."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.times = seconds, 0
+
+    def __call__(self, signum: int, frame: FrameType | None) -> NoReturn:
+        self.times += 1
+        words = f"no answer within {self.seconds:g} s"
+        if self.times > _MOST_TIMES:
+            leave(f"{words}, and it catches what would end it", frame)
+        raise TimeUp(words)
+
+
+@contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeUp in the code inside after so many seconds, again and again while it is caught.
+    """Raises TimeUp in the code inside after so many seconds; code that catches it twice ends the process.
 
     Only the main thread can be stopped, and only between two steps of Python; elsewhere nothing happens.
     """
@@ -58,10 +95,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def stop(signum: int, frame: FrameType | None) -> NoReturn:
-        raise TimeUp(f"no answer within {seconds:g} s")
-
-    begin, handler = time.monotonic(), signal.signal(signal.SIGALRM, stop)
+    begin, handler = time.monotonic(), signal.signal(signal.SIGALRM, _Alarm(seconds))
     left, every = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
     try:
         yield
@@ -70,6 +104,27 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         if left:  # of a timer that was set before
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - begin), 1e-6), every)
+
+
+def time_is_limited() -> bool:
+    """Whether a `time_limit()` is running."""
+    return isinstance(signal.getsignal(signal.SIGALRM), _Alarm)
+
+
+def is_contained() -> bool:
+    """Whether any code is inside `contained()`."""
+    return bool(_inside[0])
+
+
+def leave(what: str, frame: FrameType | None) -> NoReturn:
+    """Ends the process at once with exit code 2, and with words that name the line of the user's file."""
+    while frame is not None and not str(frame.f_globals.get("__name__")).startswith(USER_MODULE):
+        frame = frame.f_back
+    where = "" if frame is None else f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    fault = BloxError(what, where=where, fix="catch Exception, or less; never BaseException")
+    with contextlib.suppress(OSError):
+        os.write(2, f"error: {fault.text()}\n".encode(errors="replace"))
+    _leave(2)
 
 
 def by_signal(error: BaseException) -> bool:

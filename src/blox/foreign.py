@@ -1,12 +1,87 @@
-"""What a user's own file raised, in words. Policies have a guard; workloads and speed models have this."""
+"""Calls into users' own files: in limited time, and what they raise in words. Policies have a guard as well.
+
+`entered()` stands around one call, `watched()` around a function, `watched_part()` around every method.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
-from blox.containment import by_signal
+from blox.containment import (
+    MORE_TIME,
+    TimeUp,
+    allowed_s,
+    by_signal,
+    contained,
+    time_is_limited,
+    time_limit,
+)
 from blox.errors import BloxError
 from blox.user_modules import USER_MODULE
+
+T = TypeVar("T")
+
+
+def is_foreign(part: object) -> bool:
+    """Whether a part, a class or a function comes from a user's file or an installed package."""
+    part = part.func if isinstance(part, functools.partial) else part
+    named = part if isinstance(part, type) or (callable(part) and hasattr(part, "__name__")) else type(part)
+    return str(named.__module__).partition(".")[0] != "blox"
+
+
+@contextmanager
+def entered(what: str, where: str = "") -> Iterator[None]:
+    """Stands around `what`, a call into a user's file: contained, and in the time that is allowed here.
+
+    Raises BloxError when the time is up. A call inside another one is part of that.
+    """
+    if time_is_limited():
+        yield
+        return
+    try:
+        with contained(), time_limit(allowed_s()):
+            yield
+    except TimeUp as error:
+        raise BloxError(f"{what} gives {error}", where=_line(error) or where, fix=MORE_TIME) from None
+
+
+def watched(function: Callable[..., T], name: str) -> Callable[..., T]:
+    """A function, each call of which is `entered()` if it is of a user's file."""
+    if not is_foreign(function):
+        return function
+
+    @functools.wraps(function, updated=())
+    def call(*arguments: Any, **options: Any) -> T:
+        with entered(f"{name}()"):
+            return function(*arguments, **options)
+
+    return call
+
+
+def watched_part(part: T) -> T:
+    """A part; one of a user's file with every method watched."""
+    return cast(T, _WatchedPart(part)) if is_foreign(part) else part
+
+
+class _WatchedPart:
+    """Passes attributes on, each method watched."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "part" or name.startswith("__"):
+            raise AttributeError(name)
+        with entered(name):
+            value = getattr(self.part, name)
+        return watched(value, name) if callable(value) and not isinstance(value, type) else value
+
+    def __repr__(self) -> str:
+        return repr(self.part)
 
 
 def user_fault(error: BaseException) -> BloxError | None:
@@ -16,6 +91,13 @@ def user_fault(error: BaseException) -> BloxError | None:
     """
     if by_signal(error):
         return None
+    if not (place := _line(error)):
+        return None
+    return BloxError(f"{type(error).__name__}: {error}", where=place, fix="mend that line of your file")
+
+
+def _line(error: BaseException) -> str:
+    """`file:line` where an exception left a user's file; empty if it came out of none."""
     place, trace = "", error.__traceback__
     while trace is not None:
         frame = trace.tb_frame
@@ -24,6 +106,4 @@ def user_fault(error: BaseException) -> BloxError | None:
             here = Path.cwd()
             place = f"{file.relative_to(here) if file.is_relative_to(here) else file}:{trace.tb_lineno}"
         trace = trace.tb_next
-    if not place:
-        return None
-    return BloxError(f"{type(error).__name__}: {error}", where=place, fix="mend that line of your file")
+    return place

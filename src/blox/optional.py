@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox.errors import BloxError
+from blox.foreign import entered, is_foreign, watched
 from blox.registry import name_of
 
 POLICIES = ("admission", "scheduling", "placement", "termination")
@@ -349,11 +350,16 @@ _OF_ITS_OWN = ("wraps", "stable_until", "check_with")  # what no other part can 
 def declared(part: object, name: str) -> Any:
     """What `part`, an object or a class, says under `name`, or the part that it wraps; or the default.
 
-    Raises BloxError for a value of another form than the declared one, and for a property that fails.
+    Raises BloxError for a value of another form than the declared one, and for a property that fails. A
+    method of a user's file is watched.
     """
-    attribute = OPTIONAL[name]
+    attribute, foreign = OPTIONAL[name], is_foreign(part)
     try:
-        value = getattr(part, name)
+        if foreign:
+            with entered(name):
+                value = getattr(part, name)
+        else:
+            value = getattr(part, name)
     except AttributeError as error:
         if not _defines(part, name):
             inner = None if name in _OF_ITS_OWN else declared(part, "wraps")
@@ -363,7 +369,7 @@ def declared(part: object, name: str) -> Any:
         return attribute.default
     if not attribute.form.fits(value):
         raise _fault(part, f"{name} is {value!r}", attribute)
-    return value
+    return watched(value, name) if foreign and attribute.form.arguments is not None else value
 
 
 def of_kind(kind: str) -> dict[str, Attribute]:

@@ -8,6 +8,7 @@ entry points of installed packages (group `blox.<kind>`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -25,9 +26,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blox.containment import by_signal, contained
+from blox.containment import by_signal
 from blox.durations import Seconds, parse_duration
 from blox.errors import BloxError, sought, suggestion
+from blox.foreign import entered, is_foreign
 from blox.user_modules import USER_MODULE, make_siblings_known
 
 T = TypeVar("T")
@@ -182,7 +184,7 @@ def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     if isinstance(cls, types.FunctionType):
         return functools.partial(cls, **values) if values else cls
     try:
-        with contained():
+        with _making(cls, "its construction", where):
             return cls(**values)
     except BloxError as error:
         raise BloxError(error.what, where=error.where or where, fix=error.fix) from None
@@ -229,7 +231,8 @@ def parameters(cls: type) -> dict[str, Parameter]:
             continue
         default = field.default
         if default is dataclasses.MISSING and field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
+            with _making(cls, f"the default of {field.name}", cls.__name__):
+                default = field.default_factory()
         required = default is dataclasses.MISSING
         found[field.name] = Parameter(hints[field.name], None if required else default, required)
     return found
@@ -291,7 +294,7 @@ def load_class(path: str, class_name: str, *, function: bool = False) -> type:
     sys.modules[name] = module
     make_siblings_known(file)
     try:
-        with contained():
+        with entered("its import", path):
             spec.loader.exec_module(module)
     except BloxError:
         raise
@@ -459,12 +462,13 @@ def _entry_points(kind: str) -> dict[str, metadata.EntryPoint]:
 
 def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
     try:
-        with contained():
+        with entered("its import"):
             cls = entry.load()
     except BaseException as error:
         if by_signal(error):
             raise
-        why = " ".join(f"{type(error).__name__}: {error}".split())
+        told = error.what if isinstance(error, BloxError) else f"{type(error).__name__}: {error}"
+        why = " ".join(told.split())
         raise BloxError(
             f"the installed part {name!r} cannot be loaded: {why}",
             where=f"entry point {entry.value}",
@@ -472,6 +476,11 @@ def _load_entry_point(kind: str, name: str, entry: metadata.EntryPoint) -> None:
         ) from None
     _classes[kind][name] = cls
     cls.blox_kind, cls.blox_name = kind, name
+
+
+def _making(cls: type, what: str, where: str) -> contextlib.AbstractContextManager[None]:
+    """What stands around code that makes an object of a class."""
+    return entered(what, where) if is_foreign(cls) else contextlib.nullcontext()
 
 
 def _line_in(error: BaseException, file: Path) -> str:

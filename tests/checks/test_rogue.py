@@ -1,5 +1,6 @@
 """Policies that loop, leave, interrupt or reach into the state are told with their place."""
 
+import faulthandler
 import signal
 import subprocess
 import sys
@@ -22,6 +23,15 @@ ROGUE = HEAD + (
     "        return Schedule.ordered(job_state)\n"
 )
 JOBS = "a,0,1,1000 b,0,1,1000"
+
+
+@pytest.fixture
+def alarm():
+    """Ends the process of a test that hangs, whatever the code in it catches."""
+    faulthandler.dump_traceback_later(30, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
 
 HARM = {
     "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "schedule() raises KeyboardInterrupt: "),
@@ -126,3 +136,143 @@ def test_an_interrupt_that_a_speed_model_raises_is_not_the_user_s(policy_file, t
     answer = command("run", "--performance", policy_file(text), "--workload", workload)
     assert answer.code == 2
     assert "mine.py:9: KeyboardInterrupt" in answer.err
+
+
+LOOP = "while True: pass"
+SCHEDULE = "    def schedule(self, job_state, cluster_state):\n        return Schedule.ordered(job_state)\n"
+RATE = "    def rate(self, grants, cluster_state, job_state):\n"
+
+
+def entry(method: str, body: str = LOOP) -> str:
+    """A class `Mine` with a method that loops; its `schedule()` is as it should be."""
+    return (
+        "from dataclasses import field\n"
+        f"def slow():\n    {LOOP}\n"
+        "@dataclass(frozen=True)\nclass Mine:\n    '''Loops.'''\n"
+        f"    {method}\n        {body}\n{SCHEDULE}"
+    )
+
+
+# How a file loops before or beside its verb: (its text, the setting that names it, what is told).
+LOOPS = {
+    "import": (f"{LOOP}\n", "scheduler", "its import gives no answer"),
+    "construction": (entry("def __post_init__(self):"), "scheduler", "its construction gives no answer"),
+    "default": (
+        entry("late: float = field(default_factory=slow)", "").replace("        \n", ""),
+        "scheduler",
+        "the default of late gives no answer",
+    ),
+    "check of the cluster": (
+        entry("def check_cluster(self, cluster):"),
+        "scheduler",
+        "check_cluster() gives no answer",
+    ),
+    "tables": (entry("def choices(self, job_state):"), "scheduler", "choices() gives no answer"),
+    "property": (
+        entry("@property\n    def resizes(self):"),
+        "scheduler",
+        "resizes gives no answer",
+    ),
+    "speed": (entry(RATE.strip()), "performance", "rate() gives no answer"),
+}
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_entry_into_a_file_is_limited_in_time(policy_file, tmp_path, name):
+    text, setting, what = LOOPS[name]
+    settings = {setting: policy_file(text), "workload": trace(tmp_path / "jobs.csv", JOBS)}
+    with pytest.raises(BloxError) as stop:
+        Experiment(**settings, policy_timeout_s=0.2).run()
+    assert stop.value.what == f"{what} within 0.2 s"
+    assert stop.value.where.startswith("mine.py:")
+    assert "--policy-timeout" in stop.value.fix
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(("name", "rule"), [("construction", "defaults"), ("property", "optional")])
+def test_entries_that_loop_do_not_conform(policy_file, name, rule):
+    text, _, what = LOOPS[name]
+    fault = check(policy_file(text), timeout_s=0.2).finding(rule)
+    assert (fault.ok, fault.what) == (False, f"{what} within 0.2 s")
+
+
+@pytest.mark.usefixtures("alarm")
+def test_a_check_of_a_file_whose_import_loops_ends(policy_file):
+    with pytest.raises(BloxError, match=r"its import gives no answer within 0\.2 s"):
+        check(policy_file(LOOPS["import"][0]), timeout_s=0.2)
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(
+    ("harm", "what"), [(LOOP, "Mine() gives no answer within 0.2 s"), ("sys.exit(0)", "SystemExit: 0")]
+)
+def test_a_metric_that_loops_or_leaves_costs_no_run(policy_file, tmp_path, harm, what):
+    spec = policy_file(f"import sys\ndef Mine(result):\n    {harm}\n")
+    workload = trace(tmp_path / "jobs.csv", JOBS)
+    result = Experiment(workload=workload, metrics=spec, policy_timeout_s=0.2).run()
+    assert result.summary["Mine"] is None
+    assert result.experiment["provenance"]["metric_faults"] == [f"Mine: mine.py:7: {what}"]
+
+
+DEAF = """print('here', flush=True)
+        while True:
+            try: __import__('time').sleep(1000)
+            except BaseException: pass"""
+
+
+@pytest.mark.parametrize("how", ["the time is up", "SIGTERM"])
+def test_a_policy_that_catches_everything_is_left_with_words(policy_file, tmp_path, how):
+    spec, workload = policy_file(ROGUE.format(harm=DEAF)), trace(tmp_path / "jobs.csv", JOBS)
+    seconds = "0.2" if how == "the time is up" else "60"
+    command = [sys.executable, "-m", "blox", "run", "--scheduler", spec, "--workload", workload]
+    process = subprocess.Popen(
+        [*command, "--policy-timeout", seconds], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stdout.readline() == b"here\n"
+        for _ in range(2 if how == "SIGTERM" else 0):
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 2
+        told = (
+            "it catches what would end it (SIGTERM)" if how == "SIGTERM" else "no answer within 0.2 s, and it"
+        )
+        assert f"error: mine.py:13: {told}" in process.stderr.read().decode()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+PLANS = {
+    "launches and suspends a job": (
+        "Plan(launch=one, suspend=one.jobs)",
+        "the Plan both suspends and launches job 'a'",
+    ),
+    "suspends a job that waits": (
+        "Plan(launch=one, suspend=schedule.jobs[1:])",
+        "the Plan suspends job 'b', which does not run",
+    ),
+    "suspends a row that is not there": (
+        "Plan(launch=one, suspend=np.array([99]))",
+        "the Plan suspends row 99, which no job has",
+    ),
+    "suspends no rows": (
+        "Plan(launch=one, suspend=np.array([0.5]))",
+        "the Plan's rows to suspend are an array of float64: [0.5], not an array of whole numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_that_contradicts_itself_is_refused(policy_file, tmp_path, name):
+    plan, what = PLANS[name]
+    placement = policy_file(
+        "from blox import Plan\n@dataclass(frozen=True)\nclass Mine:\n    '''Contradicts itself.'''\n"
+        "    def place(self, schedule, cluster_state, job_state):\n"
+        f"        one = Allocation.from_dict({{0: (0,)}})\n        return {plan}\n"
+    )
+    with pytest.raises(BloxError) as stop:
+        Experiment(workload=trace(tmp_path / "jobs.csv", JOBS), placement=placement).run()
+    assert stop.value.what == what
+    assert stop.value.where.startswith("mine.py:") and stop.value.fix

@@ -19,6 +19,7 @@ from blox.backends.node_events import NodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.failures.job_failures import JobFailures
+from blox.foreign import watched_part
 from blox.optional import declared
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
@@ -58,7 +59,7 @@ class Simulation(BackendBase):
         job_failures: JobFailures | None = None,
     ) -> None:
         super().__init__(feed, node_events, job_failures)
-        self._performance = performance
+        self._performance = watched_part(performance)
         self._overheads = overheads or Overheads()
         self._checkpoints = Checkpoints(self._overheads)
         self._options = options or SimulationOptions()

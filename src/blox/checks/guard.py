@@ -19,7 +19,7 @@ from blox.checks.broken import Broken, line_of_error, line_of_verb, name_of
 from blox.checks.kinds import Kind, kind_named
 from blox.checks.said import SAID, wait_reasons
 from blox.checks.seal import REMEDY, seal
-from blox.containment import POLICY_TIMEOUT_S, ProcessEnd, TimeUp, by_signal, contained, time_limit
+from blox.containment import MORE_TIME, POLICY_TIMEOUT_S, ProcessEnd, TimeUp, by_signal, contained, time_limit
 from blox.errors import BloxError
 from blox.optional import OPTIONAL, declared
 from blox.registry import spec_of
@@ -126,8 +126,9 @@ class Guard:
         except BaseException as error:  # sys.exit() in a policy must not end us in silence
             if by_signal(error):
                 raise
-            line = line_of_error(error, policy) or line_of_verb(policy, verb)
-            if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
+            raised_at = line_of_error(error, policy)
+            line = raised_at or line_of_verb(policy, verb)
+            if isinstance(error, TypeError) and not raised_at:  # no line of the policy was reached
                 raise Broken(
                     f"{verb}() cannot be called: {error}",
                     where=self.where(line, job_state),
@@ -215,7 +216,7 @@ def _told(error: BaseException, verb: str) -> Broken:
     if isinstance(error, TimeUp):
         return Broken(
             f"{verb}() gives {error}",
-            fix="let it end sooner, or give it more time: --policy-timeout SECONDS",
+            fix=MORE_TIME,
             rule="time",
         )
     if isinstance(error, ProcessEnd):

@@ -17,6 +17,7 @@ from blox.checks.misspelt import misspelling
 from blox.checks.probe import probe
 from blox.checks.report import Finding, Report
 from blox.checks.scenarios import Outcome, Scenario, scenarios
+from blox.containment import allowing
 from blox.errors import BloxError
 from blox.optional import declared, of_kind
 from blox.state.jobs import JobState
@@ -40,7 +41,11 @@ _GUARDED, _PROBED = "guarded", "probed"
 
 def check(policy: object, kind: str | None = None, timeout_s: float = TIMEOUT_S) -> Report:
     """The findings about a policy; see `blox.checks.check`."""
-    subject = find(policy, kind)
+    with allowing(timeout_s):
+        return _report(find(policy, kind), timeout_s)
+
+
+def _report(subject: Subject, timeout_s: float) -> Report:
     faults = _static_faults(subject)
     tried = subject.policy is not None and "verb" not in faults and _malformed(subject) is None
     valid: set[str] = set()

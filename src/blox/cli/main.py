@@ -37,8 +37,18 @@ class _Stop:
 
 def _terminate(*_: object) -> None:
     """Unwinds like Ctrl-C, so that worker processes are stopped and drafts removed; a second one kills."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _terminate_now)
     sys.exit(143)
+
+
+def _terminate_now(signum: int, frame: FrameType | None) -> None:
+    """Ends the process, with words where a user's file caught the first SIGTERM."""
+    from blox import containment
+
+    if containment.is_contained():
+        containment.leave("it catches what would end it (SIGTERM)", frame)
+    signal.signal(signum, signal.SIG_DFL)
+    os.kill(os.getpid(), signum)
 
 
 def _interrupt_soon() -> None:

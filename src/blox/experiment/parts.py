@@ -238,7 +238,6 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
                 )
     if not 0 < experiment.speedup < math.inf:
         raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
-    check_timeout(experiment.policy_timeout_s, where="policy_timeout_s")
     for name in ("jobs", "max_rounds"):
         value = getattr(experiment, name)
         if value is not None and not 1 <= value <= LARGEST_COUNT:

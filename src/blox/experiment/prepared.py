@@ -18,10 +18,18 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
-from blox.containment import contained
+from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
-from blox.experiment.parts import apps_of, backend_of, check_numbers, clock_of, cluster_of, compose
+from blox.experiment.parts import (
+    apps_of,
+    backend_of,
+    check_numbers,
+    check_timeout,
+    clock_of,
+    cluster_of,
+    compose,
+)
 from blox.experiment.standstill import StandstillWatch
 from blox.experiment.traits import knows_durations
 from blox.failures.job_failures import job_failures
@@ -61,7 +69,8 @@ class Prepared:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.files_read = FilesRead()
-        with self.files_read.noting():
+        check_timeout(experiment.policy_timeout_s, where="policy_timeout_s")
+        with self.files_read.noting(), allowing(experiment.policy_timeout_s):
             self._build(experiment)
             self._check_workload()
             self.files_read.named_by(self._parts())
@@ -176,7 +185,8 @@ class Prepared:
         cluster_state, job_state = self.states()
         manager = self.manager(backend)
         try:
-            with self.files_read.noting(), _rare_collections(), contained():
+            limited = allowing(self.experiment.policy_timeout_s)
+            with self.files_read.noting(), _rare_collections(), contained(), limited:
                 run_loop(
                     manager,
                     cluster_state,
@@ -201,7 +211,8 @@ class Prepared:
     ) -> Result:
         """The figures of a run that has ended, also of a loop that a user wrote."""
         assert self.feed is not None  # a run has a backend
-        return gathered(self, manager, job_state, timing or {})
+        with allowing(self.experiment.policy_timeout_s):
+            return gathered(self, manager, job_state, timing or {})
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:

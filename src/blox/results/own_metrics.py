@@ -16,8 +16,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
+from blox.containment import by_signal
 from blox.errors import BloxError
-from blox.foreign import user_fault
+from blox.foreign import user_fault, watched
 
 if TYPE_CHECKING:
     from blox.results.result import Result
@@ -47,7 +48,9 @@ class OwnMetric:
             number = math.nan if value is None else float(value)
         except BloxError:
             raise
-        except Exception as error:
+        except BaseException as error:  # sys.exit() in a metric must not lose the run
+            if by_signal(error):
+                raise
             fault = user_fault(error)
             words = f"{type(error).__name__}: {error}"
             raise fault or BloxError(words, where=f"metric {self.key}", fix="return a number") from None
@@ -68,7 +71,8 @@ def metrics_from_spec(text: str) -> list[OwnMetric]:
         key = _key(part, marks, spec)
         if key in [each.key for each in found]:
             raise BloxError(f"{key!r} is given twice", where="metrics", fix="give it once")
-        found.append(OwnMetric(key, _unit(marks, key), str(marks.get("blox_better", "")), measure))
+        function = watched(measure, key)
+        found.append(OwnMetric(key, _unit(marks, key), str(marks.get("blox_better", "")), function))
     return found
 
 
