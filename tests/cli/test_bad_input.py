@@ -75,7 +75,8 @@ def damaged(command, name, how, *says):
 
 
 def policy(option, body, *says, head=SCHEDULE):
-    words = f"run --workload gavel --{option} ./mine.py:Mine --cluster 2x4 --jobs 40 --out out"
+    workload = "" if option == "workload" else "--workload gavel "
+    words = f"run {workload}--{option} ./mine.py:Mine --cluster 2x4 --jobs 40 --out out"
     return Bad(words, says, {"mine.py": head + "".join(f"        {line}\n" for line in body.splitlines())})
 
 

@@ -17,7 +17,8 @@ from blox import Experiment
 HEAD = "job_id,submit_s,gpus,duration_s"
 DIGITS = "9" * 5000
 NESTED = "[" * 100_000
-RUN = "run --jobs 5 --cluster 2x4"
+RUN_ANYWHERE = "run --jobs 5"
+RUN = f"{RUN_ANYWHERE} --cluster 2x4"
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Hostile:
 
 
 def spec(words, *says, **files):
-    return Hostile(f"{RUN} {words}", says, {name.replace("__", "."): text for name, text in files.items()})
+    run = RUN_ANYWHERE if "--cluster" in words else RUN
+    return Hostile(f"{run} {words}", says, {name.replace("__", "."): text for name, text in files.items()})
 
 
 def trace(line, *says, head=HEAD):
@@ -282,7 +284,7 @@ CASES = {
         "provenance = 1\n", "provenance is 1", command="compare"
     ),
     "a cluster of superscripts": Hostile(
-        f"{RUN} --cluster tiresias:c.csv",
+        f"{RUN_ANYWHERE} --cluster tiresias:c.csv",
         ("c.csv", "num_switch is '²'", "a whole number"),
         {"c.csv": "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n²,1,4,64,256\n"},
     ),
@@ -368,15 +370,15 @@ def test_a_label_that_is_no_text_is_told_before_the_run():
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--label", "größe"], 0, "größe"),
+        (["--workload", "constant", "--label", "größe"], 0, "größe"),
         (["--workload", "größe.csv"], 2, "workload is UTF-8, and the locale is not: größe.csv"),
-        (["--out", "größe"], 2, "the name is UTF-8, and the locale is not: größe"),
+        (["--workload", "constant", "--out", "größe"], 2, "the name is UTF-8, and the locale is not: größe"),
     ],
 )
 def test_utf8_in_a_locale_that_is_not(tmp_path, words, code, says):
     """Python hands the bytes of such words over as lone surrogates; output is UTF-8 where it is asked for."""
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8"}
-    run = [sys.executable, "-m", "blox", "run", "--workload", "constant", "--jobs", "3", "--cluster", "2x4"]
+    run = [sys.executable, "-m", "blox", "run", "--jobs", "3", "--cluster", "2x4"]
     answer = subprocess.run(
         [*run, *words], env={**os.environ, **locale}, cwd=tmp_path, capture_output=True, encoding="utf-8"
     )
