@@ -242,3 +242,37 @@ def test_a_policy_that_catches_everything_is_left_with_words(policy_file, tmp_pa
     finally:
         process.kill()
         process.communicate()
+
+
+PLANS = {
+    "launches and suspends a job": (
+        "Plan(launch=one, suspend=one.jobs)",
+        "the Plan both suspends and launches job 'a'",
+    ),
+    "suspends a job that waits": (
+        "Plan(launch=one, suspend=schedule.jobs[1:])",
+        "the Plan suspends job 'b', which does not run",
+    ),
+    "suspends a row that is not there": (
+        "Plan(launch=one, suspend=np.array([99]))",
+        "the Plan suspends row 99, which no job has",
+    ),
+    "suspends no rows": (
+        "Plan(launch=one, suspend=np.array([0.5]))",
+        "the Plan's rows to suspend are an array of float64: [0.5], not an array of whole numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_that_contradicts_itself_is_refused(policy_file, tmp_path, name):
+    plan, what = PLANS[name]
+    placement = policy_file(
+        "from blox import Plan\n@dataclass(frozen=True)\nclass Mine:\n    '''Contradicts itself.'''\n"
+        "    def place(self, schedule, cluster_state, job_state):\n"
+        f"        one = Allocation.from_dict({{0: (0,)}})\n        return {plan}\n"
+    )
+    with pytest.raises(BloxError) as stop:
+        Experiment(workload=trace(tmp_path / "jobs.csv", JOBS), placement=placement).run()
+    assert stop.value.what == what
+    assert stop.value.where.startswith("mine.py:") and stop.value.fix

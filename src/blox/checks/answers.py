@@ -14,6 +14,7 @@ import numpy as np
 from blox.checks.broken import Broken
 from blox.checks.grants import check_columns, pinned_allocation
 from blox.checks.kinds import KINDS, Kind
+from blox.checks.plans import check_parts
 from blox.checks.values import first, kind_of, whole_numbers
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -92,6 +93,7 @@ def placed(
     """
     now, given = cluster_state.allocation, Plan()
     if isinstance(answer, Plan):  # of a built-in policy that this one asked: its outcome counts
+        check_parts(answer, now, job_state)
         given, answer = answer, answer.outcome(now)
     if not isinstance(answer, Allocation):
         raise _wrong_type(answer, KINDS["placement"])

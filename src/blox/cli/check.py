@@ -19,7 +19,7 @@ def check(
         typer.Option(help="admission, scheduling, placement or termination, where it is not plain."),
     ] = None,
     policy_timeout: Annotated[
-        float, typer.Option(help="Seconds that one decision may take.", metavar="SECONDS")
+        float, typer.Option(help="Seconds that one call into the file may take.", metavar="SECONDS")
     ] = 60.0,
     everything: Annotated[bool, typer.Option("--all", help="Check every policy that is registered.")] = False,
 ) -> None:

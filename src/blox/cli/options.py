@@ -42,7 +42,7 @@ APPS = "Whose fairness is measured: jobs with the same group, user, tenant or mo
 BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
 SPEEDUP = "Short for --backend process:speedup=FACTOR."
 PRICES = "What a GPU costs per hour: 2.5, or v100=2.5,k80=0.45."
-POLICY_TIMEOUT = "Stop where a policy of your own takes longer to decide; 300 by default."
+POLICY_TIMEOUT = "Stop where a call into a file of your own takes longer; 300 by default."
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
 METRIC = "Also work out: evenness, waited-over:hours=1, ./mine.py:function. See `blox policies metric`."
 BY = "Also show figures by this column of jobs: gpus, tenant, user, model, job_type, ... or your own."

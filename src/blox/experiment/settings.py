@@ -37,10 +37,10 @@ class Experiment:
     jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`; `job`: each is an
     app. `compat`: a preset that decides admission, scheduling, placement and how time is
     credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
-    figures and change nothing else. `policy_timeout_s`: how long a decision of a policy from outside may
-    take; it is not kept with results. A policy may also be given as an object. One of ours, or of a file,
-    stands for its spec; one of a class of your program is used as it is, and results of such a run are not
-    saved, for nothing could run them again.
+    figures and change nothing else. `policy_timeout_s`: how long a call into a user's file may take, such as
+    a decision of a policy; it is not kept with results. A policy may also be given as an object. One of ours,
+    or of a file, stands for its spec; one of a class of your program is used as it is, and results of such a
+    run are not saved, for nothing could run them again.
     """
 
     workload: str = "philly:load=24,jobs=2000"  # on 128 GPUs more than they can take: schedulers differ
