@@ -16,6 +16,9 @@ from blox.errors import BloxError
 SHORTEST_S, LONGEST_S = 0.001, 1e9
 SHORTEST_QUANTUM_S = 1e-9  # most wake-ups of the events clock are due to events: it can be shorter
 
+# From so many rounds on, the next multiple of a round is no number of its own.
+MOST_EXACT = 2.0**53
+
 # A promise is the result of arithmetic: of a boundary it may miss by a rounding error, it says nothing.
 _GRAIN = 1e-9
 
@@ -35,8 +38,11 @@ class Clock(Protocol):
 
 
 def following(now: float, round_s: float) -> float:
-    """The first multiple of `round_s` after `now`."""
-    number = math.floor(now / round_s) + 1
+    """The first multiple of `round_s` after `now`; the next number where multiples are no longer exact."""
+    rounds = now / round_s
+    if rounds > MOST_EXACT:
+        return math.nextafter(now, math.inf)
+    number = math.floor(rounds) + 1
     if number * round_s <= now:
         number += 1
     return number * round_s
@@ -66,7 +72,10 @@ class Rounds:
             return soonest
         if target == math.inf:
             return math.inf
-        number = math.ceil(target / self.round_s)
+        rounds = target / self.round_s
+        if rounds > MOST_EXACT:
+            return target
+        number = math.ceil(rounds)
         while number * self.round_s < target:
             number += 1
         while (number - 1) * self.round_s >= target:

@@ -15,6 +15,7 @@ Seconds = NewType("Seconds", float)
 NEVER = Seconds(math.inf)
 AT_ONCE = Seconds(0.0)
 HOUR = Seconds(3600.0)
+DAY = Seconds(86400.0)
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _FORM = re.compile(r"\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([smhd]?)\s*")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LONGEST = 2000  # characters of a part of a message
 MOST_NAMES = 200  # that are listed or compared as valid ones
+LONGEST_NAME, MOST_FOUND = 80, 20  # characters of a name and names of a list that stand in the input
 
 
 class BloxError(Exception):
@@ -39,6 +40,19 @@ def shortened(text: str, most: int = LONGEST) -> str:
     return f"{text[:half]} ... ({len(text) - 2 * half:,} characters more) ... {text[-half:]}"
 
 
+def found_name(name: str) -> str:
+    """A name that was found in the input, cut in its middle where it is long."""
+    return shortened(name, LONGEST_NAME)
+
+
+def found_names(names: Sequence[str]) -> str:
+    """Names that were found in the input, joined; long ones are cut, and of many the first are listed."""
+    listed = [found_name(name) for name in names[:MOST_FOUND]]
+    if len(names) > MOST_FOUND:
+        listed.append(f"... ({len(names) - MOST_FOUND:,} more)")
+    return ", ".join(listed)
+
+
 def refusal(error: OSError) -> BloxError | None:
     """What the system refused, in words; None where a library raised it with words of its own."""
     if error.errno is None:
@@ -65,6 +79,6 @@ def suggestion(word: str, valid: Iterable[str]) -> str:
     names = sorted(set(valid))
     small = {name.lower(): name for name in reversed(names[:MOST_NAMES])}
     near = difflib.get_close_matches(word[:100].lower(), small, n=1, cutoff=0.5)
-    question = f"did you mean {small[near[0]]!r}? " if near else ""
+    question = f"did you mean {found_name(small[near[0]])!r}? " if near else ""
     more = f", ... ({len(names) - MOST_NAMES:,} more)" if len(names) > MOST_NAMES else ""
     return f"{question}valid: {', '.join(names[:MOST_NAMES]) + more if names else '(none)'}"

@@ -85,6 +85,18 @@ def test_labels_that_do_not_fit_are_told(command, trace, tmp_path):
     assert command("run", *on, "--out", out).code == 0
     answer = command("report", out, "--label", "a,b", "--out", tmp_path / "r.html")
     assert answer.code == 2 and "2 labels for 1 runs" in answer.err
+    answer = command("report", out, out, "--label", "a,a", "--out", tmp_path / "r.html")
+    assert answer.code == 2 and "--label: the label 'a' is given twice" in answer.err
+    answer = command("report", out, out, "--label", "a,", "--out", tmp_path / "r.html")
+    assert answer.code == 2 and "--label: a label is empty" in answer.err
+
+
+@pytest.mark.parametrize("words", [["run"], ["compare", "--scheduler", "fifo,las"]])
+def test_a_label_that_no_table_has_room_for_is_told(command, trace, words):
+    answer = command(*words, "--workload", trace, "--cluster", "2x4", "--label", "x" * 201)
+    assert answer.code == 2
+    assert "has 201 characters" in answer.err and "at most 200 characters" in answer.err
+    assert len(answer.err) < 300
 
 
 def test_a_metric_that_fails_is_told_and_the_run_is_kept(command, trace, tmp_path):

@@ -97,6 +97,9 @@ def test_seeds_in_a_file_and_on_the_command_line(command, tmp_path, text, words,
         (["run", "--seeds", 2, "--backend", "process"], "process backend"),
         (["sweep", "--seed", "0-2", "--seeds", 2], "seed is a list already"),
         (["run", "--seeds", "few"], "--seeds"),
+        (["run", "--seeds", 100_000_000], "--seeds: seeds is 100000000\n  fix: say how many, at most 1,000"),
+        (["compare", "--seeds", 1001], "--seeds: seeds is 1001\n  fix: say how many, at most 1,000"),
+        (["sweep", "--seeds", 100_000_000], "--seeds: seeds is 100000000"),
     ],
 )
 def test_wrong_seeds_are_answered(command, tmp_path, words, says):
@@ -104,7 +107,9 @@ def test_wrong_seeds_are_answered(command, tmp_path, words, says):
     assert answer.code == 2 and says in answer.err and not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("text", ["seeds = 0", "seeds = 2.5", "seeds = true", 'seeds = "5"'])
+@pytest.mark.parametrize(
+    "text", ["seeds = 0", "seeds = 2.5", "seeds = true", "seeds = 100000000", 'seeds = "5"']
+)
 def test_wrong_seeds_in_a_file_are_answered(command, tmp_path, text):
     (tmp_path / "e.toml").write_text(f"{text}\n")
     for name in ("run", "compare"):

@@ -52,7 +52,7 @@ def test_what_is_sent_is_what_arrives(message):
     assert decode(msgspec.msgpack.encode(message)) == message
 
 
-@pytest.mark.parametrize("fields", mistakes())
+@pytest.mark.parametrize("fields", [*mistakes()])
 def test_a_message_with_a_wrong_field_is_not_a_message(fields):
     with pytest.raises(msgspec.ValidationError):
         decode(msgspec.msgpack.encode(fields))

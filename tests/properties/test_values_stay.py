@@ -17,7 +17,7 @@ from support.places import SAMPLES
 
 PHILLY = {"workload": "philly:load=40,max_gpus=8", "cluster": "3x4", "jobs": 60, "seed": 1}
 GAVEL = {"workload": "gavel:load=30", "cluster": "v100=1x2,k80=1x2", "jobs": 15, "round_s": 360.0}
-TRACE = f"gavel:{SAMPLES / 'gavel.trace'}?throughputs={SAMPLES / 'gavel_throughputs.json'}"
+TRACE = f"gavel:{SAMPLES / 'gavel_long.trace'}?throughputs={SAMPLES / 'gavel_throughputs.json'}"
 ELASTIC = {"workload": "elastic:load=30", "cluster": "2x4", "jobs": 12, "seed": 1}
 RUNS = {
     "fifo": {**PHILLY, "scheduler": "fifo"},
@@ -39,14 +39,17 @@ PRESETS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+KEPT = RUNS | PRESETS
+
+
+@pytest.mark.parametrize("name", KEPT)
 def test_allocations_read_at_the_end_as_in_their_round(name):
-    reads_the_same_at_the_end(RUNS[name], "placement", "place", reading_of_allocation)
+    reads_the_same_at_the_end(KEPT[name], "placement", "place", reading_of_allocation)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", KEPT)
 def test_schedules_read_at_the_end_as_in_their_round(name):
-    reads_the_same_at_the_end(RUNS[name], "scheduler", "schedule", reading_of_schedule)
+    reads_the_same_at_the_end(KEPT[name], "scheduler", "schedule", reading_of_schedule)
 
 
 def reads_the_same_at_the_end(settings, part, verb, reading):

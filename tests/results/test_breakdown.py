@@ -6,6 +6,7 @@ import pytest
 from blox import BloxError, Experiment
 from blox.results.flat import flat
 from blox.results.groups import groups_of
+from blox.results.replications import as_one
 
 # One node of 4 GPUs, rounds of 300 s. big asks for all of it and waits for the three small ones of tenant x.
 TRACE = """job_id,submit_s,gpus,duration_s,tenant,job_type,importance,deadline_s
@@ -21,6 +22,19 @@ def result(tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text(TRACE)
     return Experiment(workload=f"{trace}?extra=keep", cluster="1x4").run()
+
+
+def test_over_seeds_every_group_has_its_interval():
+    """Student's t over the seeds in which a group has jobs; numbers of jobs have none."""
+    runs = [Experiment(workload="gavel:load=12,multi=true", jobs=30, seed=seed).run() for seed in range(3)]
+    found = as_one(runs).by("gpus")
+    each = [run.by("gpus") for run in runs]
+    of_one_gpu = np.array([by["avg_jct_s"][0] for by in each])
+    half = 4.302652729749464 * of_one_gpu.std(ddof=1) / np.sqrt(3)  # t of 97.5 %, two degrees of freedom
+    assert found["avg_jct_s"][0] == pytest.approx(of_one_gpu.mean())
+    assert found["avg_jct_s_low"][0] == pytest.approx(of_one_gpu.mean() - half)
+    assert found["avg_jct_s_high"][0] == pytest.approx(of_one_gpu.mean() + half)
+    assert "jobs_low" not in found and "avg_jct_s_low" not in each[0]
 
 
 def test_a_breakdown_by_hand(result):

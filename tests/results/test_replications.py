@@ -76,3 +76,8 @@ def test_seeds_with_gaps_are_listed(five: Replications) -> None:
 def test_one_seed_is_no_replication(five: Replications) -> None:
     with pytest.raises(BloxError, match="two runs or more"):
         Replications(five.runs[:1])
+
+
+def test_seeds_without_end_are_refused_before_the_first_run() -> None:
+    with pytest.raises(BloxError, match="seeds is 100000000\n  fix: say how many, at most 1,000"):
+        SMALL.replicate(100_000_000)

@@ -16,6 +16,7 @@ from typing import Annotated
 
 import typer
 
+from blox.cli.once import OnceCommand
 from blox.cli.terminal import say
 from blox.version import VERSION
 
@@ -102,7 +103,8 @@ def _mount(app: typer.Typer, name: str, words: str) -> None:
         app.add_typer(group, name=name, short_help=words)
     else:
         function = getattr(module, name)
-        app.command(name, short_help=words, help=_flowing(inspect.getdoc(function) or words))(function)
+        text = _flowing(inspect.getdoc(function) or words)
+        app.command(name, cls=OnceCommand, short_help=words, help=text)(function)
 
 
 def _flowing(text: str) -> str:

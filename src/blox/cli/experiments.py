@@ -55,8 +55,11 @@ def seeds_from(file: Path | None, seed: int | None, seeds: int | None) -> list[i
     if seed is not None:
         kept["seed"] = seed
     if seeds is not None:
-        kept["seeds"] = seeds
-    return [each.seed for each in Grid.from_table(kept, where=str(file)).experiments()]
+        kept.pop("seeds", None)
+    grid = Grid.from_table(kept, where=str(file))
+    if seeds is not None:
+        grid = grid.with_seeds(seeds, where="--seeds")
+    return [each.seed for each in grid.experiments()]
 
 
 def _of_first_seed(table: dict[str, Any]) -> dict[str, Any]:

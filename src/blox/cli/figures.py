@@ -92,7 +92,10 @@ def labelled(
     runs: Sequence[Result | Replications], labels: Iterable[str] | None
 ) -> list[Result | Replications]:
     """Finished runs under other labels, one for each in order."""
-    names = listed(labels)
+    from blox.results.label import checked_labels
+
+    given = (piece.strip() for text in labels or () for piece in text.split(","))
+    names = checked_labels(given, where="--label")
     if not names:
         return list(runs)
     if len(names) != len(runs):

@@ -19,6 +19,7 @@ from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_tasks
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
+from blox.locale_text import decoded
 from blox.results.place import check_target, claimed_folder
 from blox.results.replications import INTERVALS, Replications
 from blox.results.result import Result, label_of
@@ -46,7 +47,7 @@ def grid_from(
     grid = Grid.from_table(own, where=str(file))
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
-    labels = tuple(label or grid.label)
+    labels = tuple(decoded("label", text, where="--label") for text in label or grid.label)
     grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)
     if seeds is not None:
         grid = grid.with_seeds(seeds, where="--seeds")

@@ -12,6 +12,7 @@ from typing import Any
 
 from blox.errors import BloxError
 from blox.experiment.settings import Experiment
+from blox.results.label import checked_labels
 from blox.results.names import short_names
 
 _POLICIES = ("admission", "scheduler", "placement", "compat")
@@ -44,12 +45,8 @@ class Labels:
                 values[value] = name
             else:
                 runs += [piece.strip() for piece in text.split(",")] if not equals else [text.strip()]
-        names = [*runs, *values.values()]
-        for name in names:
-            if not name or names.count(name) > 1:
-                what = f"the label {name!r} is given twice" if name else "a label is empty"
-                raise BloxError(what, where="label", fix="give each run a label of its own")
-        return cls(tuple(runs), tuple(values.items()))
+        names = checked_labels([*runs, *values.values()], where="label")
+        return cls(tuple(names[: len(runs)]), tuple(zip(values, names[len(runs) :])))
 
     def applied(self, experiments: Sequence[Experiment]) -> list[Experiment]:
         """The experiments with their labels."""

@@ -10,7 +10,7 @@ from blox import registry
 from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError, shortened, suggestion
 from blox.experiment.chosen import synthesizer
 from blox.lookahead.auto import Auto
 from blox.optional import declared, of_kind
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DECIDED_BY_PRESET = ("admission", "scheduler", "placement", "termination", "performance", "overheads")
 LARGEST_COUNT = 10**15  # of jobs, rounds and seeds: what every table and file can hold
+MOST_SEEDS = 1_000  # of one experiment: more make no interval visibly narrower
 _CHOSEN = (  # kinds of policies among which `auto` chooses: kind, setting, verb
     ("admission", "admission", "accept"),
     ("scheduling", "scheduler", "schedule"),
@@ -245,6 +246,13 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
     if not 0 <= experiment.seed <= LARGEST_COUNT:
         fix = f"a seed is a whole number, 0 or more, and at most {LARGEST_COUNT:,}"
         raise BloxError(f"seed is {experiment.seed}", where="seed", fix=fix)
+
+
+def check_seed_count(count: Any, *, where: str) -> None:
+    """Refuses a number of seeds that is none, or that no comparison needs."""
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_SEEDS:
+        what = shortened(f"seeds is {count!r}", 80)
+        raise BloxError(what, where=where, fix=f"say how many, at most {MOST_SEEDS:,}: seeds = 5")
 
 
 def check_timeout(seconds: float, *, where: str) -> None:

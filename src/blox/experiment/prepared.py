@@ -50,6 +50,7 @@ from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
 from blox.workloads.extent import is_endless, stated_jobs
+from blox.workloads.limits import MOST_JOBS, whole
 from blox.workloads.spec import workload_from_spec, workload_rng
 from blox.workloads.table import Array, JobTable
 
@@ -215,6 +216,8 @@ class Prepared:
 
     def _most_jobs(self) -> int | None:
         if self.experiment.jobs is not None or self.window is not None:
+            if stated_jobs(self.workload) is None and declared(self.workload, "endless"):
+                whole("jobs", self.experiment.jobs, 1, MOST_JOBS)
             return self.experiment.jobs
         where = f"workload {self.experiment.workload!r}"
         return DEFAULT_JOBS if is_endless(self.workload, self.experiment.seed, where=where) else None

@@ -16,9 +16,11 @@ import numpy as np
 from blox import registry
 from blox.containment import POLICY_TIMEOUT_S
 from blox.errors import BloxError, suggestion
-from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
 from blox.experiment.prepared import Prepared, Progress
+from blox.locale_text import is_text, not_text
 from blox.lookahead.auto import Auto
+from blox.results.label import checked_label
 from blox.results.place import repair
 from blox.results.result import Result
 from blox.workloads import text_files
@@ -139,6 +141,7 @@ class Experiment:
         """Runs it over two seeds or more, from its own on: figures are then means, with intervals."""
         from blox.results.replications import Replications
 
+        check_seed_count(seeds, where="replicate")
         each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
         return Replications(tuple(experiment.run() for experiment in each))
 
@@ -157,14 +160,6 @@ def read_toml(path: Path) -> dict[str, Any]:
     return text_files.read_toml(path, fix='give an experiment in TOML: settings look like scheduler = "las"')
 
 
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
     """The value as the setting keeps it. A policy object stands for its spec."""
     if value is None and "None" in wanted:
@@ -173,12 +168,10 @@ def _typed(name: str, value: Any, wanted: str, where: str) -> Any:
         value = value.item()
     if wanted.startswith("float") and isinstance(value, int) and not isinstance(value, bool):
         return float(value) if abs(value) < 10**300 else math.inf
-    if isinstance(value, str) and not _is_text(value):
-        raise BloxError(
-            f"{name} holds bytes that are not UTF-8: {value!r}",
-            where=where,
-            fix="experiment.toml could not name it: give another name",
-        )
+    if name == "label" and isinstance(value, str):
+        return checked_label(value, where=where)
+    if isinstance(value, str) and not is_text(value):
+        raise not_text(name, value, where=where)
     if wanted == "str | Any" and not isinstance(
         value, (str, list, tuple, dict, type, int, float, type(None))
     ):

@@ -24,7 +24,7 @@ from blox.disk.toml_text import to_toml
 from blox.errors import BloxError, suggestion
 from blox.experiment.labelled import Labels
 from blox.experiment.parallel import Outcome, Task
-from blox.experiment.parts import DECIDED_BY_PRESET
+from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
 from blox.experiment.settings import Experiment, check_provenance
 from blox.files_read import changed_since
 from blox.optional import declared
@@ -103,8 +103,7 @@ class Grid:
 
     def with_seeds(self, count: Any, *, where: str) -> Grid:
         """This grid over so many seeds, from its own on; one that has a list of them refuses."""
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise BloxError(f"seeds is {count!r}", where=where, fix="say how many: seeds = 5")
+        check_seed_count(count, where=where)
         first, *others = self.axes.get("seed", [self.base.seed])
         if others:
             raise BloxError(

@@ -90,7 +90,9 @@ class Round:
             return f"needs {gpus:,}; {free}: not where it could use them"
         if because == WORDS["priority"]:
             given = np.isin(self.decision["action"], ("launch", "move"))
-            return f"GPUs went to jobs ahead of it: {self._names(self._listed(given, before=place))}"
+            held = dict(zip(self.decision["job"].tolist(), self.decision["held_gpus"].tolist()))
+            ahead = sorted(self._listed(given, before=place), key=lambda row: -held[row])
+            return f"GPUs went to jobs ahead of it: {self._names(ahead)}"
         if because == _STRICT_ORDER:
             ahead = self._listed(self.decision["held_gpus"] == 0, before=place)
             return f"the order is strict, and ahead of it waits {self._names(ahead[:1])}"

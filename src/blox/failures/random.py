@@ -5,12 +5,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blox.durations import HOUR, NEVER, Seconds
+from blox.durations import DAY, HOUR, NEVER, Seconds
 from blox.errors import BloxError
 from blox.failures.streams import stream
 from blox.registry import register
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import NodeEvent
+
+SHORTEST_S, LONGEST_S = 1.0, 1000 * 365 * DAY  # mean times beyond these are slips of the pen
+_RANGE = "1 s to 1000 years"
 
 
 @register.failures("random")
@@ -31,10 +34,13 @@ class Random:
 
     def __post_init__(self) -> None:
         for name in ("mtbf", "job_mtbf"):
-            if not getattr(self, name) > 0:
-                raise BloxError(f"{name} is {getattr(self, name)!r}", fix=f"{name} must be above 0: 30d")
-        if not 0 <= self.repair < math.inf:
-            raise BloxError(f"repair is {self.repair!r}", fix="repair must be a time, 0 or more: 4h")
+            mean_s = getattr(self, name)
+            if mean_s != NEVER and not SHORTEST_S <= mean_s <= LONGEST_S:
+                fix = f"{name} must be above 0, {_RANGE}, such as 30d, or never"
+                raise BloxError(f"{name} is {mean_s!r}", fix=fix)
+        if self.repair and not SHORTEST_S <= self.repair <= LONGEST_S:
+            fix = f"repair must be a time, 0 or {_RANGE}: 4h"
+            raise BloxError(f"repair is {self.repair!r}", fix=fix)
         if not 0.1 <= self.shape <= 100:
             raise BloxError(f"shape is {self.shape!r}", fix="shape must be from 0.1 to 100; 1: exponential")
         if self.mtbf == self.job_mtbf == math.inf:

@@ -46,9 +46,9 @@ def _finish_alone(ahead: Ahead) -> None:
     c = job_state.columns
     rows = ahead.rows[c.status[ahead.rows] != FINISHED]
     finish_s = end_s + np.maximum(ahead.work_s[rows] - progress.done_s(job_state, rows, end_s), 0.0)
-    running = c.held_gpus[rows] > 0
-    progress.bank(job_state, rows[running], finish_s[running])
-    c.run0[rows[~running]] += (finish_s - end_s)[~running]
-    c.first_start_s[rows] = np.fmin(c.first_start_s[rows], end_s)
+    job_state.now = end_s
+    waiting = rows[c.held_gpus[rows] == 0]
+    progress.begin(job_state, waiting, c.gpus[waiting], 1.0, end_s)
+    progress.bank(job_state, rows, finish_s)
     c.finish_s[rows] = finish_s
     c.status[rows] = FINISHED

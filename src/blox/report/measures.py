@@ -142,6 +142,16 @@ def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -
     return [f"±{write(each.half_width)}" if each is not None and each.half_width else "" for each in found]
 
 
+def reaches(measure: Measure, rows: Sequence[Run], *, short: bool = False) -> list[str]:
+    """The same for rows that have the bounds of their intervals beside each figure (`_low`, `_high`)."""
+    _, write = _written_in(measure, [measure.of(row) for row in rows], short)
+    low, high = (
+        [as_number(row.summary.get(f"{measure.key}_{end}")) for row in rows] for end in ("low", "high")
+    )
+    half = [(above - below) / 2 for below, above in zip(low, high)]
+    return [f"±{write(each)}" if each > 0 else "" for each in half]
+
+
 def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
     """The position of the best run by a measure, then those of runs not distinguishable from it.
 

@@ -77,7 +77,10 @@ class Sheet:
             if any(measure.key in row.summary for row in rows):
                 unit, texts = measures.column(measure, rows, short=True)
                 best = measures.best(measure, runs) if runs else []
-                reach = measures.half_widths(measure, runs, short=True) if runs else [""] * len(rows)
+                if runs:
+                    reach = measures.half_widths(measure, runs, short=True)
+                else:
+                    reach = measures.reaches(measure, rows, short=True)
                 columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(best)))
         return cls(title, tuple(heads), tuple(rows), tuple(columns))
 

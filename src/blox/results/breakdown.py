@@ -14,6 +14,7 @@ from blox.results.groups import groups_of
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import job_figures
 from blox.results.samples import Figures, runs_of
+from blox.results.statistics import mean_interval
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ _SUMS = ("preemptions", "moves", "cost_dollars", "energy_kwh")  # columns of job
 def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str, Array]:
     """Columns with a row per group: the group, then its figures. See `Result.by`.
 
-    Of a run over several seeds the figures are means over the seeds in which a group has jobs; of numbers of
-    jobs, and of what is added up over jobs, over all seeds.
+    Of a run over several seeds the figures are means over the seeds in which a group has jobs, with the
+    bounds of their 95 % interval beside them (`_low`, `_high`; nan where fewer than two seeds have jobs); of
+    numbers of jobs, and of what is added up over jobs, over all seeds.
     """
     runs = runs_of(run)
     for each in runs:
@@ -52,8 +54,8 @@ def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str
             )
         )
     found = {column: _column([group.value for group in groups])}
-    for name in rows[0] if rows else ():
-        found[name] = np.array([np.nan if row[name] is None else row[name] for row in rows])
+    for name in dict.fromkeys(name for row in rows for name in row):
+        found[name] = np.array([np.nan if row.get(name) is None else row[name] for row in rows])
     return found
 
 
@@ -76,13 +78,17 @@ def _asked_s(jobs: Mapping[str, Array]) -> Array:
 
 
 def _mean(figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The mean of figures over seeds."""
+    """The mean of figures over seeds, with the bounds of its interval unless it counts things."""
     if len(figures) == 1:
         return figures[0]
-    found = {}
+    found: dict[str, Any] = {}
     for name in figures[0]:
         values = [each[name] for each in figures if each[name] is not None]
         found[name] = sum(values) / len(values) if values else None
+        if not all(isinstance(value, int) for value in values):
+            interval = mean_interval(np.array(values))
+            found[f"{name}_low"] = None if interval is None else interval.low
+            found[f"{name}_high"] = None if interval is None else interval.high
     return found
 
 

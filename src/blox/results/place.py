@@ -17,6 +17,7 @@ from pathlib import Path
 from blox.disk.file_lock import FileLock, holder, lock_file
 from blox.disk.whole_file import naming
 from blox.errors import BloxError
+from blox.locale_text import is_text, not_text
 from blox.results.swap import beside, clear, finish_what_was_begun, is_ours, leftovers, leftovers_in, swap
 
 
@@ -91,12 +92,8 @@ def repair(directory: str | Path) -> None:
 
 def resolved(directory: Path) -> Path:
     """The path with all links followed. Raises BloxError for a loop of links, or a name that is no text."""
-    try:
-        str(directory).encode()
-    except UnicodeEncodeError:
-        raise BloxError(
-            "the name holds bytes that are not UTF-8", where=str(directory), fix="give another name"
-        ) from None
+    if not is_text(str(directory)):
+        raise not_text("the name", str(directory), where=str(directory))
     try:
         return directory.resolve()
     except (OSError, RuntimeError):

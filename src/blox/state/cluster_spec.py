@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError, found_name, suggestion
 from blox.workloads.columns import MOST_GPUS
 from blox.workloads.text_files import read_text, read_toml, user_path
 
@@ -90,7 +90,7 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
         return _from_toml(Path(spec))
     if spec.startswith("tiresias:"):
         return _from_tiresias(user_path(spec.removeprefix("tiresias:")), spec)
-    where = f"cluster spec {spec!r}"
+    where = f"cluster spec {found_name(spec)!r}"
     groups, options, speeds = _pieces(spec, where)
     nodes: list[Node] = []
     racks = int(options["racks"])
@@ -98,7 +98,7 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
         match = _GROUP.fullmatch(group)
         if match is None:
             raise BloxError(
-                f"{group!r} does not describe nodes",
+                f"{found_name(group)!r} does not describe nodes",
                 where=where,
                 fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind "
                 "a colon (16x8:cpu=24,memory_gb=500), or the path of a .toml file",
@@ -150,9 +150,13 @@ def _option(piece: str, where: str) -> tuple[str, float]:
     key, equals, value = (part.strip() for part in piece.partition("="))
     valid = (*_OPTIONS, _SPEED)
     if not equals:
-        raise BloxError(f"{piece!r} is not key=value", where=where, fix=f"valid keys: {', '.join(valid)}")
+        raise BloxError(
+            f"{found_name(piece)!r} is not key=value",
+            where=where,
+            fix=f"valid keys: {', '.join(valid)}",
+        )
     if key not in valid:
-        raise BloxError(f"no option is called {key!r}", where=where, fix=suggestion(key, valid))
+        raise BloxError(f"no option is called {found_name(key)!r}", where=where, fix=suggestion(key, valid))
     return key, _speed(value, where) if key == _SPEED else _number(value, key, where)
 
 
@@ -167,7 +171,9 @@ def _speed(value: Any, where: str) -> float:
         speed = 0.0
     if not 0 < speed < float("inf"):
         raise BloxError(
-            f"speed is {value!r}", where=where, fix="say how fast these GPUs are, such as 3.1: above 0"
+            f"speed is {found_name(repr(value))}",
+            where=where,
+            fix="say how fast these GPUs are, such as 3.1: above 0",
         )
     return speed
 
@@ -179,7 +185,9 @@ def _number(value: Any, key: str, where: str) -> float:
         number = -1.0
     if isinstance(value, bool) or not 0 <= number <= LARGEST_FIGURE:
         raise BloxError(
-            f"{key} is {value!r}", where=where, fix=f"{key} must be a number, 0 to {LARGEST_FIGURE:,.0f}"
+            f"{key} is {found_name(repr(value))}",
+            where=where,
+            fix=f"{key} must be a number, 0 to {LARGEST_FIGURE:,.0f}",
         )
     return number
 

@@ -61,8 +61,7 @@ class Line:
 class ActiveLine(Line):
     """All active jobs, listed only when read, in an order that is worked out only when read.
 
-    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`), unless
-    its policy says that this is not worth it (`settled=False`).
+    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`).
     """
 
     def __init__(
@@ -70,14 +69,12 @@ class ActiveLine(Line):
         job_state: JobState,
         find_keys: Callable[[JobState], Keys] | None = None,
         find_contested: Callable[[JobState, int], list[int] | None] | None = None,
-        *,
-        settled: bool = True,
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
         self._order = None
         self._known_jobs: Array | None = None
         self._known_keys: Keys | None = None if find_keys else ()
-        job_state.track_line(self if settled else None)
+        job_state.track_line(self)
 
     def settle(self) -> None:
         """Works everything out now: read later, it says what holds now."""

@@ -7,6 +7,7 @@ import numpy as np
 from blox.errors import BloxError
 
 LARGEST = 10**15
+MOST_JOBS = 10_000_000  # of a generator or a file: more take gigabytes and days
 LEAST, MOST = 1e-6, 1e12  # beyond these a parameter is a slip of the pen, and sums of times lose their sense
 
 
@@ -24,8 +25,8 @@ def zero_or_more(name: str, value: float, unit: str) -> None:
         raise BloxError(f"{name} is {value!r}", fix=words)
 
 
-def whole(name: str, value: int | None, least: int) -> None:
-    """Raises BloxError unless the value is None or a whole number of at least `least`."""
-    if value is not None and (not isinstance(value, (int, np.integer)) or not least <= value <= LARGEST):
-        words = f"{name} must be a whole number, {least} or more, and at most {LARGEST:,}"
+def whole(name: str, value: int | None, least: int, most: int = LARGEST) -> None:
+    """Raises BloxError unless the value is None or a whole number from `least` to `most`."""
+    if value is not None and (not isinstance(value, (int, np.integer)) or not least <= value <= most):
+        words = f"{name} must be a whole number, {least} or more, and at most {most:,}"
         raise BloxError(f"{name} is {value!r}", fix=words)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError, found_name, found_names, suggestion
 from blox.workloads.columns import LARGEST_WHOLE, Array
 from blox.workloads.text_files import read_text
 
@@ -225,7 +225,7 @@ class MissingColumn(BloxError):
 
     def __init__(self, source: str, name: str, present: Sequence[str], hint: str = "") -> None:
         near = hint or suggestion(name, present).partition("valid:")[0].strip()
-        here = f"columns present: {', '.join(present)}" if present else "no columns are present"
+        here = f"columns present: {found_names(present)}" if present else "no columns are present"
         fix = f"{here}{'; ' + near if near else ''}"
         super().__init__(f"the column {name!r} is missing", where=f"{source}:1", fix=fix)
         self.name, self.present = name, tuple(present)
@@ -242,7 +242,7 @@ def _check_header(path: str, line: int, names: list[str], required: Sequence[str
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            what = f"the column {name!r} is there twice" if name else "two columns have no name"
+            what = f"the column {found_name(name)!r} is there twice" if name else "two columns have no name"
             raise BloxError(what, where=f"{path}:{line}", fix="name each column once")
         seen.add(name)
 

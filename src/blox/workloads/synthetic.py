@@ -13,16 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from blox.durations import Seconds
+from blox.durations import DAY, Seconds
 from blox.errors import BloxError
 from blox.registry import name_of
 from blox.workloads import population, streams
 from blox.workloads.distributions import JobMix
-from blox.workloads.limits import above_zero, whole, zero_or_more
+from blox.workloads.limits import MOST_JOBS, above_zero, whole, zero_or_more
 from blox.workloads.table import Array, JobTable
 
 HOUR_S = 3600.0
-DAY = Seconds(86400.0)
 DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
 BURST_EVERY_S, BURST_LENGTH_S = 4 * HOUR_S, 2 * HOUR_S
 BURST_DURATION_S = (600.0, 3600.0)
@@ -61,13 +60,13 @@ class Synthetic(ABC):
         above_zero("load", self.load, "jobs per hour")
         whole("gpus", self.gpus, 1)
         whole("max_gpus", self.max_gpus, 1)
-        whole("spike_jobs", self.spike_jobs, 0)
+        whole("spike_jobs", self.spike_jobs, 0, MOST_JOBS)
         if not HOUR_S <= self.spike_every < math.inf:
             raise BloxError(
                 f"spike_every is {self.spike_every:g} s", fix="a spike lasts an hour: give 24h, 12h"
             )
         zero_or_more("burst_factor", self.burst_factor, "times the load")
-        whole("jobs", self.jobs, 1)
+        whole("jobs", self.jobs, 1, MOST_JOBS)
         if self.offered is None:
             if self.gpus is not None:
                 fix = f"give both: offered=0.9,gpus={self.gpus}"

@@ -21,7 +21,7 @@ from blox.errors import BloxError
 def is_up(place: Place) -> int | None:
     """The process id of the supervisor that runs here; None: none does."""
     try:
-        pid = int(place.supervisor_file.read_text())
+        pid = int(place.supervisor_file.read_text(encoding="utf-8"))
         os.kill(pid, 0)
     except (FileNotFoundError, ValueError, ProcessLookupError):
         return None
@@ -85,7 +85,7 @@ def _check_gpus(place: Place, gpus: int) -> None:
     file = place.root / "gpus"
     if not file.exists():
         write_whole(file, str(gpus))
-    before = int(file.read_text())
+    before = int(file.read_text(encoding="utf-8"))
     if before != gpus:
         raise BloxError(
             f"--gpus is {gpus}, and the nodes of this cluster were started with {before}",

@@ -61,7 +61,7 @@ class Place:
 
     def _read(self, file: Path) -> str:
         try:
-            return file.read_text().strip()
+            return file.read_text(encoding="utf-8").strip()
         except FileNotFoundError:
             raise BloxError(
                 "no cluster is up here",
@@ -73,5 +73,5 @@ class Place:
 def write_whole(file: Path, text: str) -> None:
     """Replaces a file at once: a reader sees the old text or the new one."""
     half = file.with_name(f"{file.name}.{os.getpid()}")
-    half.write_text(text)
+    half.write_text(text, encoding="utf-8")
     half.replace(file)

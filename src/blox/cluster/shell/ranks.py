@@ -38,7 +38,7 @@ class Rank:
     def metrics(self) -> dict[str, float]:
         """What the rank has pushed last."""
         try:
-            found = json.loads((self.directory / "metrics.json").read_text())
+            found = json.loads((self.directory / "metrics.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return {str(k)[:100]: float(v) for k, v in list(found.items())[:100] if isinstance(v, int | float)}

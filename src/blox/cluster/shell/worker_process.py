@@ -165,7 +165,7 @@ class WorkerProcess:
 def _next_incarnation(directory: Path) -> int:
     """One more than the last time; the lock is held."""
     file = directory / "incarnation"
-    number = int(file.read_text()) + 1 if file.exists() else 1
+    number = int(file.read_text(encoding="utf-8")) + 1 if file.exists() else 1
     write_whole(file, str(number))
     return number
 
@@ -175,7 +175,7 @@ def _identity(directory: Path) -> str:
     file = directory / "identity"
     if not file.exists():
         write_whole(file, uuid.uuid4().hex)
-    return file.read_text()
+    return file.read_text(encoding="utf-8")
 
 
 def main() -> None:

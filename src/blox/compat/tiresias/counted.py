@@ -7,6 +7,7 @@ What the original's queues decide needs no placement, since they count GPUs them
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +25,25 @@ _MANY = 512  # jobs: a longer line is quicker counted all at once
 
 
 class DecidedLine(ActiveLine):
-    """The jobs that are active when it is read, of which it is decided which rows start and which stop."""
+    """The active jobs, of which it is decided which rows start and which stop."""
 
-    def __init__(self, job_state: JobState, starts: list[int], stops: list[int]) -> None:
-        super().__init__(job_state, settled=False)  # the queues keep it: not worth listing every time
-        self.starts, self.stops = starts, stops
+    def __init__(self, job_state: JobState, decision: Decision) -> None:
+        super().__init__(job_state)
+        self.decision = decision
 
 
-def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[Schedule, list[int]]:
-    """The schedule in which these start and stop, and the rows of the jobs that stop for no time at all.
+class Decision(NamedTuple):
+    """Rows that start, and rows that stop. Queues keep it; the schedule of a round is made from it."""
+
+    starts: list[int]
+    stops: list[int]
+
+    def schedule(self, job_state: JobState) -> Schedule:
+        return Schedule(line=DecidedLine(job_state, self))
+
+
+def decided(starts: list[Job], stops: list[Job]) -> tuple[Decision, list[int]]:
+    """Which of these start and stop in the end, and the rows of the jobs that stop for no time at all.
 
     In an instant with several passes a job may do both, more than once: only the outcome is carried out.
     """
@@ -46,7 +57,7 @@ def decided(job_state: JobState, starts: list[Job], stops: list[Job]) -> tuple[S
             for _ in range(both):
                 begin.remove(row)
                 end.remove(row)
-    return Schedule(line=DecidedLine(job_state, begin, end)), hidden
+    return Decision(begin, end), hidden
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ class Counted:
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if isinstance(schedule.line, DecidedLine):
-            starts, stops = schedule.line.starts, schedule.line.stops
+            starts, stops = schedule.line.decision
         else:
             starts, stops = _walk(schedule, cluster_state, job_state)
         change = cluster_state.holdings.change()

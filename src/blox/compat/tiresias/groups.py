@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from blox.compat.tiresias.counted import decided
+from blox.compat.tiresias.counted import Decision, decided
 from blox.compat.tiresias.lane import NEVER, Job
 from blox.compat.tiresias.mlfq import counts
 from blox.compat.tiresias.queues import Queues
@@ -41,7 +41,7 @@ class _State:
     now: int = -1
     jump: int = NEVER
     mark: int = INTERVAL_S
-    schedule: Schedule | None = None
+    decision: Decision | None = None  # of the last instant
     hidden: list[int] = field(default_factory=list)  # rows preempted for no time, once for each time
 
 
@@ -61,8 +61,8 @@ class Groups:
         active, now = job_state.active, int(job_state.now)
         fresh = active[active.searchsorted(state.seen) :]
         ended = len(state.rows) + len(fresh) != len(active)
-        if now == state.now and not ended and not len(fresh) and state.schedule is not None:
-            return state.schedule
+        if now == state.now and not ended and not len(fresh) and state.decision is not None:
+            return state.decision.schedule(job_state)
         self._take_in(state, fresh, ended, job_state)
         due = now == state.mark
         if due and not ended and not len(fresh) and now != state.jump:
@@ -75,9 +75,9 @@ class Groups:
             more, _ = self._pass(state, now)
             starts = starts + more
         state.now, state.rows = now, active
-        state.schedule, hidden = decided(job_state, starts, stops)
+        state.decision, hidden = decided(starts, stops)
         state.hidden += hidden
-        return state.schedule
+        return state.decision.schedule(job_state)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         state = job_state.memory(self, _State)

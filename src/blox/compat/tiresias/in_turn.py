@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from blox.compat.tiresias.counted import DecidedLine
+from blox.compat.tiresias.counted import Decision
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -20,7 +20,7 @@ class _Waiting:
     gpus: list[int] = field(default_factory=list)
     now: float = -1.0
     seen: int = 0
-    schedule: Schedule | None = None
+    decision: Decision | None = None  # of the last instant
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,11 @@ class InTurn:
             line.rows += fresh.tolist()
             line.gpus += job_state.columns.gpus.take(fresh).tolist()
             line.seen = line.rows[-1] + 1
-        elif line.now == job_state.now and line.schedule is not None:
-            return line.schedule
+        elif line.now == job_state.now and line.decision is not None:
+            return line.decision.schedule(job_state)
         line.now = job_state.now
-        starts = self._starts(line, cluster_state.free_gpus)
-        line.schedule = Schedule(line=DecidedLine(job_state, starts, []))
-        return line.schedule
+        line.decision = Decision(self._starts(line, cluster_state.free_gpus), [])
+        return line.decision.schedule(job_state)
 
     stable_until = for_ever
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from blox.compat.tiresias.counted import decided
+from blox.compat.tiresias.counted import Decision, decided
 from blox.compat.tiresias.lane import NEVER
 from blox.compat.tiresias.queues import Queues
 from blox.compat.tiresias.tables import index_table
@@ -45,7 +45,7 @@ class State:
     queues: Queues
     now: int = -1
     jump: int = NEVER
-    schedule: Schedule | None = None
+    decision: Decision | None = None  # of the last instant
     hidden: list[int] = field(default_factory=list)  # rows preempted for no time, once for each time
 
 
@@ -71,8 +71,8 @@ class Mlfq:
         state = job_state.memory(self, self._state)
         queues, now = state.queues, int(job_state.now)
         changed = self._take_in(queues, job_state)
-        if not changed and now == state.now and state.schedule is not None:
-            return state.schedule
+        if not changed and now == state.now and state.decision is not None:
+            return state.decision.schedule(job_state)
         queues.move(now)
         starts, stops = queues.serve(cluster_state.total_gpus, now)
         jump = queues.next_jump(now)
@@ -83,9 +83,9 @@ class Mlfq:
             starts, stops = starts + again[0], stops + again[1]
             jump = queues.next_jump(now)
         state.now, state.jump = now, jump
-        state.schedule, hidden = decided(job_state, starts, stops)
+        state.decision, hidden = decided(starts, stops)
         state.hidden += hidden
-        return state.schedule
+        return state.decision.schedule(job_state)
 
     def _take_in(self, queues: Queues, job_state: JobState) -> bool:
         """Removes ended jobs and adds new ones; whether there are any."""

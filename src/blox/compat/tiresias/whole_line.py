@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from blox.compat.tiresias.counted import DecidedLine
+from blox.compat.tiresias.counted import Decision
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
@@ -77,7 +77,7 @@ class Shortest:
             first = newcomers
             if len(newcomers) > 1:
                 first = newcomers.take(self._left(newcomers, job_state, None).argsort(kind="stable"))
-            return Schedule(line=DecidedLine(job_state, first.tolist(), []))
+            return Decision(first.tolist(), []).schedule(job_state)
         line.update(job_state)
         if line.unsorted is not None:
             there = line.rows[: len(line.rows) - len(newcomers)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.registry import register
-from blox.workloads.limits import above_zero, whole, zero_or_more
+from blox.workloads.limits import MOST_JOBS, above_zero, whole, zero_or_more
 from blox.workloads.streams import BATCH, Columns, numbered
 from blox.workloads.table import JobTable
 
@@ -35,7 +35,7 @@ class Constant:
         zero_or_more("every_s", self.every_s, "seconds")
         whole("job_gpus", self.job_gpus, 1)
         above_zero("duration_s", self.duration_s, "seconds")
-        whole("jobs", self.jobs, 1)
+        whole("jobs", self.jobs, 1, MOST_JOBS)
         if self.every_s == 0 and self.jobs is None:
             raise BloxError("jobs without end, all submitted at 0", fix="give jobs, or every_s above 0")
 

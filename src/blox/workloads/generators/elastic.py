@@ -17,7 +17,7 @@ from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
 from blox.workloads import population, streams
 from blox.workloads.distributions import Choices
-from blox.workloads.limits import above_zero, whole
+from blox.workloads.limits import MOST_JOBS, above_zero, whole
 from blox.workloads.table import Array, JobTable, Workload
 
 _GOLDEN = 0.6180339887498949  # multiples of it are spread evenly over [0, 1)
@@ -48,7 +48,7 @@ class Elastic:
 
     def __post_init__(self) -> None:
         above_zero("load", self.load, "jobs per hour")
-        whole("jobs", self.jobs, 1)
+        whole("jobs", self.jobs, 1, MOST_JOBS)
         for name in ("max_gpus", "min_batch_size", "max_batch_size"):
             whole(name, getattr(self, name), 1)
         elastic_profiles(self.profiles)
