@@ -254,3 +254,11 @@ def test_a_sweep_tells_the_best_at_each_point_and_how_far_it_is_from_the_baselin
         assert f"{(best - base) / 3600:+.1f} (".replace("-", "\u2212") in told[load]
         others = [name for name, row in here.items() if row["avg_jct_s_is_distinguishable"] == "no"]
         assert all(name.split(" ")[0] in told[load] for name in (least, *others)), (told[load], others)
+
+
+def test_fairness_has_its_intervals_too(command):
+    answer = command(
+        "compare", *SMALL, "--scheduler", "fifo,las", "--seeds", 3, "--processes", 1, "--no-report"
+    )
+    fairness = answer.out.partition("fairness")[2].partition("longest waits")[0]
+    assert fairness.count("\N{PLUS-MINUS SIGN}") >= 4

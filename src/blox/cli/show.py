@@ -95,16 +95,18 @@ def failure_tables(runs: Sequence[Run]) -> tuple[WideTable, WideTable]:
 
 
 def _measured(title: str, shown: Sequence[Measure], runs: Sequence[Run]) -> WideTable:
-    """A row per run, a column per measure."""
+    """A row per run, a column per measure, with intervals."""
     from blox.report import measures
     from blox.report.labels import labels
+    from blox.report.table import figure_cells
     from blox.report.wide_table import Column, WideTable, right
 
     columns = []
     for measure in shown:
         unit, texts = measures.column(measure, runs, short=True)
         head = "\n".join(filter(None, (measure.group, measure.name, unit)))
-        columns.append(Column(measure.group, right(head), [right(text) for text in texts]))
+        reach = measures.half_widths(measure, runs, short=True)
+        columns.append(Column(measure.group, right(head), figure_cells(texts, reach, [])))
     return WideTable([title], [[name] for name in labels(runs)], columns)
 
 
