@@ -276,3 +276,15 @@ def test_a_plan_that_contradicts_itself_is_refused(policy_file, tmp_path, name):
         Experiment(workload=trace(tmp_path / "jobs.csv", JOBS), placement=placement).run()
     assert stop.value.what == what
     assert stop.value.where.startswith("mine.py:") and stop.value.fix
+
+
+@pytest.mark.xfail(strict=True, reason="arrays that are opened and closed within one call are not noticed")
+def test_nonsense_written_into_the_state_and_sealed_again_is_told(policy_file, tmp_path):
+    harm = (
+        "[a.setflags(write=True) or a.fill(-7) or a.setflags(write=False) for a in [job_state.columns.gpus]]"
+    )
+    experiment = Experiment(
+        workload=trace(tmp_path / "jobs.csv", JOBS), scheduler=policy_file(ROGUE.format(harm=harm))
+    )
+    with pytest.raises(BloxError):
+        experiment.run()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from blox.backends.simulation import NONE_ENDED, Simulation
+from blox.errors import BloxError
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
@@ -28,7 +29,11 @@ class IntervalSimulation(Simulation):
         return np.array(rows, dtype=np.int64), ends
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
-        raise NotImplementedError("what is left of a tick is known to the simulation that began it alone")
+        raise BloxError(
+            "a run that goes by intervals cannot be looked ahead from: the rest of one is not in the states",
+            where="look ahead",
+            fix="leave the preset out (--compat)",
+        )
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState

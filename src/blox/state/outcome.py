@@ -1,7 +1,7 @@
 """Whether an allocation can be: its GPUs exist, are up, and go to one job each, or to two that share them.
 
 The guard asks this of what a policy from outside returns, the manager of every allocation that it is to carry
-out, whoever made it. `Holdings` refuses GPUs that are not free by itself.
+out, built-in policies included. `Holdings` refuses GPUs that are not free by itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The messages of the cluster. Values: frozen, checked when decoded, the same whoever carries them.
+"""The messages of the cluster. Values: frozen, checked when decoded, the same over every carrier.
 
 Scheduler and worker manager exchange whole states, not commands: a Report says everything that a node does,
 an Assignment everything that it should do. So a message that is lost, repeated or late does no harm; the next
