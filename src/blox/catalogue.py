@@ -26,6 +26,7 @@ KINDS = {
     "metric": ("--metric", "figures of a finished run, worked out on demand"),
     "backend": ("--backend", "what carries plans out"),
     "failures": ("--failures", "which nodes and jobs fail, and when"),
+    "reports": ("--reports", "what simulated jobs report about themselves"),
 }
 _OTHER_NAMES = {
     "scheduler": "scheduling",
@@ -33,6 +34,7 @@ _OTHER_NAMES = {
     "generator": "workload",
     "trace": "reader",
     "failure": "failures",
+    "report": "reports",
 }
 
 

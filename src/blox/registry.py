@@ -46,6 +46,7 @@ PACKAGES = {
     "compat": "blox.compat",
     "backend": "blox.backends",
     "failures": "blox.failures",
+    "reports": "blox.job_reports",
     "metric": "blox.measures",
 }
 
@@ -95,6 +96,9 @@ class Register:
 
     def failures(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("failures", name)
+
+    def reports(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("reports", name)
 
     def metric(
         self,

@@ -24,10 +24,11 @@ def compare(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
-    termination: options.Termination = None,
+    termination: options.Terminations = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -52,21 +53,21 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
-    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
-    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
-    fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With --out, what was
-    finished is not run again.
+    --scheduler, --admission, --placement, --termination, --belief and --compat take several values, joined
+    with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
+    lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
+    this is given, fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With
+    --out, what was finished is not run again.
     """
     single = {
-        "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
+        "workload": workload, "cluster": cluster, "performance": performance, "overheads": overheads,
+        "failures": failures, "reports": reports, "round_s": round_s, "clock": clock, "window": window,
         "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
         "power": power, "metrics": figures.joined(metric), "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     several = {
         "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
-        "compat": compat,
+        "compat": compat, "termination": termination,
     }  # fmt: skip
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
     from blox.cli.show import show_runs, written

@@ -25,6 +25,7 @@ def run(
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Belief = None,
     compat: options.Compat = None,
     round_s: options.Round = None,
@@ -58,10 +59,11 @@ def run(
     settings = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "auto": options.joined(auto), "termination": termination,
-        "performance": performance, "overheads": overheads, "failures": failures, "belief": belief,
-        "compat": compat, "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
-        "max_rounds": max_rounds, "apps": apps, "backend": backend, "speedup": speedup, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
+        "performance": performance, "overheads": overheads, "failures": failures, "reports": reports,
+        "belief": belief, "compat": compat, "round_s": round_s, "clock": clock, "window": window,
+        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "backend": backend,
+        "speedup": speedup, "prices": prices, "power": power,
+        "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
     }  # fmt: skip
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
     from blox.errors import BloxError

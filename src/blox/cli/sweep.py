@@ -44,6 +44,7 @@ def sweep(
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
     failures: options.ManyFailures = None,
+    reports: options.ManyReports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
@@ -74,7 +75,7 @@ def sweep(
     several = {
         "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
         "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
+        "overheads": overheads, "failures": failures, "reports": reports, "belief": belief, "compat": compat,
         "load": load, "seed": seed, "round_s": round_s,
     }  # fmt: skip
     single = {

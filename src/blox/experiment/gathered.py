@@ -18,7 +18,9 @@ from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
 from blox.results.plausible import check_times
 from blox.results.result import Result, label_of
+from blox.results.saved_work import saved_figures, saved_s
 from blox.state.jobs import JobState
+from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         round_s=prepared.experiment.round_s,
         moves_are_preemptions=options.moves_are_preemptions,
     )
+    if _ends_early(prepared):
+        summary.update(saved_figures(jobs))
     if log is not None:
         summary.update(failures.summarise(log, jobs, cluster, end_s=end_s))
     for part in (prepared.composition.scheduler, prepared.composition.placement):
@@ -64,6 +68,11 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     reasons = recorder.told.table(end_s)
     found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
     return with_metrics(found, prepared.metrics)
+
+
+def _ends_early(prepared: Prepared) -> bool:
+    """Whether a policy may end jobs before their work is done."""
+    return type(prepared.composition.termination) is not Completed
 
 
 def _end_s(manager: BloxManager, job_state: JobState) -> float:
@@ -92,6 +101,8 @@ def _job_columns(
     )
     reasons = manager.recorder.end_reasons
     jobs.update(outcome_columns(job_state, jobs, prepared.feed.duration_s, reasons, end_s=end_s))
+    if _ends_early(prepared):
+        jobs["saved_s"] = saved_s(job_state, prepared.feed.duration_s, reasons)
     if told := declared(prepared.composition.scheduler, "job_columns"):
         jobs.update(told(job_state))
     jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
+from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.containment import allowing, contained
@@ -127,7 +128,7 @@ class Prepared:
             self._node_events(),
             job_failures(self.failures, experiment.seed),
         )
-        return open_backend(self.backend_part, setup)
+        return reporting(open_backend(self.backend_part, setup), parts.reports, feed)
 
     def _node_events(self) -> Timeline | None:
         """When nodes fail. Raises BloxError for nodes and times that cannot be."""

@@ -30,6 +30,10 @@ ENERGY = (
     Measure("idle_energy_kwh", "energy", "idle kWh", "number"),
 )
 ENDED_EARLY = Measure("ended_early", "", "ended early", "count", "")
+SAVED = (
+    Measure("saved_gpu_hours", "work saved", "GPU hours", "count", ""),
+    Measure("saved_share", "work saved", "share", "share", ""),
+)
 DEADLINES = (
     Measure("deadlines", "deadlines", "given", "count", ""),
     Measure("deadlines_missed", "deadlines", "missed", "count"),
@@ -98,7 +102,7 @@ def _further(runs: Sequence[Run]) -> list[Measure]:
     def some(measure: Measure) -> bool:
         return any(as_number(run.summary.get(measure.key)) > 0 for run in runs)
 
-    found = [ENDED_EARLY] if some(ENDED_EARLY) else []
+    found = [measure for measure in (ENDED_EARLY, *SAVED) if some(measure)]
     found += DEADLINES if some(DEADLINES[0]) else ()
     found += [measure for measure in (COST, *ENERGY) if some(measure)]
     return found + own_measures(runs)

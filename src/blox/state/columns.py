@@ -69,6 +69,8 @@ class Columns:
     max_batch_size: Array
     iterations: Array
     iteration_s: Array
+    loss_threshold: Array
+    loss_target: Array
     expected_s: Array
     status: Array
     admit_s: Array
