@@ -14,6 +14,7 @@ from blox.optional import declared
 from blox.results import failures, metrics
 from blox.results.accounting import account
 from blox.results.lazy_table import LazyTable
+from blox.results.link_bandwidth import link_figures, link_gbps
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
 from blox.results.plausible import check_times
@@ -41,6 +42,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         spent = failures.gpu_time(log, stints, prepared.composition.overheads)
         jobs.update(failures.job_columns(log, spent, job_state.submitted))
         tables = failures.tables(log, spent, jobs, cluster, end_s=end_s)
+    if cluster.links:
+        jobs["link_gbps"] = link_gbps(stints, cluster, job_state.submitted)
     if weighed := declared(prepared.composition.scheduler, "choices"):
         tables["choices"] = weighed(job_state)
     if spent := declared(prepared.composition.scheduler, "timings"):
@@ -57,6 +60,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     )
     if _ends_early(prepared):
         summary.update(saved_figures(jobs))
+    if cluster.links:
+        summary.update(link_figures(jobs))
     if log is not None:
         summary.update(failures.summarise(log, jobs, cluster, end_s=end_s))
     for part in (prepared.composition.scheduler, prepared.composition.placement):

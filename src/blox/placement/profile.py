@@ -8,6 +8,7 @@ from blox.performance.model_profiles import Generation, profiles_from
 from blox.performance.training import network_gbps, slowdown
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_room import NodeRule
 from blox.protocols import for_ever
@@ -23,7 +24,7 @@ TOGETHER = Consolidated("wait")
 
 @register.placement("profile")
 @dataclass(frozen=True)
-class Profile:
+class Profile(InsideNode):
     """Keeps exactly those jobs together that lose by being spread on this hardware ("Tiresias+", Blox, 4.3).
 
     A job is kept together if its model, with that many GPUs, would take more than `tolerance` longer with
@@ -41,6 +42,7 @@ class Profile:
     gpus: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.tolerance >= 0:
             raise BloxError(f"tolerance is {self.tolerance:g}", fix="tolerance must be 0 or more")
         if self.rest not in ("fragments", "spread"):
@@ -50,7 +52,8 @@ class Profile:
         profiles_from(self.models, self.gpus)
 
     def check_cluster(self, spec: ClusterSpec) -> None:
-        """Refuses GPU types of which no speed is known."""
+        """Refuses GPU types of which no speed is known, and links that are not known but asked for."""
+        super().check_cluster(spec)
         if not self.gpu:
             profiles_from(self.models, self.gpus).of_cluster(spec)
 
@@ -65,7 +68,8 @@ class Profile:
             loss = slowdown(model, int(columns.gpus[row]), largest, generation, gbps)
             return TOGETHER if loss > self.tolerance else others
 
-        return place_by_node(schedule, cluster_state, job_state, rule_of)
+        plan = place_by_node(schedule, cluster_state, job_state, rule_of)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

@@ -34,6 +34,7 @@ SAVED = (
     Measure("saved_gpu_hours", "work saved", "GPU hours", "count", ""),
     Measure("saved_share", "work saved", "share", "share", ""),
 )
+LINKS = Measure("avg_link_gbps", "", "link Gb/s", "number", "high")
 DEADLINES = (
     Measure("deadlines", "deadlines", "given", "count", ""),
     Measure("deadlines_missed", "deadlines", "missed", "count"),
@@ -102,7 +103,7 @@ def _further(runs: Sequence[Run]) -> list[Measure]:
     def some(measure: Measure) -> bool:
         return any(as_number(run.summary.get(measure.key)) > 0 for run in runs)
 
-    found = [measure for measure in (ENDED_EARLY, *SAVED) if some(measure)]
+    found = [measure for measure in (ENDED_EARLY, *SAVED, LINKS) if some(measure)]
     found += DEADLINES if some(DEADLINES[0]) else ()
     found += [measure for measure in (COST, *ENERGY) if some(measure)]
     return found + own_measures(runs)
