@@ -66,7 +66,8 @@ def resampled_quantiles(values: Array, day: Array, days: int, shares: Sequence[f
 
     def below(edge: Array) -> Array:
         """How many values of each resample are below its edge."""
-        return np.einsum("rd,rd->r", counts, up_to[edge])
+        number: Array = np.einsum("rd,rd->r", counts, up_to[edge])
+        return number
 
     total = below(np.full(len(counts), len(table)))
     for at, share in enumerate(shares):
