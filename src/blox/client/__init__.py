@@ -11,5 +11,6 @@ from __future__ import annotations
 
 from blox.client.loader import LEFT, BloxDataLoader
 from blox.client.metrics import MetricsCollector
+from blox.client.reducer import Reducer
 
-__all__ = ["LEFT", "BloxDataLoader", "MetricsCollector"]
+__all__ = ["LEFT", "BloxDataLoader", "MetricsCollector", "Reducer"]

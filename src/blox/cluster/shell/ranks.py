@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,5 +155,6 @@ def _last_line(log: Path) -> str:
 
 
 def _port(grant: Grant) -> int:
-    """Where the ranks of an epoch meet; another one for the next epoch."""
-    return 20_000 + (grant.job * 131 + grant.epoch * 17) % 12_000
+    """Where the ranks of an epoch meet; another one for the next epoch, and on another cluster."""
+    cluster = zlib.crc32(grant.addresses[0].encode())
+    return 20_000 + (cluster + grant.job * 131 + grant.epoch * 17) % 12_000
