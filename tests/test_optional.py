@@ -37,7 +37,7 @@ BY_NAME = {
     ("experiment/parallel.py", "sched_getaffinity"): "a function that `os` has on some systems",
     ("registry.py", "blox_kind"): "the mark that the registry itself puts on classes",
     ("report/certainty.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
-    ("reproduce/figure.py", "FIGURE"): "a module: the figure that it defines",
+    ("reproduce/catalogue.py", "PAGE"): "a module: the page that it defines",
     ("results/samples.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
     ("workloads/spec.py", "batches"): "the verb of a workload: one without it is refused",
 }
