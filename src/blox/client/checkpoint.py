@@ -12,11 +12,12 @@ import random
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 Position = dict[str, Any]
 
 
+@runtime_checkable
 class Stateful(Protocol):
     """What a checkpoint keeps."""
 
@@ -30,7 +31,7 @@ class Checkpoint:
 
     def __init__(self, objects: Mapping[str, Stateful], directory: Path) -> None:
         for name, each in objects.items():
-            if not (hasattr(each, "state_dict") and hasattr(each, "load_state_dict")):
+            if not isinstance(each, Stateful):
                 raise TypeError(
                     f"{name!r} is a {type(each).__name__} without state_dict() and load_state_dict(): "
                     "give models, optimizers and the like, or an object with save() and load() of your own"

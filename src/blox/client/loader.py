@@ -12,19 +12,21 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from blox.client import randomness
 from blox.client.checkpoint import Checkpoint, Position, Stateful
 from blox.client.metrics import MetricsCollector
 from blox.client.page import LeasePage
 from blox.client.remaining import remaining
+from blox.client.torch_data import samplers_of
 from blox.cluster.protocol.rank import LEFT, at_boundary
 
 T = TypeVar("T")
 _WAIT_S = 0.002  # between two looks at the lease while the other ranks are told
 
 
+@runtime_checkable
 class Checkpointer(Protocol):
     """A checkpoint of one's own form. Both methods are called on every rank.
 
@@ -130,8 +132,8 @@ class BloxDataLoader(Generic[T]):
         if resumed is not None and resumed["pass_began"]:
             randomness.restore(resumed["pass_began"], self._generators)
         self._pass_began = randomness.capture(self._generators)
-        for name in ("sampler", "batch_sampler"):
-            set_epoch = getattr(getattr(self._data, name, None), "set_epoch", None)
+        for sampler in samplers_of(self._data):
+            set_epoch = getattr(sampler, "set_epoch", None)
             if set_epoch is not None:
                 set_epoch(self.epoch)
 
@@ -196,8 +198,7 @@ def _checkpointer(state: Any, directory: str | os.PathLike[str] | None) -> Check
             return None
         Path(place).mkdir(parents=True, exist_ok=True)
         return Checkpoint(state, Path(place))
-    if state is not None and not (hasattr(state, "save") and hasattr(state, "load")):
-        what = type(state).__name__
-        raise TypeError(f"state is a {what}: give a dict of objects, or an object with save and load")
-    checkpointer: Checkpointer | None = state
-    return checkpointer
+    if state is None or isinstance(state, Checkpointer):
+        return state
+    what = type(state).__name__
+    raise TypeError(f"state is a {what}: give a dict of objects, or an object with save and load")

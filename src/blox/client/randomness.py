@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from blox.client.torch_data import is_data_loader, samplers_of
+
 State = dict[str, Any]
 
 
@@ -48,10 +50,10 @@ def restore(state: State, generators: Iterable[Any] = ()) -> None:
 
 def generators_of(data: Any) -> list[Any]:
     """The generators of its own that a PyTorch DataLoader or its samplers draw from."""
-    inner = getattr(getattr(data, "batch_sampler", None), "sampler", None)
-    owners = (data, getattr(data, "sampler", None), getattr(data, "batch_sampler", None), inner)
-    found = [each for owner in owners if hasattr(each := getattr(owner, "generator", None), "get_state")]
-    return list({id(each): each for each in found}.values())
+    if not is_data_loader(data):
+        return []
+    found = [getattr(owner, "generator", None) for owner in (data, *samplers_of(data))]
+    return list({id(each): each for each in found if each is not None}.values())
 
 
 def _bytes(tensor: Any) -> bytes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
+
+from blox.client.torch_data import has_random_access
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ def remaining(data: Iterable[T], done: int, primed: Callable[[], None]) -> Itera
     `primed` is called when everything is drawn that was drawn before those: shuffles, and seeds of loading
     processes. The next batch is not loaded yet.
     """
-    if not done or not _has_random_access(data):
+    if not done or not has_random_access(data):
         items = iter(data)
         for _ in range(done):
             next(items, None)
@@ -35,14 +36,6 @@ def remaining(data: Iterable[T], done: int, primed: Callable[[], None]) -> Itera
     sampler.items.peek()
     primed()
     return items
-
-
-def _has_random_access(data: Any) -> bool:
-    """Whether it is a PyTorch DataLoader that asks its dataset for indices."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(data, torch.utils.data.DataLoader):
-        return False
-    return not isinstance(data.dataset, torch.utils.data.IterableDataset)
 
 
 class _Peeked(Iterator[T]):
