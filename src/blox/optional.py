@@ -331,7 +331,7 @@ _ATTRIBUTES = (
         _ABOVE_0,
         None,
         "simulated seconds per real second, of one that runs in real time: performance models, overheads and "
-        "presets do not apply to it, and `blox run` says how long a run takes at least",
+        "presets do not apply to it, and it cannot be run again up to a time",
     ),
     Attribute(
         "job_mtbf",

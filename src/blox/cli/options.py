@@ -39,8 +39,7 @@ SEED = "Seed of everything random."
 SEEDS = "Run so many seeds, from --seed on: figures are means, with 95 % intervals."
 MAX_ROUNDS = "Stop after so many rounds."
 APPS = "Whose fairness is measured: jobs with the same group, user, tenant or model; job: each by itself."
-BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
-SPEEDUP = "Short for --backend process:speedup=FACTOR."
+BACKEND = "simulation, ./mine.py:Class. For real processes: `blox replay`."
 PRICES = "What a GPU costs per hour: 2.5, or v100=2.5,k80=0.45."
 POLICY_TIMEOUT = "Stop where a call into a file of your own takes longer; 300 by default."
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
@@ -82,7 +81,6 @@ PolicyTimeout = Annotated[
 ]
 Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME)]
-Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
 Prices = Annotated[str | None, _text(PRICES, _FIGURES, "DOLLARS")]
 Power = Annotated[str | None, _text(POWER, _FIGURES, "WATTS")]

@@ -107,6 +107,10 @@ class Prepared:
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
+        return open_backend(self.backend_part, self.setup(job_batches))
+
+    def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
+        """What a backend is opened with. Draws the jobs anew."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
             self.digest = hashlib.sha256()
@@ -118,7 +122,7 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         self.feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(
+        return BackendSetup(
             feed,
             parts.performance,
             parts.overheads,
@@ -127,7 +131,6 @@ class Prepared:
             self._node_events(),
             job_failures(self.failures, experiment.seed),
         )
-        return open_backend(self.backend_part, setup)
 
     def _node_events(self) -> Timeline | None:
         """When nodes fail. Raises BloxError for nodes and times that cannot be."""
