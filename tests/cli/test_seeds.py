@@ -94,7 +94,7 @@ def test_seeds_in_a_file_and_on_the_command_line(command, tmp_path, text, words,
     ("words", "says"),
     [
         (["run", "--seeds", 0], "--seeds"),
-        (["run", "--seeds", 2, "--backend", "process"], "process backend"),
+        (["run", "--seeds", 2, "--backend", "replay"], "several seeds in real time"),
         (["sweep", "--seed", "0-2", "--seeds", 2], "seed is a list already"),
         (["run", "--seeds", "few"], "--seeds"),
         (["run", "--seeds", 100_000_000], "--seeds: seeds is 100000000\n  fix: say how many, at most 1,000"),

@@ -130,6 +130,6 @@ def _run_again(result: Result, time_s: float) -> dict[str, Array]:
         raise BloxError(
             "a run of real processes cannot be repeated to the byte",
             where="--at",
-            fix="trace its decisions while it runs: blox run --trace-decisions",
+            fix="take a simulation of the same experiment: blox run",
         )
     return prepared.decision_at(time_s)

@@ -20,7 +20,7 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
-CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
+CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, slurm:sinfo.txt, or a TOML file."
 ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
@@ -31,7 +31,7 @@ PERFORMANCE = (
 )
 OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
 FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
-BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
+BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5, limit:unlimited=7d (time limits)."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
 CLOCK = "rounds, or events."
@@ -41,8 +41,7 @@ SEED = "Seed of everything random."
 SEEDS = "Run so many seeds, from --seed on: figures are means, with 95 % intervals."
 MAX_ROUNDS = "Stop after so many rounds."
 APPS = "Whose fairness is measured: jobs with the same group, user, tenant or model; job: each by itself."
-BACKEND = "simulation, process:speedup=60 (real child processes), ./mine.py:Class."
-SPEEDUP = "Short for --backend process:speedup=FACTOR."
+BACKEND = "simulation, ./mine.py:Class. For real processes: `blox replay`."
 PRICES = "What a GPU costs per hour: 2.5, or v100=2.5,k80=0.45."
 POLICY_TIMEOUT = "Stop where a call into a file of your own takes longer; 300 by default."
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
@@ -87,7 +86,6 @@ PolicyTimeout = Annotated[
 ]
 Apps = Annotated[str | None, _text(APPS, _TIME, "COLUMN")]
 Backend = Annotated[str | None, _text(BACKEND, _TIME)]
-Speedup = Annotated[float | None, typer.Option(help=SPEEDUP, rich_help_panel=_TIME, metavar="FACTOR")]
 Label = Annotated[str | None, _text("What to call the run in tables and figures.", _OUTPUT, "TEXT")]
 Prices = Annotated[str | None, _text(PRICES, _FIGURES, "DOLLARS")]
 Power = Annotated[str | None, _text(POWER, _FIGURES, "WATTS")]

@@ -38,7 +38,6 @@ def run(
     apps: options.Apps = None,
     policy_timeout: options.PolicyTimeout = None,
     backend: options.Backend = None,
-    speedup: options.Speedup = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
@@ -71,7 +70,7 @@ def run(
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
-    result = _run_and_show(prepared, speedup, out, report, tables, trace_decisions=trace_decisions)
+    result = _run_and_show(prepared, out, report, tables, trace_decisions=trace_decisions)
     if experiment is not None and not any(value is not None for value in settings.values()):
         note_other_jobs(experiment, result.experiment)
 
@@ -93,7 +92,6 @@ def _check_wanted(out: Path | None, seeds: Sequence[int], *, report: bool, trace
 
 def _run_and_show(
     prepared: Prepared,
-    speedup: float | None,
     out: Path | None,
     report: bool,
     tables: figures.Tables,
@@ -107,7 +105,7 @@ def _run_and_show(
     from blox.results.place import claimed
 
     with nullcontext() if out is None else claimed(out) as claim:
-        result = _run(prepared, speedup, trace_decisions=trace_decisions)
+        result = _run(prepared, trace_decisions=trace_decisions)
         if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
@@ -121,28 +119,9 @@ def _run_and_show(
     return result
 
 
-def _run(prepared: Prepared, speedup: float | None, *, trace_decisions: bool) -> Result:
+def _run(prepared: Prepared, *, trace_decisions: bool) -> Result:
     """The result of the experiment, with progress on a terminal."""
     from blox.cli.progress import one_run
-    from blox.errors import BloxError
-    from blox.experiment.parts import real_speedup
 
-    real = real_speedup(prepared.backend_part)
-    if speedup is not None and real is None:
-        raise BloxError(
-            "only real processes take time that could be sped up; a simulation is as fast as it can be",
-            where="--speedup",
-            fix="leave it out, or add --backend process",
-        )
-    if speedup is not None and speedup != real:
-        raise BloxError(
-            f"--speedup {speedup:g} together with --backend {prepared.experiment.backend}",
-            where="--speedup",
-            fix="give it once: as an option of the backend",
-        )
-    if real is not None:
-        from blox.cli.real_time import note_real_time
-
-        note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
         return prepared.run(progress, trace_decisions=trace_decisions)

@@ -22,6 +22,7 @@ import msgspec
 
 from blox.cluster.central.records import LifeEntry
 from blox.cluster.central.views import (
+    PAGE,
     JobView,
     ListJobs,
     ListNodes,
@@ -81,7 +82,13 @@ class Client:
         self._request(SetNode(uuid.uuid4().hex, node, state))
 
     def jobs(self, *, ended: bool = True) -> list[JobView]:
-        return self._ask(ListJobs(ended), list[JobView])
+        """Jobs in order of submission."""
+        found: list[JobView] = []
+        while True:
+            page = self._ask(ListJobs(ended, found[-1].job if found else 0), list[JobView])
+            found += page
+            if len(page) < PAGE:
+                return found
 
     def job(self, job: int) -> JobView:
         """One job with its life."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
-from blox.beliefs import belief_from_spec
+from blox.beliefs import belief_from_spec, draws_nothing
 from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
@@ -107,6 +107,10 @@ class Prepared:
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
+        return open_backend(self.backend_part, self.setup(job_batches))
+
+    def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
+        """What a backend is opened with. Draws the jobs anew."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
             self.digest = hashlib.sha256()
@@ -118,7 +122,7 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         self.feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(
+        return BackendSetup(
             feed,
             parts.performance,
             parts.overheads,
@@ -127,7 +131,6 @@ class Prepared:
             self._node_events(),
             job_failures(self.failures, experiment.seed),
         )
-        return open_backend(self.backend_part, setup)
 
     def _node_events(self) -> Timeline | None:
         """When nodes fail. Raises BloxError for nodes and times that cannot be."""
@@ -268,6 +271,8 @@ class Prepared:
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
             self._check_columns(table)
+            if draws_nothing(self.experiment.belief):
+                belief_from_spec(self.experiment.belief, 0)(table.take(slice(0, self.most_jobs)))
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
             if check_jobs := declared(self.composition.performance, "check_jobs"):

@@ -65,7 +65,6 @@ class Experiment:
     apps: str = "auto"
     compat: str = ""
     backend: str | Any = "simulation"
-    speedup: float = 60.0
     prices: str = ""
     power: str = ""
     metrics: str = ""
@@ -112,7 +111,7 @@ class Experiment:
     def to_table(self) -> dict[str, Any]:
         """The settings as TOML keeps them, less those that a compat preset decides.
 
-        `speedup` and `auto` are among them only where they are given.
+        `auto` is among them only where it is given.
         """
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
@@ -121,7 +120,7 @@ class Experiment:
             if value is not None
             and key != "policy_timeout_s"  # which changes no figure
             and not (self.compat and key in DECIDED_BY_PRESET)
-            and not (key in ("speedup", "auto") and value == getattr(Experiment, key))
+            and not (key == "auto" and not value)
         }
 
     def prepare(self) -> Prepared:

@@ -58,8 +58,8 @@ def page(
     return document(title, claim, price, _sections(runs, by, group_measures) if runs else [])
 
 
-def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str:
-    """A page that holds everything it needs: two sentences at its head, then sections."""
+def document(title: str, claim: str, price: str, sections: Sequence[str], css: str = "") -> str:
+    """A page that holds everything it needs: two sentences at its head, then sections; `css` is added."""
     from plotly.offline import get_plotlyjs
 
     body = [
@@ -76,7 +76,7 @@ def document(title: str, claim: str, price: str, sections: Sequence[str]) -> str
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
-            f"<style>{style.CSS}</style></head><body><main>",
+            f"<style>{style.CSS}{css}</style></head><body><main>",
             *body,
             "</main>",
             "<noscript>The figures need JavaScript; the tables do not.</noscript>",
@@ -326,7 +326,7 @@ def _choices(runs: Sequence[Run]) -> list[str]:
             "have done, against the best one."
         )
         title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
-        drawn = embedded(f"reigns-{position}", choices.timeline(reigns))
+        drawn = embedded(f"reigns-{position}", choices.timeline(reigns).interactive())
         found.append(section(f"choices-{position}", title, caption, drawn + choices.table(reigns)))
     return found
 

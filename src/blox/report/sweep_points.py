@@ -21,7 +21,7 @@ from blox.results.result import Result, label_of
 from blox.results.samples import sample_of
 from blox.results.statistics import Interval, mean_interval
 
-_NUMBERS = ("load", "round_s", "jobs", "max_rounds", "speedup")
+_NUMBERS = ("load", "round_s", "jobs", "max_rounds")
 _PLACES = ("workload", "cluster", "window", "clock", "overheads", "failures")  # conditions, not policies
 _POLICIES = ("scheduler", "compat")  # the setting that is marked where its run is an oracle's
 _NAMES = {"load": "load (jobs per hour)", "round_s": "round (s)"}

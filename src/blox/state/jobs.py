@@ -274,6 +274,25 @@ class JobState:
         twin._asked = []
         return twin
 
+    def select(self, rows: Array) -> JobState:
+        """An independent copy of some rows, ascending, numbered from 0; every unfinished job must be in it.
+
+        What policies remember is not in it: it names rows by their old numbers.
+        """
+        twin, numbers = copy.copy(self), np.full(self.submitted, -1)
+        numbers[rows] = np.arange(len(rows))
+        twin._hold(self.columns.select(rows))
+        twin._rows = np.arange(len(rows))
+        twin._rows.flags.writeable = False
+        twin.submitted = twin._staged = len(rows)
+        twin._active, twin.waiting = ActiveRows(numbers[self.active]), numbers[self.waiting]
+        twin._unread_line = None
+        twin.just_admitted = twin.just_finished = _NO_ROWS
+        twin.start_log, twin.idle_log = ChangeLog(), ChangeLog()
+        twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
+        twin._memory, twin._known, twin._asked = {}, {}, []
+        return twin
+
     def _recall(self, policy: object, factory: Callable[[], T]) -> T:
         """What a policy with this name and these parameters remembers; it is known from now on."""
         name = _policy_key(policy)

@@ -45,6 +45,11 @@ class ClusterBackend:
         self.why: dict[int, str] = {}  # what interrupted a row
         self.metrics: dict[int, dict[str, float]] = {}  # by job, since the last round
 
+    @property
+    def idle(self) -> bool:
+        """Whether the manager has learnt everything."""
+        return not (self._done or self._interrupted or self.why)
+
     def settle(self, job_state: JobState, now: float) -> None:
         """At the beginning of a round: takes in how stints have ended."""
         for stint in [stint for stint in self._stints.all.values() if stint.over]:

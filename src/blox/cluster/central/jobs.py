@@ -30,11 +30,10 @@ KEPT = (
 
 
 class Jobs:
-    """Jobs by number, by request, and by row."""
+    """Jobs by number and by row: those that have not ended, and the latest of those that have."""
 
     def __init__(self, jobs: Iterable[Job] = ()) -> None:
         self.all: dict[int, Job] = {job.job: job for job in jobs}
-        self.by_request: dict[str, Job] = {job.request: job for job in self.all.values()}
         staged = sorted((job for job in self.all.values() if job.row >= 0), key=lambda job: job.row)
         self.by_row: list[Job] = staged
         self.pending: list[Job] = [job for job in self.all.values() if job.row < 0 and not job.end]
@@ -42,16 +41,22 @@ class Jobs:
             n: job for n, job in self.all.items() if job.verdict and not job.end
         }
         self.changed: dict[int, Job] = {}
+        self.forgotten: list[Job] = []  # since they were last saved
         self._next = max(self.all, default=0) + 1
+        self.ended = sum(bool(job.end) for job in self.all.values())
 
     def submit(self, request: str, spec: JobSpec, now: float) -> Job:
         """A new job."""
         job = Job(self._next, request, spec, now)
         self._next += 1
-        self.all[job.job] = self.by_request[request] = job
+        self.all[job.job] = job
         self.pending.append(job)
         self.touch(job)
         return job
+
+    @property
+    def unfinished(self) -> int:
+        return len(self.all) - self.ended
 
     def enter(self, job_state: JobState) -> None:
         """Jobs that have no row yet join the wait queue; those that were cancelled before have ended."""
@@ -71,9 +76,25 @@ class Jobs:
         self.condemned[job.job] = job
         self.touch(job)
 
-    def pardon(self, job: Job) -> None:
-        """The job has ended: nothing is left to be done about it."""
+    def end(self, job: Job, why: str, now: float) -> None:
+        """A job has ended, for good."""
+        job.end, job.end_s = why, now
+        self.ended += 1
         self.condemned.pop(job.job, None)
+        self.touch(job)
+
+    def forget(self, gone: Iterable[Job]) -> np.ndarray:
+        """Drops jobs that have ended; those that stay are numbered from row 0. Returns the rows that stay."""
+        for job in gone:
+            del self.all[job.job]
+            self.forgotten.append(job)
+            self.ended -= 1
+        kept = [job.row for job in self.by_row if job.job in self.all]
+        self.by_row = [self.by_row[row] for row in kept]
+        for row, job in enumerate(self.by_row):
+            job.row = row
+            self.touch(job)
+        return np.array(kept, dtype=np.int64)
 
     def touch(self, job: Job) -> None:
         """The record of the job is saved at the end of the step."""

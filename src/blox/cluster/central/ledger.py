@@ -7,12 +7,15 @@ from blox.cluster.central.memory import memory_bytes, restore_memory
 from blox.cluster.central.nodes import Nodes
 from blox.cluster.central.records import (
     MEMORY,
+    Asked,
     Job,
     LifeEntry,
     encode,
+    ended_key,
     job_key,
     life_key,
     node_key,
+    request_key,
     stint_key,
 )
 from blox.cluster.central.stints import Stints
@@ -26,7 +29,7 @@ class Ledger:
 
     def __init__(self, jobs: Jobs, nodes: Nodes, stints: Stints, memory: bytes) -> None:
         self._jobs, self._nodes, self._stints = jobs, nodes, stints
-        self._life: Saves = []
+        self._entries: Saves = []  # lives and requests: written once
         self._memory, self._memory_changed = memory, False
 
     def restore_memory(self, job_state: JobState) -> None:
@@ -40,15 +43,22 @@ class Ledger:
         self._memory_changed = self._memory_changed or memory != self._memory
         self._memory = memory
 
+    def asked(self, request: str, asked: Asked) -> None:
+        """A request is accepted: repeated, it is not carried out again."""
+        self._entries.append((request_key(request), encode(asked)))
+
     def record(self, job: Job, what: str, now: float, gpus: tuple[int, ...] = ()) -> None:
         """Adds an entry to the life of a job."""
-        self._life.append((life_key(job.job, job.life), encode(LifeEntry(now, what, gpus))))
+        self._entries.append((life_key(job.job, job.life), encode(LifeEntry(now, what, gpus))))
         job.life += 1
         self._jobs.touch(job)
 
     def take(self, job_state: JobState) -> Saves:
-        saves = self._life
-        self._life = []
+        saves = self._entries
+        self._entries = []
+        for job in self._jobs.forgotten:
+            saves += [(job_key(job.job), None), (ended_key(job.job), encode(job))]
+            self._jobs.changed.pop(job.job, None)
         for job in self._jobs.changed.values():
             if job.row >= 0:
                 keep_columns(job, job_state)
@@ -62,5 +72,6 @@ class Ledger:
         if self._memory_changed:
             saves.append((MEMORY, self._memory))
             self._memory_changed = False
+        self._jobs.forgotten = []
         self._jobs.changed, self._stints.changed, self._nodes.changed = {}, {}, set()
         return saves

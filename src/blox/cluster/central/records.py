@@ -117,8 +117,24 @@ class LifeEntry(msgspec.Struct, frozen=True):
     gpus: tuple[int, ...] = ()
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """A request that was accepted: `digest` of its content, and the job that it became (-1: none)."""
+
+    digest: bytes
+    job: int = -1
+
+
 def job_key(job: int) -> str:
     return f"job/{job:010d}"
+
+
+def ended_key(job: int) -> str:
+    """Of a job that has ended and was forgotten: nothing but its record is left."""
+    return f"{ENDED}{job:010d}"
+
+
+def request_key(request: str) -> str:
+    return f"{REQUESTS}{request}"
 
 
 def stint_key(job: int, epoch: int) -> str:
@@ -130,12 +146,16 @@ def node_key(number: int) -> str:
 
 
 def life_key(job: int, entry: int) -> str:
-    return f"life/{job:010d}/{entry:06d}"
+    return f"{LIVES}{job:010d}/{entry:06d}"
 
 
 POLICIES, TERM, MEMORY = "policies", "term", "memory"
+LIVES, ENDED, REQUESTS = "life/", "ended/", "request/"  # read one by one, never all at once
+ARCHIVES = (LIVES, ENDED, REQUESTS)
 
 encode = msgspec.msgpack.encode
+decode_job = msgspec.msgpack.Decoder(Job).decode
+decode_asked = msgspec.msgpack.Decoder(Asked).decode
 
 
 def under(records: Mapping[str, bytes], prefix: str, kind: type[R]) -> list[R]:

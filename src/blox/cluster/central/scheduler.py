@@ -8,11 +8,12 @@ ClusterBackend.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from blox.clock import Rounds, following
-from blox.cluster.central import requests
+from blox.cluster.central import compaction, requests
 from blox.cluster.central.backend import ClusterBackend
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
@@ -24,14 +25,19 @@ from blox.cluster.central.records import (
     POLICIES,
     STOPPING,
     TERM,
+    Asked,
     Job,
     NodeRecord,
     Policies,
     Share,
     Stint,
     Term,
+    decode_asked,
+    decode_job,
     encode,
+    ended_key,
     one,
+    request_key,
     under,
 )
 from blox.cluster.central.restore import cluster_state_of, job_state_of
@@ -46,6 +52,8 @@ from blox.loop import execute_round
 from blox.manager import BloxManager
 
 _TERM_BITS = 40  # of a version, for the assignments of one term
+_RECENT = 10_000  # requests that are known without asking the journal
+Stored = Callable[[str], bytes | None]
 
 
 class CentralScheduler:
@@ -59,8 +67,14 @@ class CentralScheduler:
         policies: Policies | None = None,
         seed: int = 0,
         wall_s: float = 0.0,
+        stored: Stored | None = None,
     ) -> None:
-        """Starts from what was saved; from nothing, with these policies."""
+        """Starts from what was saved; from nothing, with these policies.
+
+        `stored` gives the record under a key: requests and jobs of long ago are looked up there, not kept.
+        """
+        self._stored: Stored = stored or records.get
+        self._recent: OrderedDict[str, Asked] = OrderedDict()
         before = one(records, TERM, Term)
         self.term = Term(1 if before is None else before.term + 1, now, wall_s)
         self.timing = timing
@@ -73,9 +87,8 @@ class CentralScheduler:
         self._restore_memory()
         self.cluster_state = cluster_state_of(self.nodes, self.jobs, self.stints)
         self.backend = ClusterBackend(self.jobs, self.nodes, self.stints, timing)
-        self.verdicts, self.life = Verdicts(self.jobs), Life(self.backend.why)
-        clock = Rounds(timing.round_s)
-        self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
+        self.verdicts = Verdicts(self.jobs)
+        self._begin_loop()
         self._restore_policies(one(records, POLICIES, Policies) or policies or Policies())
         self.fault = ""  # what a policy did wrong in the latest round
         self._version = self.term.term << _TERM_BITS
@@ -142,11 +155,32 @@ class CentralScheduler:
             self.set_policies(Policies())
             self.notice = f"FIFO rules, for a policy could not be built: {error.text()}"
 
-    def end(self, job: Job, why: str, now: float) -> None:
-        """A job has ended, for good."""
-        job.end, job.end_s = why, now
-        self.jobs.pardon(job)
-        self.jobs.touch(job)
+    def find(self, number: int) -> Job | None:
+        """A job by its number, also one that ended long ago."""
+        job = self.jobs.all.get(number)
+        if job is None and (record := self._stored(ended_key(number))) is not None:
+            job = decode_job(record)
+        return job
+
+    def asked(self, request: str) -> Asked | None:
+        """What became of a request that was accepted before."""
+        known = self._recent.get(request)
+        if known is None and (record := self._stored(request_key(request))) is not None:
+            known = decode_asked(record)
+        return known
+
+    def accept(self, request: str, asked: Asked) -> None:
+        """A request was carried out: repeated, it is answered and not carried out again."""
+        self.ledger.asked(request, asked)
+        self._recent[request] = asked
+        if len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
+
+    def _begin_loop(self) -> None:
+        """The manager of the simulator over the states there are."""
+        self.life = Life(self.backend.why)
+        clock = Rounds(self.timing.round_s)
+        self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -195,6 +229,9 @@ class CentralScheduler:
         """Asks the policies. What one does wrong is told, and what was decided before stays."""
         if self.cluster_state is None:
             return
+        if compaction.due(self):
+            self.job_state, self.cluster_state = compaction.compact(self, self.cluster_state)
+            self._begin_loop()
         self.manager.now = self.job_state.now = now
         self.backend.settle(self.job_state, now)
         for row in self.verdicts.withdraw(self.job_state):
@@ -210,7 +247,7 @@ class CentralScheduler:
         for row, what, gpus in noted:
             self.ledger.record(self.jobs.by_row[row], what, now, gpus)
         for row, why in ends.items():
-            self.end(self.jobs.by_row[row], why, float(self.job_state.columns.finish_s[row]))
+            self.jobs.end(self.jobs.by_row[row], why, float(self.job_state.columns.finish_s[row]))
         self.ledger.note_memory(self.job_state)
 
     def _finish(self, out: Outputs, now: float) -> Outputs:

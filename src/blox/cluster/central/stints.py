@@ -87,6 +87,10 @@ class Stints:
         """Whether the former epoch of the job has ended, and the scheduler has learnt how."""
         return min(self._epochs[stint.job]) == stint.epoch
 
+    def has(self, job: int) -> bool:
+        """Whether any stint of a job is not over, or not settled."""
+        return job in self._epochs
+
     # -- what is observed --------------------------------------------------------------------------
 
     def observe(self, report: Report, now: float) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from blox.cluster.central.records import QUEUED, STOPPING, Job, LifeEntry
 from blox.cluster.central.scheduler import CentralScheduler
 from blox.state.node_events import NodeState
 
+PAGE = 500  # jobs in one answer
+_LONGEST_COMMAND = 500  # characters of a command in a list
+
 
 class ListJobs(msgspec.Struct, frozen=True, tag=True):
-    """Jobs in order of submission; only those that have not ended, unless `ended`."""
+    """Jobs in order of submission, those behind `after`, PAGE at most; only those that have not ended, unless
+    `ended`."""
 
     ended: bool = False
+    after: int = 0
 
 
 class ShowJob(msgspec.Struct, frozen=True, tag=True):
@@ -75,11 +82,17 @@ class PoliciesView(msgspec.Struct, frozen=True):
     fault: str
 
 
-def jobs_view(scheduler: CentralScheduler, ended: bool) -> list[JobView]:
-    return [job_view(scheduler, job) for job in scheduler.jobs.all.values() if ended or not job.end]
+def jobs_view(scheduler: CentralScheduler, query: ListJobs, forgotten: Iterable[Job] = ()) -> list[JobView]:
+    """A page of jobs. `forgotten`: those behind `query.after` that the scheduler does not keep."""
+    known = [job for job in scheduler.jobs.all.values() if query.ended or not job.end]
+    behind = [job for job in (*known, *forgotten) if job.job > query.after]
+    page = sorted(behind, key=lambda job: job.job)[:PAGE]
+    return [job_view(scheduler, job, short=True) for job in page]
 
 
-def job_view(scheduler: CentralScheduler, job: Job, life: tuple[LifeEntry, ...] = ()) -> JobView:
+def job_view(
+    scheduler: CentralScheduler, job: Job, life: tuple[LifeEntry, ...] = (), *, short: bool = False
+) -> JobView:
     stint = scheduler.stints.all.get((job.job, job.epoch))
     return JobView(
         job.job,
@@ -95,7 +108,7 @@ def job_view(scheduler: CentralScheduler, job: Job, life: tuple[LifeEntry, ...] 
         -1 if stint is None else stint.iteration,
         max(job.checkpoint, -1 if stint is None else stint.checkpoint),
         _place(scheduler, job),
-        job.spec.command,
+        _shortened(job.spec.command) if short else job.spec.command,
         life,
     )
 
@@ -145,3 +158,15 @@ def _place(scheduler: CentralScheduler, job: Job) -> int | None:
         return None
     waiting = [other.job for other in scheduler.jobs.all.values() if not other.end and not other.commanded]
     return waiting.index(job.job) + 1
+
+
+def _shortened(command: tuple[str, ...]) -> tuple[str, ...]:
+    """As many words as fit into a list."""
+    kept: list[str] = []
+    left = _LONGEST_COMMAND
+    for word in command:
+        if len(word) > left:
+            return (*kept, f"{word[:left]}...")
+        kept.append(word)
+        left -= len(word) + 1
+    return tuple(kept)

@@ -1,4 +1,4 @@
-"""Children that answer late: stopped and continued at random, no job is lost, run twice or hangs."""
+"""Processes that answer late: stopped and continued at random, no job is lost, run twice or hangs."""
 
 import subprocess
 import sys
@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from support import stopped_children
+from support import stopped_ranks
 
-LONGEST_S = 60.0  # of one run, which takes some two seconds
+LONGEST_S = 120.0  # of one run, which takes some ten seconds
 
 
 def run(seed, folder):
-    """What a run says; it is killed when it takes too long."""
+    """What a run says; it is killed when it takes too long, and its cluster ends with it."""
     here = folder / str(seed)
     here.mkdir()
-    command = [sys.executable, stopped_children.__file__, str(seed), str(here)]
+    command = [sys.executable, stopped_ranks.__file__, str(seed), str(here)]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S)
     except subprocess.TimeoutExpired:
@@ -24,13 +24,12 @@ def run(seed, folder):
     return "fine" if said == "fine" else f"seed {seed}: {said} {ended.stderr[-2000:]}"
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_late_answers_lose_no_job(tmp_path, seed):
-    assert run(seed, tmp_path) == "fine"
+def test_late_answers_lose_no_job(tmp_path):
+    assert run(0, tmp_path) == "fine"
 
 
 @pytest.mark.slow
 def test_two_hundred_runs_lose_no_job(tmp_path):
-    with ThreadPoolExecutor(8) as pool:  # the children sleep
+    with ThreadPoolExecutor(8) as pool:  # the jobs sleep
         said = list(pool.map(lambda seed: run(seed, tmp_path), range(100, 300)))
     assert [each for each in said if each != "fine"] == []
