@@ -66,7 +66,7 @@ class Client:
         try:
             spec = msgspec.convert(given, JobSpec)
         except msgspec.ValidationError as error:
-            fix = "preemption: iteration, signal or never; launch: command, zip or container"
+            fix = "the fields are those of blox.cluster.protocol.messages.JobSpec"
             raise BloxError(f"not a job: {error}", where="submit", fix=fix) from None
         return self._request(Submit(uuid.uuid4().hex, spec)).job
 
