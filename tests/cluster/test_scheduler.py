@@ -3,7 +3,7 @@
 import pytest
 
 from blox.cluster.central.records import Policies
-from blox.cluster.central.views import ListJobs, jobs_view, policies_view
+from blox.cluster.central.views import jobs_view, policies_view
 from blox.cluster.protocol.messages import (
     Accepted,
     Ask,
@@ -17,6 +17,7 @@ from blox.cluster.protocol.messages import (
     SetPolicies,
     Submit,
 )
+from blox.cluster.protocol.queries import ListJobs
 from support.by_hand_cluster import Cluster, ended, running
 
 
@@ -107,7 +108,7 @@ def test_slots_are_granted_when_their_former_job_is_known_to_have_ended():
     assert [(g.job, g.stop) for g in cluster.assigned["a"].grants] == [(high, False)], (
         "at once, not in a round"
     )
-    assert "preempted" in cluster.life(low)
+    assert f"preempted by job {high}" in cluster.life(low)
 
 
 def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster):

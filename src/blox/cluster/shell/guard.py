@@ -10,6 +10,7 @@ standard output is the exit code of the command, and why it ended: `exit`, `kill
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -118,7 +119,8 @@ def main() -> None:
     code = child.wait()
     _kill_all()
     _trim(log, log_bytes)
-    print(code, why, flush=True)
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+        os.write(sys.stdout.fileno(), f"{code} {why}\n".encode())
 
 
 if __name__ == "__main__":
