@@ -124,7 +124,7 @@ _ATTRIBUTES = (
     ),
     Attribute(
         "default_performance",
-        ("scheduling", "placement", "workload"),
+        ("scheduling", "placement", "workload", "reader"),
         _TEXT,
         "",
         "the performance model that `--performance auto` takes; a workload's goes before a placement's, and "

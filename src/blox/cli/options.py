@@ -18,7 +18,7 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
-CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
+CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, slurm:sinfo.txt, or a TOML file."
 ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
@@ -29,7 +29,7 @@ PERFORMANCE = (
 )
 OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
 FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
-BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
+BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5, limit:unlimited=7d (time limits)."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
 CLOCK = "rounds, or events."

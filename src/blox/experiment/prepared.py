@@ -17,7 +17,7 @@ import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.setup import BackendSetup, open_backend
-from blox.beliefs import belief_from_spec
+from blox.beliefs import belief_from_spec, draws_nothing
 from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
@@ -271,6 +271,8 @@ class Prepared:
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
             self._check_columns(table)
+            if draws_nothing(self.experiment.belief):
+                belief_from_spec(self.experiment.belief, 0)(table.take(slice(0, self.most_jobs)))
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
             if check_jobs := declared(self.composition.performance, "check_jobs"):

@@ -58,6 +58,7 @@ class Columns:
     job_type: Array
     priority: Array
     deadline_s: Array
+    limit_s: Array
     min_gpus: Array
     max_gpus: Array
     share_milli: Array
@@ -69,6 +70,7 @@ class Columns:
     max_batch_size: Array
     iterations: Array
     iteration_s: Array
+    logged_start_s: Array
     expected_s: Array
     status: Array
     admit_s: Array

@@ -72,6 +72,13 @@ def _trim(log: str, most: int) -> None:
             file.truncate()
 
 
+def _begin_child(libc: ctypes.CDLL) -> None:
+    """In the child, before its command: it ends with its guard, and does not ignore what we ignore."""
+    libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def main() -> None:
     lease, log, log_bytes, command = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
     libc = ctypes.CDLL(None, use_errno=True)
@@ -91,7 +98,7 @@ def main() -> None:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                preexec_fn=lambda: libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0),
+                preexec_fn=lambda: _begin_child(libc),
             )
         except OSError as error:
             output.write(f"blox: cannot start {command[0]}: {error.strerror}\n".encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,15 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from blox.client.page import LeasePage
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
+from blox.cluster.protocol.rank import LEFT
 from blox.cluster.shell import launchers
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
-LEFT = 75  # the exit code of a rank that left after a checkpoint (EX_TEMPFAIL: try again later)
 _LOG_BYTES = 4 << 20
+_MOST_METRICS, _LONGEST_NAME = 100, 100  # of a job, in characters
+_decode_metrics = msgspec.json.Decoder(dict[str, float]).decode
 _GUARD = Path(__file__).with_name("guard.py")
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 Key = tuple[int, int, int]  # job, epoch, rank
@@ -35,14 +38,25 @@ class Rank:
     page: LeasePage
     directory: Path
     preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+    _metrics: tuple[int, dict[str, float]] = (-1, {})  # when the directory had changed last, and what it held
 
     def metrics(self) -> dict[str, float]:
-        """What the rank has pushed last."""
-        try:
-            found = json.loads((self.directory / "metrics.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return {str(k)[:100]: float(v) for k, v in list(found.items())[:100] if isinstance(v, int | float)}
+        """What the rank has pushed last; read again when its directory has changed."""
+        changed = self.directory.stat().st_mtime_ns
+        if self._metrics[0] != changed:
+            self._metrics = changed, self._read_metrics()
+        return self._metrics[1]
+
+    def _read_metrics(self) -> dict[str, float]:
+        """By all collectors of the script."""
+        found: dict[str, float] = {}
+        for file in sorted(self.directory.glob("metrics-*.json")):
+            try:
+                told = _decode_metrics(file.read_bytes())
+            except (OSError, msgspec.DecodeError):
+                continue
+            found.update(told)
+        return {name[:_LONGEST_NAME]: value for name, value in list(found.items())[:_MOST_METRICS]}
 
 
 class Ranks:
