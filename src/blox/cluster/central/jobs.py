@@ -60,9 +60,12 @@ class Jobs:
         return len(self.all) - self.ended
 
     def enter(self, job_state: JobState) -> None:
-        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended."""
-        new = [job for job in self.pending if not job.end]
-        self.pending = []
+        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended.
+
+        A job that came after the boundary of this round, while it was late, is for the next one.
+        """
+        new = [job for job in self.pending if not job.end and job.submit_s <= job_state.now]
+        self.pending = [job for job in self.pending if not job.end and job.submit_s > job_state.now]
         for job in new:
             job.row = len(self.by_row)
             self.by_row.append(job)
