@@ -89,7 +89,7 @@ def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> int:
         registry.build(kind, named)
     if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
         raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
-    job = scheduler.jobs.submit(request.request, spec, now)
+    job = scheduler.jobs.submit(request.request, spec, scheduler.history.believe(spec), now)
     scheduler.ledger.record(job, "submitted", now)
     return job.job
 

@@ -108,6 +108,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     gpu_type: str = "gpu"
     cpu: float = 0.0
     memory_gb: float = 0.0
+    wall_s: float | None = None  # its wall clock, when the report is sent
 
 
 class ExitAt(msgspec.Struct, frozen=True, tag=True):

@@ -138,7 +138,8 @@ def main() -> None:
     if why != "exit":
         _clean_up(json.loads(cleanup))
     _trim(log, log_bytes)
-    print(code, why, flush=True)
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+        os.write(sys.stdout.fileno(), f"{code} {why}\n".encode())
 
 
 if __name__ == "__main__":
