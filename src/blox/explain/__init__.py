@@ -6,7 +6,7 @@ from blox.explain.explanation import Eviction, Explanation
 from blox.explain.instead import RanInstead, ran_instead
 from blox.explain.intervals import RUNNING, Interval, by_words, stretches, totals_by_reason, totals_of
 from blox.explain.places import places
-from blox.explain.standing import Round, Standing
+from blox.recording.standing import Round, Standing
 from blox.recording.wait_causes import ARRIVAL, EVICTION, WORDS
 
 __all__ = [
