@@ -27,6 +27,8 @@ KINDS = {
     "backend": ("--backend", "what carries plans out"),
     "failures": ("--failures", "which nodes and jobs fail, and when"),
     "reports": ("--reports", "what simulated jobs report about themselves"),
+    "launch": ("blox submit --launch", "on a cluster: how the processes of a job are started"),
+    "preemption": ("blox submit --preemption", "on a cluster: how a job is made to leave its GPUs"),
 }
 _OTHER_NAMES = {
     "scheduler": "scheduling",

@@ -124,7 +124,7 @@ _ATTRIBUTES = (
     ),
     Attribute(
         "default_performance",
-        ("scheduling", "placement", "workload"),
+        ("scheduling", "placement", "workload", "reader"),
         _TEXT,
         "",
         "the performance model that `--performance auto` takes; a workload's goes before a placement's, and "
@@ -346,7 +346,7 @@ _ATTRIBUTES = (
         _ABOVE_0,
         None,
         "simulated seconds per real second, of one that runs in real time: performance models, overheads and "
-        "presets do not apply to it, and `blox run` says how long a run takes at least",
+        "presets do not apply to it, and it cannot be run again up to a time",
     ),
     Attribute(
         "job_mtbf",

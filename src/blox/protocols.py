@@ -9,7 +9,7 @@ What a part may say beyond its verb is declared in OPTIONAL (`optional.py`) and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from blox.optional import OPTIONAL, Attribute, declared
@@ -35,7 +35,7 @@ __all__ = [
     "TerminationPolicy",
     "declared",
     "for_ever",
-    "stable_until",
+    "promise_of",
 ]
 
 
@@ -183,10 +183,13 @@ class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Pro
         ...
 
 
-def stable_until(part: object, job_state: JobState, cluster_state: ClusterState) -> float:
-    """A part's own word, or -inf from a part that says nothing and must be asked every round."""
-    asked = declared(part, "stable_until")
-    return float("-inf") if asked is None else float(asked(job_state, cluster_state))
+Promise = Callable[[JobState, ClusterState], float]
+
+
+def promise_of(part: object) -> Promise:
+    """The `stable_until` of a part; one that says nothing must be asked every round, and promises -inf."""
+    said: Promise | None = declared(part, "stable_until")
+    return said or (lambda job_state, cluster_state: -math.inf)
 
 
 def for_ever(self: object, job_state: JobState, cluster_state: ClusterState) -> float:

@@ -48,6 +48,8 @@ PACKAGES = {
     "failures": "blox.failures",
     "reports": "blox.job_reports",
     "metric": "blox.measures",
+    "launch": "blox.cluster.launch",
+    "preemption": "blox.cluster.preemption",
 }
 
 _OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
@@ -99,6 +101,12 @@ class Register:
 
     def reports(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("reports", name)
+
+    def launch(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("launch", name)
+
+    def preemption(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("preemption", name)
 
     def metric(
         self,

@@ -8,8 +8,8 @@ import pytest
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
-from blox.backends.process import Processes
 from blox.backends.simulation import Simulation
+from blox.cluster.recorded import RecordedBackend
 from blox.compat.gavel.steps import StepSimulation
 from blox.compat.pollux.ticks import TickSimulation
 from blox.optional import declared
@@ -84,7 +84,7 @@ def test_the_next_event_is_the_earliest_of_completion_submission_and_node_event(
     assert (rows.tolist(), np.atleast_1d(at).tolist()) == ([0], [completion])
 
 
-@pytest.mark.parametrize("kind", [Processes, Simulation, StepSimulation, TickSimulation, *dict(KINDS)])
+@pytest.mark.parametrize("kind", [RecordedBackend, Simulation, StepSimulation, TickSimulation, *dict(KINDS)])
 def test_no_kind_of_backend_has_a_next_event_of_its_own(kind):
     assert kind.next_event is BackendBase.next_event
     assert kind.node_events is BackendBase.node_events

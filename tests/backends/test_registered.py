@@ -3,7 +3,6 @@
 import pytest
 
 from blox import registry
-from blox.backends.process import ProcessBackend
 from blox.errors import BloxError
 from blox.experiment.settings import Experiment
 
@@ -72,8 +71,10 @@ def test_its_bytes_are_recorded_with_the_results(mine):
     ("backend", "what"),
     [
         ("simulator", "no backend part is called 'simulator'"),
-        ("process:speed=2", "no parameter is called 'speed'"),
-        ("process:speedup=0", "speedup is 0.0"),
+        ("replay:speed=2", "no parameter is called 'speed'"),
+        ("replay:speedup=0", "speedup is 0.0"),
+        ("replay:job=dance", "'dance' is not one of the choices"),
+        ("replay:speedup=5", "real processes are started by a command of their own"),
         ("./mine.py:Verbless", "Verbless has no method open()"),
         ("./mine.py:Nothing", "object has no adjust"),
     ],
@@ -85,25 +86,12 @@ def test_a_wrong_backend_is_refused_in_words(mine, backend, what):
     assert told.value.fix
 
 
-def test_the_setting_speedup_is_short_for_the_option():
-    def speedup(**settings):
-        return Experiment(**SETTINGS, **settings).prepare().backend_part.speedup
-
-    assert speedup(backend="process") == 60.0
-    assert speedup(backend="process", speedup=5.0) == 5.0
-    assert speedup(backend="process:speedup=5") == 5.0
-    assert speedup(backend="process:speedup=5", speedup=5.0) == 5.0
-    assert speedup(backend=ProcessBackend(speedup=7.0)) == 7.0
-    with pytest.raises(BloxError, match="speedup=6 together with backend='process:speedup=5'"):
-        speedup(backend="process:speedup=5", speedup=6.0)
-
-
 @pytest.mark.parametrize(
     "setting", [{"compat": "blox"}, {"overheads": "launch=3"}, {"performance": "spread"}]
 )
 def test_a_backend_in_real_time_takes_no_settings_of_a_simulation(setting):
-    with pytest.raises(BloxError, match="with the backend process:speedup=5"):
-        Experiment(**SETTINGS, backend="process:speedup=5", **setting).prepare()
+    with pytest.raises(BloxError, match="with the backend replay:speedup=5"):
+        Experiment(**SETTINGS, backend="replay:speedup=5", **setting).prepare()
 
 
 def test_every_backend_is_in_the_catalogue(command):

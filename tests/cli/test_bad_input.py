@@ -261,7 +261,9 @@ CASES = {
     "a scheduler twice": Bad("compare --scheduler fifo,las,fifo --out out", ("--scheduler", "fifo", "twice")),
     "a seed twice": Bad("sweep --seed 0-4,2 --out out", ("--seed", "2 is given twice")),
     "a load twice": toml("[sweep]\nload = [4, 8, 4.0]\n", "load", "4.0 is given twice", command="sweep"),
-    "a speed-up of nothing": spec("--speedup 10", "--speedup", "--backend process"),
+    "real processes in a simulation": spec(
+        "--backend replay:speedup=10", "blox replay WORKLOAD --speedup 10"
+    ),
     "an empty value": Bad("sweep --seed 0,,2 --out out", ("--seed", "an empty value")),
     "no range": Bad("sweep --seed 4-0 --out out", ("--seed", "'4-0'", "0-4")),
     "a load for a trace": Bad(

@@ -3,11 +3,15 @@
 import csv
 import dataclasses
 import json
+from html import unescape
 
 import pytest
 
 from blox.reproduce import fig10
-from blox.reproduce.runner import FILES
+from blox.reproduce.answer import WORDS
+from blox.reproduce.runner import FILES, MEASURED
+
+ALWAYS = [name for name in FILES if name != MEASURED]  # of a page that simulations answer
 
 
 @pytest.fixture
@@ -32,22 +36,24 @@ def test_one_figure_is_asked_and_written_down(command, tiny, tmp_path):
         assert f"\n{word} " in answer.out
     assert "window 20-40, 1 seed" in " ".join(answer.out.split())
     folder = tmp_path / "fig10"
-    assert {path.name for path in folder.iterdir()} == {*FILES, "runs"}
+    assert {path.name for path in folder.iterdir()} == set(ALWAYS)
+    assert {path.name for path in tmp_path.iterdir() if path.name[0] != "."} == {"fig10", "runs", "book.html"}
     finding = json.loads((folder / "finding.json").read_text())
-    assert finding["verdict"] in ("holds", "holds in part", "does not hold")
-    assert finding["verdict"] in answer.out and finding["claim"] == fig10.FIGURE.claim
-    assert set(finding["lines"]["Tiresias"]["x"]) == {2.0, 6.0}
+    assert finding["finding"]["verdict"]["word"] in WORDS
+    assert finding["finding"]["verdict"]["word"] in answer.out and finding["claim"] == fig10.PAGE.claim
+    assert {x for line in finding["finding"]["charts"][0]["lines"] for x in line["x"]} == {2.0, 6.0}
     rows = list(csv.DictReader((folder / "numbers.csv").open()))
     assert len(rows) == 8 and {row["seed"] for row in rows} == {"2"}
-    assert all(float(row["avg_jct_s"]) > 0 and (folder / "runs" / row["run"]).is_dir() for row in rows)
+    assert all(float(row["avg_jct_s"]) > 0 and (tmp_path / "runs" / row["run"]).is_dir() for row in rows)
     assert (folder / "figure.png").read_bytes()[:4] == b"\x89PNG"
     assert "<svg" in (folder / "figure.svg").read_text()
-    assert finding["verdict"] in (folder / "report.html").read_text()
+    assert fig10.PAGE.rule in unescape((tmp_path / "book.html").read_text())
 
 
 def test_what_has_finished_is_not_run_again_and_gives_the_same_bytes(command, tiny, tmp_path, monkeypatch):
     assert command("reproduce", "fig10", "--out", str(tmp_path), "--processes", "1").code == 0
-    before = {name: (tmp_path / "fig10" / name).read_bytes() for name in FILES}
+    files = ["book.html", *(f"fig10/{name}" for name in ALWAYS)]
+    before = {name: (tmp_path / name).read_bytes() for name in files}
 
     def never(*_):
         raise AssertionError("run again")
@@ -55,7 +61,7 @@ def test_what_has_finished_is_not_run_again_and_gives_the_same_bytes(command, ti
     monkeypatch.setattr("blox.experiment.prepared.Prepared.run", never)
     answer = command("reproduce", "fig10", "--out", str(tmp_path), "--processes", "1")
     assert answer.code == 0, answer.err
-    assert {name: (tmp_path / "fig10" / name).read_bytes() for name in FILES} == before
+    assert {name: (tmp_path / name).read_bytes() for name in files} == before
 
 
 def test_without_matplotlib_there_is_still_a_page(command, tiny, tmp_path, monkeypatch):
@@ -63,7 +69,7 @@ def test_without_matplotlib_there_is_still_a_page(command, tiny, tmp_path, monke
     answer = command("reproduce", "fig10", "--out", str(tmp_path), "--processes", "1")
     assert answer.code == 0, answer.err
     assert "matplotlib" in answer.out and "verdict" in answer.out
-    assert (tmp_path / "fig10" / "report.html").exists()
+    assert (tmp_path / "book.html").exists()
     assert not (tmp_path / "fig10" / "figure.png").exists()
 
 
@@ -83,8 +89,9 @@ def test_jobs_that_never_finish_are_told(command, tiny, tmp_path, monkeypatch):
     ("words", "says"),
     [
         (["figure10"], "did you mean 'fig10'?"),
-        (["fig10", "fig99"], "no figure is called 'fig99'"),
+        (["fig10", "fig99"], "no page is called 'fig99'"),
         (["fig10", "--scale", "ful"], "did you mean 'full'?"),
+        (["fig10", "--quick", "--scale", "full"], "give one of them"),
         (["fig10", "--seed", "-1"], "seed is -1"),
         (["fig4", "--trace", "none.csv"], "none.csv"),
         (["fig4", "--trace", "tiresias:none.csv"], "none.csv"),

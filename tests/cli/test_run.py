@@ -174,27 +174,3 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(command, tmp_path
     assert answer.code == 2
     assert f"{place}: cannot be" in answer.err and ".blox-" not in answer.err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize(
-    ("words", "note"),
-    [
-        (["--speedup", 1000], "at least 0.91 s of real time at speedup 1000\n"),
-        (
-            ["--speedup", 1],
-            "at least 15.2 min of real time at speedup 1; --speedup 2 brings that below 10 min\n",
-        ),
-        (
-            ["--speedup", 1, "--jobs", 1],
-            "at least 11.7 min of real time at speedup 1; --speedup 2 brings that below 10 min\n",
-        ),
-        (["--speedup", 1, "--max-rounds", 1], "at least 5 min of real time at speedup 1\n"),
-    ],
-)
-def test_how_long_real_processes_take_is_told_before(command, three_jobs, monkeypatch, words, note):
-    def stop(*_, **options):
-        raise blox.BloxError("stopped here", where="test", fix="none")
-
-    monkeypatch.setattr("blox.experiment.prepared.Prepared.run", stop)
-    answer = command("run", "--workload", three_jobs, "--cluster", "2x4", "--backend", "process", *words)
-    assert answer.err.startswith(f"note: this takes {note}")

@@ -1,21 +1,27 @@
 """A workload on real processes: what happened becomes a result of the same form as a simulation's."""
 
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.cluster.central.records import LifeEntry
-from blox.cluster.central.views import JobView
+from blox.cluster.protocol.queries import JobView, LifeEntry
 from blox.cluster.recorded import Timeline, result_of
-from blox.cluster.replay import replay
+from blox.cluster.replay import _due_s, replay
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.results.result import Result
+from support.real_cluster import eventually, processes_under
 from support.traces import trace
 
 
 def view(job, end_s, *life):
     entries = tuple(LifeEntry(*entry) for entry in life)
-    return JobView(job, "", "", 2, "finished", (), 0.0, end_s, 1, 0, -1, -1, None, (), entries)
+    return JobView(job, "", "", 2, "finished", (), 0.0, end_s, 1, 0, -1, -1, (), life=entries)
 
 
 def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
@@ -35,17 +41,78 @@ def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
     assert sorted(result.stints["start_s"].tolist()) == [0, 0, 60, 60, 180, 180]
 
 
-def test_a_replay_gives_results_like_a_simulation(tmp_path):
+@pytest.mark.parametrize("job", ["sleep", "train"])
+def test_a_replay_gives_results_like_a_simulation(tmp_path, job):
     """Two jobs fill the cluster, a third waits for both. Processes start late, never early."""
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,300 b,0,2,600 c,0,4,300")
     experiment = Experiment(workload=jobs, cluster="1x4", round_s=100.0)
-    result = replay(experiment, speedup=200.0)
+    result = replay(experiment, speedup=200.0, job=job)
     simulated = experiment.run()
     late = result.jobs["finish_s"] - simulated.jobs["finish_s"]
-    assert (late >= -1).all() and (late < 6000).all(), late
+    assert (late >= -10).all() and (late < 6000).all(), late
     assert result.jobs["first_start_s"][2] >= 600
     result.save(tmp_path / "out")
-    assert Result.load(tmp_path / "out").jobs["job_id"].tolist() == ["a", "b", "c"]
+    loaded = Result.load(tmp_path / "out")
+    assert loaded.jobs["job_id"].tolist() == ["a", "b", "c"]
+    assert loaded.experiment["backend"] == f"replay:speedup=200,job={job}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["fifo", "las"])
+def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
+    """Every JCT is within 2 % plus half a round, two real seconds, for every stint: with queueing and with
+    preemption.
+
+    Jobs are submitted in the middle of a round and last some rounds and a half, so that every event is two
+    real seconds away from the boundary at which it would matter.
+    """
+    rng = np.random.default_rng(7)
+    rounds, gpus, lengths = np.sort(rng.integers(0, 5, 20)), rng.integers(1, 3, 20), rng.integers(0, 4, 20)
+    rows = [(i, 60 * r + 30, g, 60 * n + 30) for i, (r, g, n) in enumerate(zip(rounds, gpus, lengths))]
+    workload = trace(tmp_path / "jobs.csv", rows)
+    experiment = Experiment(workload=workload, cluster="3x2", scheduler=scheduler, round_s=60.0)
+    real, simulated = replay(experiment, speedup=15.0), experiment.run()
+    jct_s, stints = simulated.jobs["jct_s"], simulated.jobs["preemptions"] + 1
+    assert len(jct_s) == 20 and (real.jobs["state"] == "finished").all()
+    np.testing.assert_array_less(np.abs(real.jobs["jct_s"] - jct_s), 0.02 * jct_s + 30.0 * stints)
+    assert (simulated.jobs["queueing_s"] > 60.0).any()
+    if scheduler == "las":
+        assert simulated.summary["preemptions"] > 10 and real.summary["preemptions"] > 10
+
+
+def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():
+    """Rounds of 10 real seconds: those at 0 and at 600 are submitted early, those behind a round after it."""
+    assert _due_s(0.0, 600.0, 60.0) == pytest.approx(-0.15)
+    assert _due_s(600.0, 600.0, 60.0) == pytest.approx(9.85)
+    assert _due_s(601.0, 600.0, 60.0) == pytest.approx(10.15)
+    assert _due_s(900.0, 600.0, 60.0) == pytest.approx(14.85)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_a_replay(tmp_path, ending):
+    """Scheduler, worker managers, guards and jobs end with it, however it ends."""
+    jobs = trace(tmp_path / "jobs.csv", "a,0,1,36000 b,0,1,36000")
+    command = [sys.executable, "-m", "blox", "replay", jobs, "--cluster", "1x2", "--round", "30"]
+    started = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
+    )
+    try:
+        assert eventually(lambda: len(of_jobs(tmp_path)) == 4)  # two jobs, and a guard for each
+        started.send_signal(ending)
+        started.wait(30)
+    finally:
+        started.kill()
+        started.wait()
+    assert started.returncode != 0
+    assert eventually(lambda: not processes_under(tmp_path), 30), processes_under(tmp_path)
+
+
+def of_jobs(directory):
+    return [each for each in processes_under(directory) if any("sleep.py" in word for word in each.cmdline())]
 
 
 def test_nodes_of_different_sizes_are_refused():
@@ -58,3 +125,8 @@ def test_nodes_of_different_sizes_are_refused():
 def test_a_speedup_that_cannot_be_is_refused(speedup):
     with pytest.raises(BloxError, match="speedup"):
         replay(Experiment(workload="constant:jobs=2", cluster="1x2"), speedup)
+
+
+def test_an_unknown_job_is_refused():
+    with pytest.raises(BloxError, match="no job 'dance'"):
+        replay(Experiment(workload="constant:jobs=2", cluster="1x2"), job="dance")

@@ -64,6 +64,7 @@ def server():
 
     def deliver(data):
         received.append(decode(data))
+        return ""
 
     def answer(data):
         return msgspec.msgpack.encode(m.Accepted(decode(data).request))

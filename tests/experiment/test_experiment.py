@@ -13,8 +13,8 @@ from blox.registry import load_class
 
 
 def test_whole_numbers_stand_for_seconds():
-    whole = Experiment(workload="constant", jobs=5, round_s=300, speedup=60, seed=np.int64(1))
-    exact = Experiment(workload="constant", jobs=5, round_s=300.0, speedup=60.0, seed=1)
+    whole = Experiment(workload="constant", jobs=5, round_s=300, seed=np.int64(1))
+    exact = Experiment(workload="constant", jobs=5, round_s=300.0, seed=1)
     assert whole == exact
     assert json.dumps(whole.run().summary) == json.dumps(exact.run().summary)
 

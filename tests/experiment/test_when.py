@@ -66,7 +66,7 @@ def test_the_origin_goes_on_as_if_nothing_had_been_asked():
         ({}, {"belief": "guess"}, "no belief is called"),
         ({"belief": "noisy"}, {"belief": "oracle"}, "true durations"),
         ({"compat": "blox:policy=Las"}, {}, "a preset behaves like another system"),
-        ({"backend": "process"}, {}, "in real time"),
+        ({"backend": "replay"}, {}, "in real time"),
         ({}, {"columns": {"colour": "red"}}, "no column is called 'colour'"),
     ],
 )

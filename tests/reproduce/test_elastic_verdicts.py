@@ -2,7 +2,7 @@
 
 import pytest
 
-from blox.reproduce import Setting, fig3, fig6, fig7, fig8, fig9, figures
+from blox.reproduce import Setting, fig3, fig6, fig7, fig8, fig9, pages
 from blox.reproduce.elastic_loads import FIFO, LAS, OPTIMUS, POLLUX, TIRESIAS
 
 LOADS = (2.0, 6.0, 9.0)
@@ -90,7 +90,7 @@ def test_figure_9(pollux, fifo, las, word):
 @pytest.mark.parametrize("name", ["fig3", "fig6", "fig7", "fig8", "fig9"])
 @pytest.mark.parametrize("scale", ["quick", "full"])
 def test_cases_can_be_prepared(name, scale):
-    figure, setting = figures()[name], Setting(scale)
+    figure, setting = pages()[name], Setting(scale)
     asked = {case.experiment for case in figure.cases(setting)}
     assert asked and figure.setup(setting).endswith(".")
     for experiment in list(asked)[:4]:
@@ -99,12 +99,12 @@ def test_cases_can_be_prepared(name, scale):
 
 def test_figures_6_and_7_are_two_looks_at_the_same_runs():
     for one, other in ((fig6, fig7), (fig8, fig9)):
-        assert one.FIGURE.cases(Setting()) == other.FIGURE.cases(Setting())
+        assert one.PAGE.cases(Setting()) == other.PAGE.cases(Setting())
 
 
 def test_figure_3_takes_a_trace():
-    cases = fig3.FIGURE.cases(Setting(trace="pollux:workload-6.csv"))
+    cases = fig3.PAGE.cases(Setting(trace="pollux:workload-6.csv"))
     assert {case.experiment.compat for case in cases} == {
         f"pollux:policy=pollux,interval={interval}" for interval in (60, 240, 480)
     }
-    assert "workload-6" in fig3.FIGURE.setup(Setting(trace="pollux:workload-6.csv"))
+    assert "workload-6" in fig3.PAGE.setup(Setting(trace="pollux:workload-6.csv"))

@@ -3,7 +3,7 @@
 import pytest
 
 from blox.reproduce import fig5
-from blox.reproduce.figure import Setting
+from blox.reproduce.page import Setting
 
 SOONER = {
     "proportional, the original": 26.0,
@@ -33,7 +33,7 @@ def test_both_simulators_get_the_same_jobs_on_the_same_servers(tmp_path, jobs, w
     lines = ["job_id,arrival_s,gpus,duration_fair_s", *(f"{i},{i},1,600" for i in range(jobs))]
     (tmp_path / "jobs.csv").write_text("\n".join(lines) + "\n")
     trace = f"synergy:{tmp_path / 'jobs.csv'}"
-    cases = fig5.FIGURE.cases(Setting(trace=trace))
+    cases = fig5.PAGE.cases(Setting(trace=trace))
     assert len(cases) == 4
     assert {(c.experiment.workload, c.experiment.cluster, c.experiment.window) for c in cases} == {
         (trace, fig5.CLUSTER, window)

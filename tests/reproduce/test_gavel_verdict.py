@@ -1,8 +1,8 @@
 """Gavel's claims: the rule for the verdict, and the runs behind it."""
 
 from blox.reproduce import gavel
-from blox.reproduce.figure import Setting
 from blox.reproduce.gavel_runs import COMPARISONS
+from blox.reproduce.page import Setting
 
 
 def test_it_holds_where_both_factors_are_reached():
@@ -23,7 +23,7 @@ def test_not_otherwise():
 
 def test_every_comparison_has_its_runs_on_the_same_jobs():
     for scale in ("quick", "full"):
-        cases = gavel.FIGURE.cases(Setting(scale=scale))
+        cases = gavel.PAGE.cases(Setting(scale=scale))
         by_line = {}
         for case in cases:
             case.experiment.prepare()

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from blox.experiment.settings import Experiment
-from blox.reproduce import Case, Done, Setting, fig4, fig10, fig11, figures
+from blox.reproduce import Case, Done, Setting, distribution, fig4, fig10, fig11, pages
+from blox.reproduce.curves import Spread
+from blox.reproduce.page import Measurement
 from blox.results.result import Result
 
 
@@ -70,9 +72,9 @@ def test_figure_4(found, word):
 
 def test_distributions_are_compared_where_they_are_furthest_apart():
     """Shares done by 1, 2, 3, 4, 9: 1/4, 1/2, 3/4, 1, 1 and 1/4, 1/2, 1/2, 1/2, 1: half of them at 4."""
-    off, apart = fig4.compare(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 9.0, 9.0]))
+    off, apart = distribution.compare(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 9.0, 9.0]))
     assert (off, apart) == (pytest.approx(21 / 10 - 1), 0.5)
-    assert fig4.compare(np.array([5.0, 7.0]), np.array([7.0, 5.0])) == (0.0, 0.0)
+    assert distribution.compare(np.array([5.0, 7.0]), np.array([7.0, 5.0])) == (0.0, 0.0)
 
 
 def made_up(figure, jct_h, setting):
@@ -91,25 +93,25 @@ def test_figure_10_reads_its_own_runs(scale):
         return 10.0 * seed * (1 + worse)
 
     setting = Setting(scale, seed=3)
-    finding = fig10.FIGURE.finding(made_up(fig10.FIGURE, jct_h, setting))
+    finding = fig10.PAGE.finding(made_up(fig10.PAGE, jct_h, setting))
     assert finding.verdict.word == "holds"
-    assert {len(row) for row in finding.rows} == {len(finding.heads)}
-    first = dict(zip(finding.heads, finding.rows[0]))
+    assert {len(row) for row in finding.table.rows} == {len(finding.table.heads)}
+    first = dict(zip(finding.table.heads, finding.table.rows[0]))
     load, seeds = float(first["jobs/h"]), len(setting.seeds(2, 3))
-    mean = 10 * sum(range(3, 3 + seeds)) / seeds
-    assert float(first["all together, h"]) == pytest.approx(mean, abs=0.01)
-    assert float(first["Tiresias, h"]) == pytest.approx(mean * (1 + 0.1 * load), abs=0.01)
-    assert len(finding.rows) == (9 if scale == "full" else 4)
+    spread = [10 * seed for seed in range(3, 3 + seeds)]
+    assert first["all together, h"] == Spread.of(spread).text()
+    assert first["Tiresias, h"] == Spread.of([each * (1 + 0.1 * load) for each in spread]).text()
+    assert len(finding.table.rows) == (9 if scale == "full" else 4)
 
 
 def test_figure_11_reads_its_own_runs():
     def jct_h(line, x, seed):
         return 10 + (x - 5 if line == fig11.SKEW else 0)
 
-    finding = fig11.FIGURE.finding(made_up(fig11.FIGURE, jct_h, Setting()))
+    finding = fig11.PAGE.finding(made_up(fig11.PAGE, jct_h, Setting()))
     assert finding.verdict.word == "holds"
-    assert [row[0] for row in finding.rows] == ["5 of 8", "6 of 8", "7 of 8", "8 of 8"]
-    assert finding.rows[-1][-1] == "+30.0 %"
+    assert [row[0] for row in finding.table.rows] == ["5 of 8", "6 of 8", "7 of 8", "8 of 8"]
+    assert finding.table.rows[-1][-1] == "+30.0 %"
 
 
 def test_the_eight_models_of_figure_11_are_what_it_says_they_are():
@@ -134,22 +136,27 @@ def test_the_eight_models_of_figure_11_are_what_it_says_they_are():
                 assert (loss > Profile().tolerance) == sensitive, (name, gpus, loss)
 
 
-@pytest.mark.parametrize("name", figures())
-def test_every_figure_says_what_it_is_about(name):
-    figure = figures()[name]
+@pytest.mark.parametrize("name", pages())
+def test_every_page_says_what_it_is_about(name):
+    page = pages()[name]
     for setting in (Setting(), Setting("full")):
-        cases = figure.cases(setting)
-        assert cases and all(isinstance(case, Case) for case in cases)
+        cases = page.cases(setting)
+        assert (cases or isinstance(page, Measurement)) and all(isinstance(case, Case) for case in cases)
         assert len({case.experiment for case in cases}) == len(cases)
-        assert figure.setup(setting).endswith((".", ")"))
+        assert page.setup(setting).endswith((".", ")"))
+        for probe in page.probes:
+            cases += probe.cases(setting)
         for case in {case.experiment.cluster: case for case in cases}.values():
             assert isinstance(case.experiment, Experiment)
             case.experiment.prepare()
-    for text in (figure.title, figure.claim, figure.rule):
+    for text in (page.title, page.claim, page.rule):
         assert len(text) > 20
-    assert figure.claim.count(". ") == 0, "one sentence"
+    assert page.claim.count(". ") == 0, "one sentence"
+    assert all(text.endswith(".") for text in page.differences)
 
 
-def test_figures_come_in_the_order_of_the_paper():
-    numbers = [int(name.removeprefix("fig")) for name in figures() if name.startswith("fig")]
-    assert numbers == sorted(numbers) and {4, 10, 11} <= set(numbers)
+def test_pages_come_in_the_order_of_the_paper():
+    names = list(pages())
+    figures = [int(name.removeprefix("fig")) for name in names if name.startswith("fig")]
+    assert figures == sorted(figures) and {4, 10, 11} <= set(figures)
+    assert names.index("gavel") == len(names) - 1

@@ -58,7 +58,7 @@ def test_a_second_run_is_refused_before_it_starts(command, tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("words", "folder"),
-    [(["compare"], "x"), (["sweep", "--no-report"], "x"), (["reproduce", "fig11"], "x/fig11")],
+    [(["compare"], "x"), (["sweep", "--no-report"], "x"), (["reproduce", "fig11"], "x")],
 )
 def test_a_folder_of_runs_has_one_writer_too(command, tmp_path, words, folder):
     with claimed_folder(tmp_path / folder):

@@ -35,13 +35,18 @@ def real_cluster(directory, nodes=2, gpus=2, policies=None, timing=TIMING):
 
 
 def processes_of(place):
-    """Every process that has to do with a cluster, by its command line or environment."""
+    """Every process that has to do with a cluster."""
+    return processes_under(place.root)
+
+
+def processes_under(directory):
+    """Every process that names a directory, in its command line or as the place of its lease."""
     found = []
     for process in psutil.process_iter(["cmdline"]):
         try:
             words = " ".join(process.info["cmdline"] or ())
             lease = process.environ().get("BLOX_LEASE", "")
-            if str(place.root) in words or lease.startswith(str(place.root)):
+            if str(directory) in words or lease.startswith(str(directory)):
                 found.append(process)
         except psutil.Error:
             continue

@@ -108,7 +108,7 @@ def _round_at(result: Result, time_s: float) -> tuple[Round, str]:
     if result.decisions is not None:
         return Round(result.decisions.at(time_s), result.jobs["job_id"]), _TRACED
     found = Round(_run_again(result, time_s), result.jobs["job_id"])
-    if not found.agrees_with(result):
+    if not found.agrees_with(result.stints):
         raise BloxError(
             f"run again, the experiment decides otherwise than these results say by {time_s:g} s",
             where="--at",
@@ -130,6 +130,6 @@ def _run_again(result: Result, time_s: float) -> dict[str, Array]:
         raise BloxError(
             "a run of real processes cannot be repeated to the byte",
             where="--at",
-            fix="trace its decisions while it runs: blox run --trace-decisions",
+            fix="take a simulation of the same experiment: blox run",
         )
     return prepared.decision_at(time_s)

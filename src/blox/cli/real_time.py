@@ -20,7 +20,7 @@ def note_real_time(prepared: Prepared, speedup: float) -> None:
     if real_s > LONG_S:
         enough = needed_s / LONG_S
         unit = 10.0 ** max(math.floor(math.log10(enough)) - 1, 0)
-        faster = f"; --speedup {math.ceil(enough / unit) * unit:.0f} brings that below 10 min"
+        faster = f"; a speedup of {math.ceil(enough / unit) * unit:.0f} brings that below 10 min"
     say(
         f"note: this takes at least {duration(real_s)} of real time at speedup {speedup:g}{faster}",
         to_stderr=True,

@@ -20,20 +20,27 @@ def replay(
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     speedup: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 60.0,
+    job: Annotated[
+        str,
+        typer.Option(help="What each process does: sleep, or train (a small real model).", metavar="KIND"),
+    ] = "sleep",
     label: options.Label = None,
     out: options.Out = None,
+    report: options.ReportToo = False,
 ) -> None:
     """Play a workload on a cluster of real processes on this machine, in scaled time.
 
-    Every job becomes one process per GPU that holds its slot for as long as its entry says. Prints the
+    Every job becomes one process per GPU, which holds its slot for as long as its entry says. Prints the
     figures of a run; with --out DIR they are kept like those of a simulation, for `blox report`, `explain`
     and `compare`.
     """
     need_grpc()
     from contextlib import nullcontext
 
+    from blox.cli.progress import one_run
+    from blox.cli.real_time import note_real_time
     from blox.cli.show import show_runs, written
-    from blox.cluster.replay import replay as play
+    from blox.cluster.replay import Play, play_prepared
     from blox.experiment.settings import Experiment
     from blox.results.place import claimed
 
@@ -48,10 +55,18 @@ def replay(
         seed=seed or 0,
         label=label or "",
     )
+    play = Play(speedup, job)  # type: ignore[arg-type]
+    prepared = play.prepare(experiment)
     with nullcontext() if out is None else claimed(out) as claim:
-        result = play(experiment, speedup)
+        note_real_time(prepared, speedup)
+        with one_run(scheduler or "fifo") as progress:
+            result = play_prepared(play, prepared, progress)
         if claim is not None:
             result.save(claim.directory, claim)
+            if report:
+                from blox.report.page import write_report
+
+                write_report(claim.place / "report.html", [result])
     show_runs([result])
     if out is not None:
-        written(out, False)
+        written(out, report)

@@ -19,6 +19,7 @@ from blox.cli.grids import (
 from blox.cli.show import show_runs, written
 from blox.errors import BloxError
 from blox.experiment.cases import cases_of
+from blox.experiment.parts import backend_of, real_speedup
 from blox.experiment.settings import Experiment
 from blox.results.replications import INTERVALS
 
@@ -33,9 +34,9 @@ def replicate(
     tables: Tables,
 ) -> None:
     """Runs every seed, writes a folder for each into `out` and what sums them up, and prints the means."""
-    if experiment.backend == "process":
+    if real_speedup(backend_of(experiment)) is not None:
         raise BloxError(
-            "several seeds with the process backend: their processes would slow each other down",
+            "several seeds in real time: the runs would slow each other down",
             where="--seeds",
             fix="run them one after the other, or leave --backend out",
         )
@@ -51,7 +52,7 @@ def replicate(
         if out is not None and report and runs:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by)
+            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures)
     if runs:
         show_runs(runs)
         tables.show(runs)

@@ -1,4 +1,4 @@
-"""`blox reproduce`: figures of the paper, asked again; the claim, our numbers, the verdict."""
+"""`blox reproduce`: the paper's figures and tables, asked again; pages on the terminal, and the book."""
 
 from __future__ import annotations
 
@@ -12,123 +12,151 @@ from blox.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from blox.reproduce import Figure, Finding, Setting
+    from blox.reproduce import Answer, Page, Setting
 
 
 def reproduce(
-    figures: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FIGURE", help="fig4, fig10, ...; all; nothing lists them.", show_default=False
+            metavar="PAGE",
+            help="fig4, table4, ...; all: everything of the paper; nothing lists them.",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(help="A folder per figure goes here; give it again to resume.", metavar="DIR")
+        Path,
+        typer.Option(help="The book and a folder per page go here; give it again to resume.", metavar="DIR"),
     ] = Path("results/reproduce"),
     scale: Annotated[
-        str, typer.Option(help="quick (well under a minute a figure) or full (the paper's window).")
+        str, typer.Option(help="quick (seconds a page) or full (the paper's loads and window).")
     ] = "quick",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short for --scale quick.", show_default=False)
+    ] = False,
     seed: Annotated[int, typer.Option(help="The first of the seeds.", metavar="N")] = 1,
     trace: Annotated[
-        str, typer.Option(help="For figures that replay a trace: tiresias:60_job.csv.", metavar="SPEC")
+        str, typer.Option(help="For pages that replay a trace: tiresias:60_job.csv.", metavar="SPEC")
     ] = "",
     processes: options.Processes = None,
 ) -> None:
-    """Reproduce figures of the paper: what it claims, our numbers, and whether the claim holds.
+    """Reproduce figures and tables of the paper: what it claims, our numbers, and whether the claim holds.
 
-    The verdict is computed from the numbers by a rule that is told with it. Numbers, picture and page go to
-    the folder of the figure; runs that have finished are not run again.
+    The verdict is computed from the numbers by a rule that is told with it. Every page goes to a folder of
+    its own, all pages that were asked to book.html; runs that have finished are not run again.
     """
     from blox.cli.safe_console import SafeConsole
-    from blox.reproduce import Setting, figure_called
-    from blox.reproduce import figures as known
+    from blox.errors import BloxError
+    from blox.reproduce import Setting, page_called, pages
+    from blox.reproduce.runner import check
 
     console = SafeConsole(highlight=False)
-    if not figures:
-        _list(console, known())
+    if not names:
+        _list(console, pages())
         return
-    wanted = list(known()) if "all" in figures else list(dict.fromkeys(figures))
+    if quick and scale == "full":
+        raise BloxError("--quick and --scale full", where="scale", fix="give one of them")
     setting = Setting(scale, seed, trace)  # type: ignore[arg-type]
+    wanted = list(dict.fromkeys(_spelt_out(names)))
     for name in wanted:
-        figure_called(name)
-    verdicts = {name: _one(console, name, out / name, setting, processes) for name in wanted}
-    if len(verdicts) > 1:
-        console.print()
-        for name, word in verdicts.items():
-            console.print(f"{name:<6} {word}", markup=False)
+        page_called(name)
+    check(wanted, setting)
+    _ask_all(console, wanted, out, setting, processes)
 
 
-def _list(console: Console, known: dict[str, Figure]) -> None:
+def _spelt_out(names: list[str]) -> list[str]:
+    """`all` is every page about the paper; others are asked by name."""
+    from blox.reproduce.catalogue import PAPER, pages
+
+    of_paper = {item.name for item in PAPER}
+    every = [name for name in pages() if name in of_paper]
+    return [each for name in names for each in (every if name == "all" else [name])]
+
+
+def _list(console: Console, known: dict[str, Page]) -> None:
     from rich.table import Table
+
+    from blox.reproduce.catalogue import PAPER
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
-    for name, figure in known.items():
-        table.add_row(name, figure.title)
+    for name, page in known.items():
+        table.add_row(name, page.title)
+    for item in PAPER:
+        if item.name not in known:
+            table.add_row(item.name, f"({item.about}: {item.needs})", style="dim")
     console.print(table)
-    console.print("\n`blox reproduce fig10` runs one, `blox reproduce all` every one.", markup=False)
+    console.print(
+        "\n`blox reproduce fig10` asks one, `blox reproduce all` every one about the paper.", markup=False
+    )
 
 
-def _one(console: Console, name: str, out: Path, setting: Setting, processes: int | None) -> str:
-    """Runs one figure with progress, and shows what came out; answers with the word of the verdict."""
-    from blox.cli.grids import folder_of_runs, run_watched, tell_failed
+def _ask_all(console: Console, wanted: list[str], out: Path, setting: Setting, processes: int | None) -> None:
+    """Asks page by page and shows each as it comes; the book is written even when that is interrupted."""
+    from blox.cli.grids import check_place, folder_of_runs
+    from blox.reproduce.book import BOOK, write_book
+    from blox.reproduce.catalogue import PAPER, pages
+    from blox.reproduce.runner import FILES, RUNS
+
+    known = dict.fromkeys([*(item.name for item in PAPER), *pages()])
+    verdicts: dict[str, str] = {}
+    unavailable: dict[str, str] = {}
+    with folder_of_runs(out, RUNS, BOOK, *known):
+        for name in wanted:
+            check_place(out / name, *FILES)
+        try:
+            for at, name in enumerate(wanted, 1):
+                place = f"page {at} of {len(wanted)}" if len(wanted) > 1 else ""
+                verdicts[name] = _one(console, name, place, out, setting, processes, unavailable)
+        finally:
+            if verdicts:
+                write_book(out, unavailable)
+    if len(verdicts) > 1:
+        console.print()
+        for name, word in verdicts.items():
+            console.print(f"{name:<7} {word}", markup=False)
+    console.print(f"book     {out / BOOK}", soft_wrap=True, markup=False)
+
+
+def _one(
+    console: Console,
+    name: str,
+    place: str,
+    out: Path,
+    setting: Setting,
+    processes: int | None,
+    unavailable: dict[str, str],
+) -> str:
+    """Asks one page with progress, and shows what came out; answers with the word of the verdict."""
     from blox.cli.interrupt import Interrupted
-    from blox.reproduce import figure_called
-    from blox.reproduce.runner import FILES, RunsFailed
+    from blox.cli.page_shown import labelled, show
+    from blox.reproduce import Unavailable, page_called
+
+    page = page_called(name)
+    labelled(console, name, f"  ({place})" if place else "", page.title, "bold")
+    for word, text in (("claim", page.claim), ("setup", page.setup(setting))):
+        labelled(console, word, text)
+    try:
+        answer = _asked(name, out, setting, processes)
+    except KeyboardInterrupt:
+        words = "interrupted: runs that have finished are kept; the same command goes on"
+        raise Interrupted(words) from None
+    except Unavailable as needs:
+        labelled(console, "verdict", str(needs), "not asked: ", "bold")
+        unavailable[name] = str(needs)
+        return f"not asked: {needs}"
+    show(console, answer, out / name)
+    return answer.finding.verdict.word
+
+
+def _asked(name: str, out: Path, setting: Setting, processes: int | None) -> Answer:
+    from blox.cli.grids import run_watched, tell_failed
+    from blox.reproduce.runner import RunsFailed
     from blox.reproduce.runner import reproduce as ask
 
-    figure = figure_called(name)
-    with folder_of_runs(out, "runs", *FILES):
-        _labelled(console, name, "", figure.title, "bold")
-        for word, text in (("claim", figure.claim), ("setup", figure.setup(setting))):
-            _labelled(console, word, text)
-        try:
-            finding = ask(name, out, setting, lambda *runs: run_watched(runs[0], runs[1], processes, runs[2]))
-        except RunsFailed as failed:
-            tell_failed(failed.outcomes)
-            raise
-        except KeyboardInterrupt:
-            words = "interrupted: runs that have finished are kept; the same command goes on"
-            raise Interrupted(words) from None
-    _show(console, figure, finding, out)
-    return finding.verdict.word
-
-
-def _show(console: Console, figure: Figure, finding: Finding, out: Path) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
-    )
-    for position, head in enumerate(finding.heads):
-        table.add_column(head, justify="right" if position else "left", vertical="bottom")
-    for row in finding.rows:
-        table.add_row(*row)
-    console.print()
-    console.print(table)
-    console.print()
-    for note in finding.notes:
-        _labelled(console, "note", note)
-    _labelled(console, "rule", figure.rule)
-    colour = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}[finding.verdict.word]
-    _labelled(console, "verdict", f"{finding.verdict.reason}.", f"{finding.verdict.word}: ", f"bold {colour}")
-    picture = "figure.png, figure.svg, " if (out / "figure.png").exists() else ""
-    if not picture:
-        _labelled(console, "note", "figure.png and figure.svg need matplotlib: pip install 'blox[plot]'")
-    console.print(
-        f"results  {out}: {picture}report.html, numbers.csv, finding.json", soft_wrap=True, markup=False
-    )
-
-
-def _labelled(console: Console, word: str, text: str, first: str = "", style: str = "") -> None:
-    """A paragraph beside its word, what comes first in a style of its own."""
-    from rich.table import Table
-    from rich.text import Text
-
-    beside = Table.grid(padding=(0, 1))
-    beside.add_column(min_width=8)
-    beside.add_column()
-    beside.add_row(word, Text(first, style=style).append(text, style="not bold default"))
-    console.print(beside)
+    try:
+        return ask(name, out, setting, lambda *runs: run_watched(runs[0], runs[1], processes, runs[2]))
+    except RunsFailed as failed:
+        tell_failed(failed.outcomes)
+        raise

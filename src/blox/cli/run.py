@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from blox.experiment.prepared import Prepared
@@ -38,11 +39,11 @@ def run(
     apps: options.Apps = None,
     policy_timeout: options.PolicyTimeout = None,
     backend: options.Backend = None,
-    speedup: options.Speedup = None,
     prices: options.Prices = None,
     power: options.Power = None,
     metric: options.Metrics = None,
     by: options.By = None,
+    measures: options.Measures = None,
     table: options.Tables = None,
     label: options.Label = None,
     out: options.Out = None,
@@ -56,47 +57,42 @@ def run(
     Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
     With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
-    settings = {
-        "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
-        "placement": placement, "auto": options.joined(auto), "termination": termination,
-        "performance": performance, "overheads": overheads, "failures": failures, "reports": reports,
-        "belief": belief, "compat": compat, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "backend": backend,
-        "speedup": speedup, "prices": prices, "power": power,
-        "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
-    }  # fmt: skip
+    settings = options.settings_of(locals())
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.errors import BloxError
+    from blox.cli.replicate import replicate
 
-    if report and out is None:
-        raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
-    if trace_decisions and out is None:
-        raise BloxError("--trace-decisions has nowhere to go", where="blox run", fix="add --out DIR")
-    tables = figures.Tables.of(by, table)
     every_seed = seeds_from(experiment, seed, seeds)
+    _check_wanted(out, every_seed, report=report, trace_decisions=trace_decisions)
+    tables = figures.Tables.of(by, table, measures)
     settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     tables.check([prepared.experiment])
     if len(every_seed) > 1:
-        if trace_decisions:
-            raise BloxError(
-                f"--trace-decisions with {len(every_seed)} seeds: decisions are those of one run",
-                where="blox run",
-                fix=f"run one of them: --seed {every_seed[0]} --seeds 1",
-            )
-        from blox.cli.replicate import replicate
-
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
-    result = _run_and_show(prepared, speedup, out, report, tables, trace_decisions=trace_decisions)
+    result = _run_and_show(prepared, out, report, tables, trace_decisions=trace_decisions)
     if experiment is not None and not any(value is not None for value in settings.values()):
         note_other_jobs(experiment, result.experiment)
 
 
+def _check_wanted(out: Path | None, seeds: Sequence[int], *, report: bool, trace_decisions: bool) -> None:
+    """Refuses files without a directory, and the decisions of several runs."""
+    from blox.errors import BloxError
+
+    for option, given in (("--report", report), ("--trace-decisions", trace_decisions)):
+        if given and out is None:
+            raise BloxError(f"{option} has nowhere to go", where="blox run", fix="add --out DIR")
+    if trace_decisions and len(seeds) > 1:
+        raise BloxError(
+            f"--trace-decisions with {len(seeds)} seeds: decisions are those of one run",
+            where="blox run",
+            fix=f"run one of them: --seed {seeds[0]} --seeds 1",
+        )
+
+
 def _run_and_show(
     prepared: Prepared,
-    speedup: float | None,
     out: Path | None,
     report: bool,
     tables: figures.Tables,
@@ -110,13 +106,13 @@ def _run_and_show(
     from blox.results.place import claimed
 
     with nullcontext() if out is None else claimed(out) as claim:
-        result = _run(prepared, speedup, trace_decisions=trace_decisions)
+        result = _run(prepared, trace_decisions=trace_decisions)
         if claim is not None:  # before anything is printed: a reader of the output may close it
             result.save(claim.directory, claim)
             if report:
                 from blox.report.page import write_report
 
-                write_report(claim.place / "report.html", [result], by=tables.by)
+                write_report(claim.place / "report.html", [result], by=tables.by, measures=tables.measures)
     show_runs([result])
     tables.show([result])
     if out is not None:
@@ -124,28 +120,9 @@ def _run_and_show(
     return result
 
 
-def _run(prepared: Prepared, speedup: float | None, *, trace_decisions: bool) -> Result:
+def _run(prepared: Prepared, *, trace_decisions: bool) -> Result:
     """The result of the experiment, with progress on a terminal."""
     from blox.cli.progress import one_run
-    from blox.errors import BloxError
-    from blox.experiment.parts import real_speedup
 
-    real = real_speedup(prepared.backend_part)
-    if speedup is not None and real is None:
-        raise BloxError(
-            "only real processes take time that could be sped up; a simulation is as fast as it can be",
-            where="--speedup",
-            fix="leave it out, or add --backend process",
-        )
-    if speedup is not None and speedup != real:
-        raise BloxError(
-            f"--speedup {speedup:g} together with --backend {prepared.experiment.backend}",
-            where="--speedup",
-            fix="give it once: as an option of the backend",
-        )
-    if real is not None:
-        from blox.cli.real_time import note_real_time
-
-        note_real_time(prepared, real)
     with one_run(prepared.experiment.scheduler) as progress:
         return prepared.run(progress, trace_decisions=trace_decisions)

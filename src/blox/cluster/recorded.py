@@ -16,7 +16,7 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
 from blox.clock import Events
-from blox.cluster.central.views import JobView
+from blox.cluster.protocol.queries import JobView
 from blox.experiment.prepared import Prepared
 from blox.loop import run
 from blox.manager import BloxManager
@@ -113,10 +113,8 @@ class RecordedPlacement:
 
 def result_of(prepared: Prepared, timeline: Timeline, timing: dict[str, float]) -> Result:
     """The result of a run on a cluster. The jobs are those of the experiment's workload, in order."""
-    prepared.backend().close()  # which draws the jobs
-    assert prepared.feed is not None
     cluster_state, job_state = prepared.states()
-    backend = RecordedBackend(prepared.feed, timeline)
+    backend = RecordedBackend(prepared.setup().feed, timeline)
     manager = BloxManager(backend, Events(), window=prepared.window, recorder=Recorder())
     run(
         manager,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from blox.backends.replay import JobKind, Replay
 from blox.cluster.api import Client
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
@@ -23,41 +24,83 @@ from blox.experiment.settings import Experiment
 from blox.results.result import Result
 from blox.workloads.spec import workload_rng
 
-_JOB = Path(__file__).parent / "shell" / "replay_job.py"
+_JOBS = Path(__file__).parent / "jobs"
+_PREEMPTION = {"sleep": "signal", "train": "iteration"}
+# -S and -E: `sleep` needs the standard library alone, and starts at once.
+_START = {"sleep": ["-S", "-E"], "train": []}
 _LOOK_S = 0.2
+_LEAD_S = 0.15  # within which a submission is acknowledged
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
 
 
-def replay(experiment: Experiment, speedup: float, progress: Progress | None = None) -> Result:
+@dataclasses.dataclass(frozen=True)
+class Play:
+    """How a workload is played: `speedup` times as fast, by which jobs, with what patience (real seconds)."""
+
+    speedup: float = 60.0
+    job: JobKind = "sleep"
+    grace_s: float = 20.0
+
+    def prepare(self, experiment: Experiment) -> Prepared:
+        """Raises BloxError for an experiment that real processes cannot play."""
+        backend = Replay(self.speedup, self.job)
+        prepared = Prepared(dataclasses.replace(experiment, backend=backend.spec))
+        if len({node.gpus for node in prepared.cluster.nodes}) > 1:
+            raise BloxError(
+                "the nodes differ in their number of GPUs",
+                where="cluster",
+                fix="replay on nodes of one size: 8x4",
+            )
+        return prepared
+
+    def timing(self, round_s: float) -> Timing:
+        return Timing(
+            round_s=round_s / self.speedup,
+            heartbeat_s=0.5,
+            lease_s=self.grace_s + 40.0,
+            grace_s=self.grace_s,
+        )
+
+    def command(self, duration_s: float) -> list[str]:
+        return [sys.executable, *_START[self.job], str(_JOBS / f"{self.job}.py"), repr(duration_s)]
+
+
+def replay(
+    experiment: Experiment,
+    speedup: float = 60.0,
+    progress: Progress | None = None,
+    *,
+    job: JobKind = "sleep",
+    grace_s: float = 20.0,
+) -> Result:
     """Starts a cluster of the experiment's size, submits each job when its time comes, and waits for the
     last.
 
-    A job holds its slots for as long as its entry says, `speedup` times as fast; it can be preempted and
-    moved. The cluster is taken down again whatever happens.
+    A job is one process per GPU, which holds its slot for as long as its entry says, `speedup` times as fast;
+    it can be preempted and moved. The cluster is taken down again whatever happens.
     """
-    if not 0 < speedup < math.inf:
-        raise BloxError(f"speedup is {speedup!r}", where="--speedup", fix="give a number above 0")
-    prepared = Prepared(dataclasses.replace(experiment, backend=f"process:speedup={speedup:g}"))
-    nodes, gpus = len(prepared.cluster.nodes), {node.gpus for node in prepared.cluster.nodes}
-    if len(gpus) > 1:
-        raise BloxError(
-            "the nodes differ in their number of GPUs",
-            where="cluster",
-            fix="replay on nodes of one size: 8x4",
-        )
+    play = Play(speedup, job, grace_s)
+    return play_prepared(play, play.prepare(experiment), progress)
+
+
+def play_prepared(play: Play, prepared: Prepared, progress: Progress | None = None) -> Result:
+    """Plays an experiment that `play.prepare` has checked."""
+    experiment, nodes = prepared.experiment, prepared.cluster.nodes
     policies = Policies(*(str(getattr(experiment, n)) for n in ("admission", "scheduler", "placement")))
-    timing = Timing(round_s=experiment.round_s / speedup, heartbeat_s=0.5, lease_s=60.0, grace_s=20.0)
+    timing = play.timing(experiment.round_s)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="blox-replay-") as directory:
         place = Place.of(directory)
-        client = local.start(place, nodes, gpus.pop(), timing=timing, policies=policies, attached=True)
+        client = local.start(
+            place, len(nodes), nodes[0].gpus, timing=timing, policies=policies, attached=True
+        )
         try:
             begin_s = _next_round(client, timing.round_s)
-            numbers = _submit_all(client, list(_jobs(prepared)), begin_s, speedup)
+            numbers = _submit_all(client, play, list(_jobs(prepared)), begin_s, experiment.round_s)
             views = _wait_for(client, numbers, progress)
         finally:
             local.stop(place)
-    timeline = Timeline.of(views, begin_s, speedup)
+    timeline = Timeline.of(views, begin_s, play.speedup)
     return result_of(prepared, timeline, {"wall_s": time.perf_counter() - began})
 
 
@@ -80,19 +123,34 @@ def _next_round(client: Client, round_s: float) -> float:
     return math.ceil(client.policies().now_s / round_s + 1.0) * round_s
 
 
-def _submit_all(client: Client, jobs: list[dict[str, Any]], begin_s: float, speedup: float) -> list[int]:
+def _submit_all(
+    client: Client, play: Play, jobs: list[dict[str, Any]], begin_s: float, round_s: float
+) -> list[int]:
     offset = time.monotonic() - client.policies().now_s
     numbers = []
     for job in jobs:
-        due = begin_s + job["submit_s"] / speedup + offset
-        time.sleep(max(0.0, due - time.monotonic()))
-        real_s = job["duration_s"] / speedup
-        command = [sys.executable, "-S", "-E", str(_JOB), repr(real_s)]
+        due_s = begin_s + offset + _due_s(job["submit_s"], round_s, play.speedup)
+        time.sleep(max(0.0, due_s - time.monotonic()))
+        real_s = job["duration_s"] / play.speedup
         fields = {name: job[name] for name in ("user", "tenant", "priority")}
         numbers.append(
-            client.submit(command, int(job["gpus"]), expected_s=real_s, preemption="signal", **fields)
+            client.submit(
+                play.command(real_s),
+                int(job["gpus"]),
+                expected_s=real_s,
+                preemption=_PREEMPTION[play.job],
+                **fields,
+            )
         )
     return numbers
+
+
+def _due_s(submit_s: float, round_s: float, speedup: float) -> float:
+    """When to submit a job, in real seconds from the beginning: a little early, so that it is there in the
+    first round at or after its time, but not before the round ahead of that has been."""
+    previous_s = (math.ceil(submit_s / round_s) - 1) * round_s
+    lead_s = min(_LEAD_S, round_s / speedup / 2)
+    return max(submit_s / speedup - lead_s, previous_s / speedup + lead_s)
 
 
 def _wait_for(client: Client, numbers: list[int], progress: Progress | None) -> list[Any]:
@@ -106,5 +164,9 @@ def _wait_for(client: Client, numbers: list[int], progress: Progress | None) -> 
     views = [client.job(number) for number in numbers]
     for view in views:
         if view.state != "finished":
-            raise BloxError(f"job {view.job} did not finish: {view.state}", where="replay", fix="see its log")
+            raise BloxError(
+                f"job {view.job} did not finish: {view.state}",
+                where="replay",
+                fix="is the machine out of processes or memory? try a smaller speedup, or fewer jobs",
+            )
     return views

@@ -166,19 +166,9 @@ def cluster_of(experiment: Experiment, parts: Composition) -> str:
 
 
 def backend_of(experiment: Experiment) -> BackendPart:
-    """The backend that the experiment names; the setting `speedup` is short for the option of that name."""
+    """The backend that the experiment names."""
     backend: BackendPart = _part("backend", experiment.backend, "open")
-    known = registry.parameters(type(backend)).get("speedup")
-    if known is None or not _differs(experiment, "speedup"):
-        return backend
-    given = real_speedup(backend)
-    if given not in (known.default, experiment.speedup):
-        raise BloxError(
-            f"speedup={experiment.speedup:g} together with backend={experiment.backend!r}",
-            where="speedup",
-            fix="give it once: as an option of the backend",
-        )
-    return dataclasses.replace(backend, speedup=experiment.speedup)  # type: ignore[type-var]
+    return backend
 
 
 def real_speedup(backend: BackendPart) -> float | None:
@@ -264,8 +254,6 @@ def check_numbers(experiment: Experiment, backend: BackendPart) -> None:
                     where=name,
                     fix="leave it out: in real time, jobs take the time that they take",
                 )
-    if not 0 < experiment.speedup < math.inf:
-        raise BloxError(f"speedup is {experiment.speedup!r}", where="speedup", fix="give a number above 0")
     for name in ("jobs", "max_rounds"):
         value = getattr(experiment, name)
         if value is not None and not 1 <= value <= LARGEST_COUNT:

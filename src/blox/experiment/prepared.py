@@ -18,7 +18,7 @@ import numpy as np
 from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
-from blox.beliefs import belief_from_spec
+from blox.beliefs import belief_from_spec, draws_nothing
 from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
@@ -108,6 +108,11 @@ class Prepared:
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
+        setup = self.setup(job_batches)
+        return reporting(open_backend(self.backend_part, setup), self.composition.reports, setup.feed)
+
+    def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
+        """What a backend is opened with. Draws the jobs anew."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
             self.digest = hashlib.sha256()
@@ -119,7 +124,7 @@ class Prepared:
         )
         largest = sys.maxsize if parts.options.oversized_wait else self.cluster.total_gpus
         self.feed = feed = JobFeed(job_batches, largest, belief, self.most_jobs, self.resizes)
-        setup = BackendSetup(
+        return BackendSetup(
             feed,
             parts.performance,
             parts.overheads,
@@ -128,7 +133,6 @@ class Prepared:
             self._node_events(),
             job_failures(self.failures, experiment.seed),
         )
-        return reporting(open_backend(self.backend_part, setup), parts.reports, feed)
 
     def _node_events(self) -> Timeline | None:
         """When nodes fail. Raises BloxError for nodes and times that cannot be."""
@@ -269,6 +273,8 @@ class Prepared:
                     "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
                 )
             self._check_columns(table)
+            if draws_nothing(self.experiment.belief):
+                belief_from_spec(self.experiment.belief, 0)(table.take(slice(0, self.most_jobs)))
             if not self.composition.options.oversized_wait:
                 check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
             if check_jobs := declared(self.composition.performance, "check_jobs"):

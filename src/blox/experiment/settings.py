@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from blox.results.replications import Replications
 
 
-_WHERE_GIVEN = ("speedup", "auto", "reports")
+_WHERE_GIVEN = ("auto", "reports")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,6 @@ class Experiment:
     apps: str = "auto"
     compat: str = ""
     backend: str | Any = "simulation"
-    speedup: float = 60.0
     prices: str = ""
     power: str = ""
     metrics: str = ""

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 
-from blox.report import colours, figures, units
+from blox.report.charts.spans import Spans
 from blox.report.run import Array, Run
 
 
@@ -62,28 +61,10 @@ class Reigns:
         return sum(end - start for start, end in self.bars(combination)) / span if span > 0 else 0.0
 
 
-def timeline(reigns: Reigns) -> Any:
+def timeline(reigns: Reigns) -> Spans:
     """A row per combination, a bar while it ruled; the first on top."""
-    unit = units.column_unit([reigns.end_s])
-    figure = figures.empty(height=120 + 26 * len(reigns.name))
-    for at, name in enumerate(reigns.name):
-        bars = reigns.bars(at)
-        if not bars:
-            bars = [(0.0, 0.0)]  # keeps its row
-        figure.add_bar(
-            y=[escape(name)] * len(bars),
-            base=[start / unit.seconds for start, _ in bars],
-            x=[(end - start) / unit.seconds for start, end in bars],
-            orientation="h",
-            marker={"color": colours.of_run(at), "line": {"width": 0}},
-            hovertext=[f"{units.duration(start)} to {units.duration(end)}" for start, end in bars],
-            hoverinfo="text+y",
-            showlegend=False,
-        )
-    figure.update_layout(barmode="overlay", bargap=0.25)
-    figure.update_xaxes(title_text=f"time ({unit.name})", range=[0, reigns.end_s / unit.seconds])
-    figure.update_yaxes(autorange="reversed", automargin=True, type="category")
-    return figure
+    spans = tuple(tuple(reigns.bars(at)) for at in range(len(reigns.name)))
+    return Spans(tuple(reigns.name), spans, reigns.end_s)
 
 
 def table(reigns: Reigns) -> str:

@@ -381,3 +381,17 @@ def empty(height: int) -> Any:
     figure.update_xaxes(**_AXIS)
     figure.update_yaxes(**_AXIS)
     return figure
+
+
+def reach(below: list[float], above: list[float]) -> dict[str, Any]:
+    """How far a spread goes below and above each point, as plotly's error bars; none where it is empty."""
+    if not below:
+        return {"visible": False}
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": above,
+        "arrayminus": below,
+        "thickness": 1,
+        "width": 4,
+    }

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from blox.disk.whole_file import naming, write_whole
+from blox.disk.whole_file import naming
 from blox.errors import BloxError, suggestion
-from blox.report import choices, colours, measures, series, units, words
-from blox.report.labels import labels, legend_shape
+from blox.report import choices, colours, measures, paper, series, units, words
+from blox.report.labels import labels
 from blox.report.page import MOST_PANELS
 from blox.report.run import Run
 
 FORMATS = ("png", "svg", "pdf")
-
-_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
-_STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e3e6ea",
-    "grid.linewidth": 0.7,
-    "axes.edgecolor": "#8a939c",
-    "xtick.color": "#3c444c",
-    "ytick.color": "#3c444c",
-    "legend.frameon": False,
-    "svg.hashsalt": "blox",  # the same picture gives the same bytes
-    "pdf.fonttype": 42,
-}
-_WIDE, _SQUARE = (7.0, 2.8), (5.2, 3.4)  # inches: a page's width, and a column's; a legend adds to the height
-_CHARACTERS_PER_INCH = 12  # of a legend in 10 point
-_LEGEND_LINE = 0.21  # inches
 
 
 def save_pictures(
@@ -66,25 +43,15 @@ def save_pictures(
         **({"choices": policies_over_time} if choices.chosen(results) else {}),
     }
     written = []
-    with _paper():
+    with paper.on_paper():
         out_dir = Path(out_dir)
         with naming(out_dir):
             out_dir.mkdir(parents=True, exist_ok=True)
         for name, draw in pictures.items():
             figure = draw(results)
             for kind in formats:
-                written.append(save(figure, out_dir / f"{name}.{kind}"))
+                written.append(paper.save(figure, out_dir / f"{name}.{kind}"))
     return written
-
-
-def save(figure: Any, path: Path) -> Path:
-    """Writes a figure in the form that its name ends in; the same figure gives the same bytes."""
-    kind = path.suffix.removeprefix(".")
-    metadata = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
-    content = io.BytesIO()
-    figure.savefig(content, format=kind, dpi=200, bbox_inches="tight", metadata=metadata)
-    write_whole(path, content.getvalue())
-    return path
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:
@@ -104,32 +71,26 @@ def app_rho_cdf(runs: Sequence[Run]) -> Any:
 
 def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
     """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
-    figure, (axes,) = _figure(_SQUARE, labels(runs))
+    figure, (axes,) = paper.new_figure(paper.SQUARE, labels(runs))
     for position, (run, name) in enumerate(zip(runs, labels(runs))):
         found = series.cdf(series.app_rho(run) if apps else series.tracked(run, "rho"))
         if len(found.value):
             value, share = np.insert(found.value, 0, found.value[0]), 100 * np.insert(found.share, 0, 0.0)
-            axes.step(value, share, where="post", label=name, **_line(position))
+            axes.step(value, share, where="post", label=name, **paper.line_style(position))
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
     axes.set_xlabel(series.RHO_AXIS)
     axes.set_ylabel("apps (%)" if apps else "jobs (%)")
-    _legend(axes, labels(runs))
+    paper.legend(axes, labels(runs))
     return figure
 
 
 def policies_over_time(runs: Sequence[Run]) -> Any:
     """Which combination of policies ruled when, in the first run that chooses among some."""
     _, reigns = choices.chosen(runs)[0]
-    unit = units.column_unit([reigns.end_s])
-    figure, (axes,) = _figure((7.0, 1.1 + 0.3 * len(reigns.name)), [])
-    for at in range(len(reigns.name)):
-        bars = [(start / unit.seconds, (end - start) / unit.seconds) for start, end in reigns.bars(at)]
-        axes.broken_barh(bars, (at - 0.35, 0.7), color=colours.of_run(at), linewidth=0)
-    axes.set_yticks(range(len(reigns.name)), reigns.name)
-    axes.set_ylim(len(reigns.name) - 0.5, -0.5)
-    axes.set_xlim(0, reigns.end_s / unit.seconds)
-    axes.set_xlabel(f"time ({unit.name})")
+    drawn = choices.timeline(reigns)
+    figure, (axes,) = paper.new_figure(drawn.size)
+    drawn.draw(axes)
     return figure
 
 
@@ -146,7 +107,7 @@ def queue(runs: Sequence[Run]) -> Any:
 def waiting(runs: Sequence[Run]) -> Any:
     """Time that jobs waited in all, a bar per run, stacked by cause."""
     causes = series.causes(runs)
-    figure, (axes,) = _figure((7.0, 1.1 + 0.38 * len(runs)), causes)
+    figure, (axes,) = paper.new_figure((7.0, 1.1 + 0.38 * len(runs)), causes)
     totals = [series.waiting(run) for run in runs]
     unit = units.column_unit([max((sum(total.values()) for total in totals), default=0.0)])
     left = np.zeros(len(runs))
@@ -160,7 +121,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"waiting, all jobs together ({unit.name})")
-    _legend(axes, causes)
+    paper.legend(axes, causes)
     return figure
 
 
@@ -172,7 +133,9 @@ def gantt(runs: Sequence[Run]) -> Any:
     window = series.gantt_window(runs)
     unit = units.axis_unit(window.end_s - window.start_s)
     panels = max(len(runs), 1)
-    figure, grid = _figure((7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels=panels)
+    figure, grid = paper.new_figure(
+        (7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels=panels
+    )
     for axes, run, name in zip(grid, runs, labels(runs)):
         found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
         left = np.maximum(found.start_s, window.start_s) / unit.seconds
@@ -205,7 +168,7 @@ def gantt(runs: Sequence[Run]) -> Any:
 
 
 def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
-    figure, (axes,) = _figure(_SQUARE, labels(runs))
+    figure, (axes,) = paper.new_figure(paper.SQUARE, labels(runs))
     low, high = np.inf, 1.0
     for position, (run, name) in enumerate(zip(runs, labels(runs))):
         found = series.cdf(series.tracked(run, column))
@@ -218,7 +181,7 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
             100 * np.insert(found.share, 0, 0.0),
             where="post",
             label=name,
-            **_line(position),
+            **paper.line_style(position),
         )
     low = min(low, high)
     axes.set_xscale("log")
@@ -229,22 +192,22 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
     axes.set_ylim(0, 102)
     axes.set_xlabel(title)
     axes.set_ylabel("jobs (%)")
-    _legend(axes, labels(runs))
+    paper.legend(axes, labels(runs))
     return figure
 
 
 def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, top: float | None = None
 ) -> Any:
-    figure, (axes,) = _figure(_WIDE, labels(runs))
+    figure, (axes,) = paper.new_figure(paper.WIDE, labels(runs))
     levels = [of(run) for run in runs]
     unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
     for position, (found, name) in enumerate(zip(levels, labels(runs))):
         time = found.time / unit.seconds
         if found.low is None or found.high is None:
-            axes.step(time, found.value, where="post", label=name, **_line(position))
+            axes.step(time, found.value, where="post", label=name, **paper.line_style(position))
             continue
-        axes.plot(time, found.value, label=name, **_line(position))
+        axes.plot(time, found.value, label=name, **paper.line_style(position))
         if len(runs) <= series.MOST_BANDS:
             colour = colours.of_run(position)
             axes.fill_between(time, found.low, found.high, color=colour, alpha=0.15, linewidth=0)
@@ -252,47 +215,5 @@ def _over_time(
     axes.set_xlim(left=0)
     axes.set_xlabel(f"time ({unit.name})")
     axes.set_ylabel(title)
-    _legend(axes, labels(runs))
+    paper.legend(axes, labels(runs))
     return figure
-
-
-def _line(position: int) -> dict[str, Any]:
-    style = _DASHES[colours.dash_of_run(position)]
-    return {
-        "color": colours.of_run(position),
-        "linestyle": style,
-        "linewidth": colours.width_of_run(position),
-    }
-
-
-def _legend(axes: Any, names: Sequence[str]) -> None:
-    """Above the axes, where it hides nothing."""
-    if axes.get_legend_handles_labels()[0]:
-        columns, _ = legend_shape(names, int(axes.figure.get_figwidth() * _CHARACTERS_PER_INCH))
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, handlelength=2.4)
-
-
-def _figure(size: tuple[float, float], legend: Sequence[str] = (), panels: int = 1) -> tuple[Any, list[Any]]:
-    """A figure of `size` inches, room for a legend added, and its axes, one above the other.
-
-    Made outside pyplot, which would keep it.
-    """
-    from matplotlib.figure import Figure
-
-    width, height = size
-    height += _LEGEND_LINE * legend_shape(legend, int(width * _CHARACTERS_PER_INCH))[1]
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
-
-
-@contextmanager
-def _paper() -> Iterator[None]:
-    """The style of every picture; BloxError where matplotlib is missing."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise BloxError(
-            "pictures need matplotlib, which is not installed", fix="pip install 'blox[plot]'"
-        ) from None
-    with matplotlib.rc_context(_STYLE):
-        yield

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from blox.report import colours, static
+from blox.report import colours, paper
 from blox.report.labels import short_lines
 from blox.report.measures import Measure
 from blox.report.sweep_figures import panel_grid, scaling, values, y_title
@@ -31,7 +31,7 @@ def save_sweep_pictures(
     Raises BloxError where matplotlib is missing.
     """
     written = []
-    with static._paper():
+    with paper.on_paper():
         folder.mkdir(parents=True, exist_ok=True)
         for measure in shown:
             relative = [baseline] if len(points.layout.lines) > 1 else []
@@ -39,7 +39,7 @@ def save_sweep_pictures(
                 stem = f"{_file_name(measure.key)}{'' if against is None else '_relative'}"
                 figure = _figure(points, measure, against)
                 for kind in formats:
-                    written.append(static.save(figure, folder / f"{stem}.{kind}"))
+                    written.append(paper.save(figure, folder / f"{stem}.{kind}"))
     return written
 
 
@@ -85,7 +85,7 @@ def _lines(axes: Any, points: Points, measure: Measure, panel: int, scale: float
             x = [float(points.layout.values[at]) + points.dodge(line) for at, _ in known]
             y = np.array([value.estimate for _, value in known]) / scale
             reach = np.array([(v.estimate - v.low, v.high - v.estimate) for _, v in known]).T / scale
-            style = static._line(line) | {"linewidth": 1.3}
+            style = paper.line_style(line) | {"linewidth": 1.3}
             axes.plot(x, y, marker="o", markersize=3, label=name, **style)
             if reach.any():
                 colour = style["color"]

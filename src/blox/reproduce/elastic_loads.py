@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from blox.experiment.settings import Experiment
-from blox.report.chart import Chart, Line
-from blox.reproduce.curves import Curves
-from blox.reproduce.figure import Case
-from blox.results.result import Result
+from blox.report.charts import Chart
+from blox.reproduce.curves import Spreads, drawn
+from blox.reproduce.page import Case
 
 FIFO, TIRESIAS, OPTIMUS, POLLUX, LAS = "FIFO", "Tiresias", "Optimus", "Pollux", "LAS"
 SCHEDULERS = {FIFO: "fifo", TIRESIAS: "tiresias", OPTIMUS: "optimus", POLLUX: "pollux", LAS: "las"}
@@ -32,25 +31,9 @@ def cases(
     return found
 
 
-def responsiveness_min(result: Result) -> float:
-    """The average time from submission to the first start, in minutes; nan where no job started."""
-    seconds = result.summary.get("avg_responsiveness_s")
-    return float("nan") if seconds is None else float(seconds) / 60
-
-
-def table(found: Curves, unit: str) -> tuple[list[str], list[list[str]]]:
-    """(heads, rows): a row per load, a column per line."""
-    lines = list(found)
-    rows = [
-        [f"{load:g}", *(f"{found[line][load]:,.2f}" for line in lines)] for load in next(iter(found.values()))
-    ]
-    return ["jobs/h", *(f"{line}, {unit}" for line in lines)], rows
-
-
-def chart(found: Curves, y: str) -> Chart:
+def chart(found: Spreads, y: str) -> Chart:
     """A curve per line, against the load."""
-    curves = [Line(line, list(points), list(points.values())) for line, points in found.items()]
-    return Chart("load (jobs per hour)", y, curves)
+    return Chart("load (jobs per hour)", y, drawn(found))
 
 
 def mean(curve: dict[float, float] | object, loads: Sequence[float]) -> float:

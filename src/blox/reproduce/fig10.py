@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blox.experiment.settings import Experiment
-from blox.report.chart import Chart, Line
-from blox.reproduce.curves import Curves, curves, excess
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.report.charts import Chart
+from blox.reproduce.answer import Finding, Table, Verdict
+from blox.reproduce.curves import Curves, drawn, excess, means, spreads
+from blox.reproduce.page import Case, Done, Page, Setting
 
 SCHEDULER = "tiresias"  # two queues
 V100, P100 = "v100=32x4:network_gbps=10", "p100=32x4:network_gbps=100"
@@ -21,7 +22,7 @@ LIKE = {line: ON_V100[placement] for placement, line in ON_P100.items()}
 
 
 @dataclass(frozen=True)
-class Figure10:
+class Figure10(Page):
     """Tiresias's placement against keeping every job together, on faster GPUs behind a slower network."""
 
     title = "Placement by skew against consolidating all jobs, on V100 GPUs at 10 Gb/s"
@@ -61,32 +62,25 @@ class Figure10:
         return found
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        found = curves(done)
-        here, there = gaps(found)
+        found = spreads(done)
+        here, there = gaps(means(found))
         lines = list(found)
-        rows = [
-            [
+        rows = tuple(
+            (
                 f"{load:g}",
-                *(f"{found[line][load]:.2f}" for line in lines),
+                *(found[line][load].text() for line in lines),
                 f"{100 * here[load]:+.1f} %",
                 f"{100 * there[load]:+.1f} %",
-            ]
+            )
             for load in found[ON_V100[ALL]]
-        ]
-        heads = ("jobs/h", *(f"{line}, h" for line in lines), "Tiresias is behind by", "(P100)")
-        chart = Chart(
-            "load (jobs per hour)",
-            "average JCT (h)",
-            [
-                Line(line, list(points), list(points.values()), like=LIKE.get(line, ""))
-                for line, points in found.items()
-            ],
         )
+        heads = ("jobs/h", *(f"{line}, h" for line in lines), "Tiresias is behind by", "(P100)")
+        chart = Chart("load (jobs per hour)", "average JCT (h)", drawn(found, LIKE))
         notes = (
             "Tiresias's jobs without skew fill the smallest gaps. Relaxed (at full scale only, for "
             "comparison) they are spread only where no node has room for them.",
         )
-        return Finding(heads, rows, chart, judge(here, there), notes)
+        return Finding(Table(heads, rows), (chart,), judge(here, there), notes)
 
     def _loads(self, setting: Setting) -> list[float]:
         return [float(n) for n in (range(1, 10) if setting.full else (2, 4, 6, 8))]
@@ -132,4 +126,4 @@ def judge(here: Mapping[float, float], there: Mapping[float, float]) -> Verdict:
     return Verdict("does not hold", facts)
 
 
-FIGURE = Figure10()
+PAGE = Figure10()

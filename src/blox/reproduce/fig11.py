@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from blox.experiment.settings import Experiment
-from blox.report.chart import Chart, Line
-from blox.reproduce.curves import curves, excess
+from blox.report.charts import Chart
+from blox.reproduce.answer import Finding, Table, Verdict
+from blox.reproduce.curves import drawn, excess, means, spreads
 from blox.reproduce.fig10 import SCHEDULER, SPEEDS, V100
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.reproduce.page import Case, Done, Page, Setting
 
 # All of these lose when spread on V100 at 10 Gb/s, and their skew tells so.
 SKEWED = ("VGG-16", "VGG-19", "AlexNet", "LSTM", "Recoder")
@@ -27,7 +28,7 @@ PLAIN = 0.01  # differences of less are no difference
 
 
 @dataclass(frozen=True)
-class Figure11:
+class Figure11(Page):
     """Placement by skew against placement by profile, as more models come that lose by being spread."""
 
     title = "Placement by skew against placement by profile, as models change"
@@ -68,19 +69,16 @@ class Figure11:
         return found
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        found = curves(done)
-        lead = excess(found[SKEW], found[PROFILE])
+        found = spreads(done)
+        average = means(found)
+        lead = excess(average[SKEW], average[PROFILE])
         heads = ("sensitive models", *(f"{line}, h" for line in found), "Tiresias behind Tiresias+")
-        rows = [
-            [f"{x:g} of 8", *(f"{points[x]:.2f}" for points in found.values()), f"{100 * gap:+.1f} %"]
+        rows = tuple(
+            (f"{x:g} of 8", *(points[x].text() for points in found.values()), f"{100 * gap:+.1f} %")
             for x, gap in lead.items()
-        ]
-        chart = Chart(
-            "placement-sensitive models, of 8",
-            "average JCT (h)",
-            [Line(line, list(points), list(points.values())) for line, points in found.items()],
         )
-        return Finding(heads, rows, chart, judge(lead))
+        chart = Chart("placement-sensitive models, of 8", "average JCT (h)", drawn(found))
+        return Finding(Table(heads, rows), (chart,), judge(lead))
 
     def _seeds(self, setting: Setting) -> range:
         return setting.seeds(quick=2, full=5)
@@ -107,4 +105,4 @@ def judge(lead: Mapping[float, float]) -> Verdict:
     return Verdict("holds in part", f"{facts}, but {' and '.join(missing)}")
 
 
-FIGURE = Figure11()
+PAGE = Figure11()

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blox.experiment.settings import Experiment
-from blox.report.chart import Chart, Line
-from blox.reproduce.curves import curves
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.report.charts import Chart, Line
+from blox.reproduce.answer import Finding, Table, Verdict
+from blox.reproduce.curves import average_jct_s, drawn, means, spreads
+from blox.reproduce.page import Case, Done, Page, Setting
 
 # Average JCT (s) by scheduling interval (s), shipped with the Pollux artifact (OSDI'21; petuum/adaptdl,
 # branch osdi21-artifact): of workload 6, which is the paper's trace, and the mean over its eight workloads.
@@ -19,7 +20,7 @@ OURS, THEIRS = "Pollux in blox", "the artifact"
 
 
 @dataclass(frozen=True)
-class Figure3:
+class Figure3(Page):
     """Pollux against the scheduling interval."""
 
     title = "Pollux by scheduling interval: blox against the Pollux artifact"
@@ -57,19 +58,25 @@ class Figure3:
         return found
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        ours = {x: 3600 * hours for x, hours in curves(done)[OURS].items()}
+        spread = spreads(done, average_jct_s)
+        ours = means(spread)[OURS]
         traced = bool(done[0].case.experiment.compat)
         theirs = {x: (WORKLOAD_6 if traced else ALL_EIGHT)[x] for x in ours}
         off = deviations(ours, theirs, absolute=traced)
-        heads = ("interval, s", f"{OURS}, s", f"{THEIRS}, s", "apart by")
-        rows = [[f"{x:g}", f"{ours[x]:,.0f}", f"{theirs[x]:,.0f}", f"{100 * off[x]:+.1f} %"] for x in ours]
+        table = Table(
+            ("interval, s", f"{OURS}, s", f"{THEIRS}, s", "apart by"),
+            tuple(
+                (f"{x:g}", spread[OURS][x].text(0), f"{theirs[x]:,.0f}", f"{100 * off[x]:+.1f} %")
+                for x in ours
+            ),
+        )
         chart = Chart(
             "scheduling interval (s)",
             "average JCT (s)",
-            [Line(OURS, list(ours), list(ours.values())), Line(THEIRS, list(theirs), list(theirs.values()))],
+            (*drawn(spread), Line(THEIRS, tuple(theirs), tuple(theirs.values()))),
         )
         notes = () if traced else ("The jobs differ, so only the cost of longer intervals is compared.",)
-        return Finding(heads, rows, chart, judge(off), notes)
+        return Finding(table, (chart,), judge(off), notes)
 
     def _intervals(self, setting: Setting) -> list[float]:
         return list(WORKLOAD_6) if setting.full else [60.0, 240.0, 480.0]
@@ -104,4 +111,4 @@ def judge(off: Mapping[float, float]) -> Verdict:
     return Verdict("holds in part" if 2 * len(close) > len(off) else "does not hold", facts)
 
 
-FIGURE = Figure3()
+PAGE = Figure3()

@@ -3,13 +3,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from blox.experiment.settings import Experiment
-from blox.report.chart import Chart, Line
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
-from blox.results.result import Result
-from blox.workloads.table import Array
+from blox.report.charts import Chart
+from blox.reproduce.answer import Finding, Table, Verdict
+from blox.reproduce.distribution import cdf, compare, jcts_s
+from blox.reproduce.page import Case, Done, Page, Setting
 
 # The original's own defaults: three queues, demoted at 3250 and 7200 GPU-seconds; GPUs are counted.
 ORIGINAL = Experiment(compat="tiresias:schedule=dlas-gpu,scheme=count", label="the original")
@@ -25,7 +23,7 @@ CLOSE, NEAR = 0.05, 0.05  # of the average JCT, relative; of the distributions, 
 
 
 @dataclass(frozen=True)
-class Figure4:
+class Figure4(Page):
     """The public Tiresias simulator against Tiresias as a policy of blox."""
 
     title = "Tiresias's own simulator against Tiresias in blox"
@@ -55,44 +53,27 @@ class Figure4:
         ]
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        jcts = {(each.case.x, each.case.line): _jcts(each) for each in done}
+        jcts = {(each.case.x, each.case.line): jcts_s(each) for each in done}
         found = {gpus: compare(jcts[gpus, ORIGINAL.label], jcts[gpus, OURS.label]) for gpus, _ in jcts}
         heads = ("GPUs", *(f"{line.label}, s" for line in LINES), "ours is off by", "CDFs apart by")
-        rows = [
-            [
+        rows = tuple(
+            (
                 f"{gpus:g}",
                 *(f"{jcts[gpus, line.label].mean():,.1f}" for line in LINES),
                 f"{100 * off:+.2f} %",
                 f"{100 * apart:.1f} points",
-            ]
-            for gpus, (off, apart) in found.items()
-        ]
-        smallest = min(found)
-        lines = []
-        for line in LINES:
-            times = np.sort(jcts[smallest, line.label])
-            lines.append(
-                Line(line.label, times.tolist(), (np.arange(1, len(times) + 1) / len(times)).tolist())
             )
+            for gpus, (off, apart) in found.items()
+        )
+        smallest = min(found)
+        lines = tuple(cdf(line.label, jcts[smallest, line.label]) for line in LINES)
         chart = Chart(f"JCT on {smallest:g} GPUs (s)", "share of jobs", lines, steps=True, log_x=True)
         notes = ("The columns of seconds are average JCTs.",)
-        return Finding(heads, rows, chart, judge(found), notes)
+        return Finding(Table(heads, rows), (chart,), judge(found), notes)
 
     def _clusters(self, setting: Setting) -> dict[float, str]:
         """GPUs -> cluster: one where jobs wait, and the original's own or its testbed, where few do."""
         return {16.0: "4x4", 128.0: "32x4"} if setting.trace else {32.0: "8x4", 60.0: "15x4"}
-
-
-def _jcts(done: Done) -> Array:
-    times = Result.load(done.directory).jobs["jct_s"]
-    return np.asarray(times[~np.isnan(times)])
-
-
-def compare(original: Array, ours: Array) -> tuple[float, float]:
-    """(how far our average is off, as a share; the largest distance of the two distributions)."""
-    every = np.concatenate((original, ours))
-    shares = [np.searchsorted(np.sort(times), every, side="right") / len(times) for times in (original, ours)]
-    return float(ours.mean() / original.mean() - 1), float(np.abs(shares[0] - shares[1]).max())
 
 
 def judge(found: Mapping[float, tuple[float, float]]) -> Verdict:
@@ -112,4 +93,4 @@ def judge(found: Mapping[float, tuple[float, float]]) -> Verdict:
     return Verdict("does not hold", facts)
 
 
-FIGURE = Figure4()
+PAGE = Figure4()

@@ -7,12 +7,11 @@ import numpy as np
 
 from blox.experiment.settings import Experiment
 from blox.optional import declared
-from blox.report.chart import Chart, Line
-from blox.reproduce.fig4 import compare
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
-from blox.results.result import Result
+from blox.report.charts import Chart
+from blox.reproduce.answer import Finding, Table, Verdict
+from blox.reproduce.distribution import cdf, compare, jcts_s
+from blox.reproduce.page import Case, Done, Page, Setting
 from blox.workloads.spec import workload_from_spec
-from blox.workloads.table import Array
 
 CLUSTER = "16x8:cpu=24,memory_gb=500"
 MODES = {"proportional": "fair", "tune": "tune"}  # as the paper calls them -> as the original does
@@ -23,7 +22,7 @@ CLOSE, NEAR = 0.05, 0.05  # of the average JCT, relative; of the distributions, 
 
 
 @dataclass(frozen=True)
-class Figure5:
+class Figure5(Page):
     """The public Synergy simulator against Synergy as a placement of blox."""
 
     title = "Synergy's own simulator against Synergy in blox"
@@ -71,25 +70,21 @@ class Figure5:
         return cases
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        jcts = {each.case.line: _jcts_h(each) for each in done}
+        jcts = {each.case.line: jcts_s(each) / 3600 for each in done}
         found = {mode: compare(jcts[f"{mode}, the original"], jcts[f"{mode}, ours"]) for mode in MODES}
         averages = {line: float(times.mean()) for line, times in jcts.items()}
-        rows = [
-            [
+        rows = tuple(
+            (
                 mode,
                 f"{averages[f'{mode}, the original']:.2f}",
                 f"{averages[f'{mode}, ours']:.2f}",
                 *(f"{np.percentile(jcts[f'{mode}, {side}'], 99):.2f}" for side in ("the original", "ours")),
                 f"{100 * off:+.2f} %",
                 f"{100 * apart:.1f} points",
-            ]
+            )
             for mode, (off, apart) in found.items()
-        ]
-        lines = []
-        for line, times in jcts.items():
-            ordered = np.sort(times)
-            share = np.arange(1, len(ordered) + 1) / len(ordered)
-            lines.append(Line(line, ordered.tolist(), share.tolist()))
+        )
+        lines = tuple(cdf(line, times) for line, times in jcts.items())
         chart = Chart("JCT (h)", "share of jobs", lines, steps=True, log_x=True)
         heads = ("mode", "the original, h", "ours, h", "p99, h", "ours p99, h", "off by", "CDFs apart by")
         exact = averages["tune, the original"], float(np.percentile(jcts["tune, the original"], 99))
@@ -98,7 +93,7 @@ class Figure5:
             f"The original with tune, to more digits: {exact[0]:.4f} h, p99 {exact[1]:.3f} h. Its artifact "
             f"publishes {PUBLISHED_H[0]} h and {PUBLISHED_H[1]} h for jobs of its own.",
         )
-        return Finding(heads, rows, chart, judge(found, averages), notes)
+        return Finding(Table(heads, rows), (chart,), judge(found, averages), notes)
 
     def _window(self, setting: Setting) -> str:
         """The paper's, where there are as many jobs; without a trace and in a hurry, a sooner one."""
@@ -106,12 +101,6 @@ class Figure5:
             return WINDOW if setting.full else "1000-1499"
         table = declared(workload_from_spec(setting.trace), "table")
         return WINDOW if table is None or len(table) >= 5000 else ""
-
-
-def _jcts_h(done: Done) -> Array:
-    jobs = Result.load(done.directory).jobs
-    times = jobs["jct_s"][jobs["in_window"] == 1]
-    return np.asarray(times[~np.isnan(times)]) / 3600
 
 
 def judge(found: Mapping[str, tuple[float, float]], averages: Mapping[str, float]) -> Verdict:
@@ -133,4 +122,4 @@ def judge(found: Mapping[str, tuple[float, float]], averages: Mapping[str, float
     return Verdict("does not hold", facts)
 
 
-FIGURE = Figure5()
+PAGE = Figure5()

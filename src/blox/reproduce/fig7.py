@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blox.reproduce.curves import Curves, curves
+from blox.reproduce.answer import Finding, Verdict
+from blox.reproduce.curves import Curves, means, responsiveness_min, spreads, table
 from blox.reproduce.elastic_loads import (
     FIFO,
     OPTIMUS,
@@ -11,15 +12,13 @@ from blox.reproduce.elastic_loads import (
     TIRESIAS,
     chart,
     mean,
-    responsiveness_min,
-    table,
 )
 from blox.reproduce.fig6 import HIGH, LINES, LOW, philly_cases, setup
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.reproduce.page import Case, Done, Page, Setting
 
 
 @dataclass(frozen=True)
-class Figure7:
+class Figure7(Page):
     """FIFO, Tiresias and Optimus against load: responsiveness."""
 
     title = "FIFO, Tiresias and Optimus by load: responsiveness"
@@ -40,9 +39,12 @@ class Figure7:
         return philly_cases(setting)
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        found = curves(done, responsiveness_min)
-        heads, rows = table(found, "min")
-        return Finding(heads, rows, chart(found, "average responsiveness (min)"), judge(found))
+        found = spreads(done, responsiveness_min)
+        return Finding(
+            table(found, "jobs/h", "min"),
+            (chart(found, "average responsiveness (min)"),),
+            judge(means(found)),
+        )
 
 
 def judge(found: Curves) -> Verdict:
@@ -60,4 +62,4 @@ def judge(found: Curves) -> Verdict:
     return Verdict("holds" if kept == 2 else "holds in part" if kept else "does not hold", facts)
 
 
-FIGURE = Figure7()
+PAGE = Figure7()

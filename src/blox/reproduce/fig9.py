@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blox.reproduce.curves import Curves, curves
+from blox.reproduce.answer import Finding, Verdict
+from blox.reproduce.curves import Curves, means, responsiveness_min, spreads, table
 from blox.reproduce.elastic_loads import (
     FIFO,
     LAS,
@@ -11,15 +12,13 @@ from blox.reproduce.elastic_loads import (
     ROUND_MIN,
     chart,
     mean,
-    responsiveness_min,
-    table,
 )
 from blox.reproduce.fig8 import HIGH, LINES, MEDIUM, pollux_cases, setup
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.reproduce.page import Case, Done, Page, Setting
 
 
 @dataclass(frozen=True)
-class Figure9:
+class Figure9(Page):
     """Pollux, FIFO and LAS against load: responsiveness."""
 
     title = "Pollux, FIFO and LAS by load: responsiveness"
@@ -40,9 +39,12 @@ class Figure9:
         return pollux_cases(setting)
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        found = curves(done, responsiveness_min)
-        heads, rows = table(found, "min")
-        return Finding(heads, rows, chart(found, "average responsiveness (min)"), judge(found))
+        found = spreads(done, responsiveness_min)
+        return Finding(
+            table(found, "jobs/h", "min"),
+            (chart(found, "average responsiveness (min)"),),
+            judge(means(found)),
+        )
 
 
 def judge(found: Curves) -> Verdict:
@@ -63,4 +65,4 @@ def judge(found: Curves) -> Verdict:
     return Verdict("holds in part" if near or over_fifo else "does not hold", facts)
 
 
-FIGURE = Figure9()
+PAGE = Figure9()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.report.chart import Chart, Line
-from blox.reproduce.figure import Case, Done, Finding, Setting, Verdict
+from blox.report.charts import Chart, Line
+from blox.reproduce.answer import Finding, Table, Verdict
 from blox.reproduce.gavel_runs import (
     AWARE_LAS,
     COMPARISONS,
@@ -19,6 +19,7 @@ from blox.reproduce.gavel_runs import (
     Comparison,
     cases,
 )
+from blox.reproduce.page import Case, Done, Page, Setting
 from blox.results.result import Result
 from blox.schedulers.gavel.problem import COST_PER_HOUR
 from blox.state.cluster_spec import cluster_from_spec
@@ -29,7 +30,7 @@ Values = Mapping[tuple[str, float], Mapping[str, float]]  # (line, load) -> meas
 
 
 @dataclass(frozen=True)
-class GavelClaims:
+class GavelClaims(Page):
     """Gavel's headline comparisons (OSDI'20): policies that know GPU types apart against others."""
 
     title = "Gavel: knowing GPU types apart, and sharing GPUs, against not knowing"
@@ -57,24 +58,23 @@ class GavelClaims:
 
     def finding(self, done: Sequence[Done]) -> Finding:
         values = {(each.case.line, each.case.x): _values(each) for each in done}
-        rows = [_row(each, load, values) for each in COMPARISONS for load in _loads(each, values)]
+        rows = tuple(_row(each, load, values) for each in COMPARISONS for load in _loads(each, values))
         late = {line: found["late"] for (line, _), found in values.items() if line.startswith("cost")}
-        lines = [
+        lines = tuple(
             Line(
                 line,
-                [x for name, x in values if name == line],
-                [values[line, x][JCT] for name, x in values if name == line],
+                tuple(x for name, x in values if name == line),
+                tuple(values[line, x][JCT] for name, x in values if name == line),
             )
             for line in dict.fromkeys(name for name, _ in values if name.startswith(LAS))
-        ]
+        )
         heads = ("comparison", "jobs/h", "by", "other", "Gavel", "claimed", "found")
         missed = (f"{line.removeprefix('cost, ')} {100 * part:.0f} %" for line, part in late.items())
-        notes = [f"SLOs missed: {', '.join(missed)}."]
+        notes = (f"SLOs missed: {', '.join(missed)}.",)
         las = max(_factor(AWARE_LAS, load, values) for load in _loads(AWARE_LAS, values))
         makespan = _factor(MAKESPAN_GANDIVA, 0.0, values)
-        return Finding(
-            heads, rows, Chart("load (jobs per hour)", "average JCT (h)", lines), judge(las, makespan), notes
-        )
+        chart = Chart("load (jobs per hour)", "average JCT (h)", lines)
+        return Finding(Table(heads, rows), (chart,), judge(las, makespan), notes)
 
 
 def judge(jct: float, makespan: float) -> Verdict:
@@ -100,10 +100,10 @@ def _factor(each: Comparison, load: float, values: Values) -> float:
     return other / ours
 
 
-def _row(each: Comparison, load: float, values: Values) -> list[str]:
+def _row(each: Comparison, load: float, values: Values) -> tuple[str, ...]:
     other, ours = (values[line, load][each.measure] for line in each.lines)
     unit = UNITS[each.measure]
-    return [
+    return (
         f"{each.name}: {each.words}",
         f"{load:g}" if load else "at once",
         each.measure,
@@ -111,7 +111,7 @@ def _row(each: Comparison, load: float, values: Values) -> list[str]:
         f"{ours:,.2f} {unit}".strip(),
         "–" if each.claimed != each.claimed else f"{each.claimed:g}x",
         f"{other / ours:.2f}x",
-    ]
+    )
 
 
 def _values(done: Done) -> dict[str, float]:
@@ -140,4 +140,4 @@ def _late(done: Done) -> float:
     return sum(late) / len(late)
 
 
-FIGURE = GavelClaims()
+PAGE = GavelClaims()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from blox.experiment.settings import Experiment
-from blox.reproduce.figure import Case, Setting
+from blox.reproduce.page import Case, Setting
 
 SMALL, LARGE = "v100=3x4,p100=3x4,k80=3x4", "v100=9x4,p100=9x4,k80=9x4"
 ROUND_S = 360.0

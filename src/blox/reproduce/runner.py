@@ -1,7 +1,8 @@
-"""Asks a figure: runs its cases, resuming what was finished, and writes down what came out.
+"""Asks a page: runs its cases, resuming what was finished, and writes down what came out.
 
-In the figure's folder: `runs/` (every run), `numbers.csv` (a row per run), `finding.json` (claim, rule,
-table, verdict), the picture as `figure.png` and `figure.svg`, and `report.html`.
+Runs go to `runs/`, which all pages share: an experiment that two of them need is run once. In the page's own
+folder: `numbers.csv` (a row per run), `finding.json` (the whole page as data) and the pictures as
+`figure.png` and `figure.svg`; `measured.json` where no simulation answers.
 """
 
 from __future__ import annotations
@@ -9,53 +10,84 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from html import escape
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.experiment.parallel import Outcome, Task, cores, run_tasks
 from blox.experiment.sweep import check_all, finished_outcome, run_name
-from blox.report.chart import interactive, save_chart
-from blox.report.page import document, embedded, section
-from blox.reproduce.figure import Case, Done, Figure, Finding, Setting, figure_called
+from blox.report.charts import save_charts
+from blox.reproduce.answer import Answer, Finding, Word
+from blox.reproduce.catalogue import page_called
+from blox.reproduce.page import Case, Done, Measurement, Page, Setting
 from blox.results.files import write_text
 from blox.version import VERSION
 
-FILES = ("numbers.csv", "finding.json", "figure.png", "figure.svg", "report.html")
+FINDING, MEASURED = "finding.json", "measured.json"
+FILES = ("numbers.csv", FINDING, MEASURED, "figure.png", "figure.svg")
+RUNS = "runs"
 RunTasks = Callable[[Sequence[Task], Sequence[str], int], list[Outcome]]  # tasks, names, already finished
 
 
 class RunsFailed(Exception):
-    """Some runs of a figure have failed; what has finished is kept."""
+    """Some runs of a page have failed; what has finished is kept."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self.outcomes = outcomes
         super().__init__(f"{sum(each.error is not None for each in outcomes)} runs failed")
 
 
-def reproduce(name: str, out: Path, setting: Setting | None = None, run: RunTasks | None = None) -> Finding:
-    """Runs one figure and writes its folder `out`; every file is there whole, or as it was before."""
-    figure, setting = figure_called(name), setting or Setting()
-    cases = figure.cases(setting)
-    check_all([case.experiment for case in cases])
-    done = _run(cases, out / "runs", run or _in_silence)
-    finding = figure.finding(done)
+def check(names: Sequence[str], setting: Setting) -> None:
+    """Builds every run of every page, so that a mistake is told before the first starts."""
+    cases = [case for name in names for case in _all_cases(page_called(name), setting)]
+    check_all(list(dict.fromkeys(case.experiment for case in cases)))
+
+
+def reproduce(name: str, out: Path, setting: Setting | None = None, run: RunTasks | None = None) -> Answer:
+    """Asks one page and writes its folder in `out`; every file is there whole, or as it was before."""
+    page, setting, folder = page_called(name), setting or Setting(), out / name
+    found = _run(name, _all_cases(page, setting), out / RUNS, run or _in_silence)
+    done = [found[case] for case in page.cases(setting)]
+    if isinstance(page, Measurement):
+        finding = page.judged(_measured(page, folder, setting))
+    else:
+        finding = page.finding(done)
+    probed = [probe.cause([found[case] for case in probe.cases(setting)]) for probe in page.probes]
     if missing := _unfinished(done):
         finding = replace(finding, notes=(*finding.notes, missing))
-    _write(out, name, figure, setting, done, finding)
-    return finding
+    answer = Answer(
+        page=name,
+        title=page.title,
+        claim=page.claim,
+        rule=page.rule,
+        setup=page.setup(setting),
+        differences=page.differences,
+        scale=setting.scale,
+        finding=finding,
+        by_seed=_by_seed(page, done),
+        causes=tuple(probed),
+        blox_version=VERSION,
+    )
+    _write(folder, done, answer)
+    return answer
 
 
 def _in_silence(tasks: Sequence[Task], names: Sequence[str], finished: int) -> list[Outcome]:
     return run_tasks(tasks, cores())
 
 
-def _run(cases: Sequence[Case], folder: Path, run: RunTasks) -> list[Done]:
+def _all_cases(page: Page, setting: Setting) -> list[Case]:
+    probed = [case for probe in page.probes for case in probe.cases(setting)]
+    return [*page.cases(setting), *probed]
+
+
+def _run(name: str, cases: Sequence[Case], folder: Path, run: RunTasks) -> dict[Case, Done]:
     tasks = {case.experiment: Task(case.experiment, folder / run_name(case.experiment)) for case in cases}
-    names = {case.experiment: f"{case.line}, {case.x:g}" for case in cases}
+    names = {case.experiment: f"{name}: {case.line}, {case.x:g}" for case in reversed(cases)}
     known = {
         experiment: outcome
         for experiment, task in tasks.items()
@@ -66,12 +98,36 @@ def _run(cases: Sequence[Case], folder: Path, run: RunTasks) -> list[Done]:
     outcomes = {**known, **dict(zip(left, ran))}
     if any(outcome.error is not None for outcome in outcomes.values()):
         raise RunsFailed(list(outcomes.values()))
-    done = []
+    done = {}
     for case in cases:
         result, directory = outcomes[case.experiment].result, tasks[case.experiment].directory
         assert result is not None and directory is not None
-        done.append(Done(case, result, directory))
+        done[case] = Done(case, result, directory)
     return done
+
+
+def _measured(page: Measurement, folder: Path, setting: Setting) -> Mapping[str, Any]:
+    """What was measured at this scale, from the file where it is there; otherwise measured now and kept."""
+    path, scale = folder / MEASURED, setting.scale
+    with suppress(OSError, ValueError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["scale"] == scale:
+            return dict(kept["values"])
+    values = page.measure(setting)
+    text = json.dumps({"scale": scale, "values": dict(values)}, indent=2) + "\n"
+    write_text(path, text)
+    return dict(json.loads(text)["values"])
+
+
+def _by_seed(page: Page, done: Sequence[Done]) -> dict[str, Word]:
+    """The rule once more, on the runs of each seed alone; nothing where there is but one."""
+    seeds = sorted({each.seed for each in done})
+    if len(seeds) < 2:
+        return {}
+    alone: dict[str, Finding] = {
+        str(seed): page.finding([each for each in done if each.seed == seed]) for seed in seeds
+    }
+    return {seed: finding.verdict.word for seed, finding in alone.items()}
 
 
 def _unfinished(done: Sequence[Done]) -> str:
@@ -85,14 +141,14 @@ def _unfinished(done: Sequence[Done]) -> str:
     return f"Jobs that did not finish are missing from the averages: {lines}." if missing else ""
 
 
-def _write(
-    out: Path, name: str, figure: Figure, setting: Setting, done: Sequence[Done], finding: Finding
-) -> None:
-    with suppress(BloxError):  # without matplotlib there is the page
-        save_chart(finding.chart, out / "figure")
-    write_text(out / "numbers.csv", _numbers(done))
-    write_text(out / "finding.json", _json(name, figure, setting, finding))
-    write_text(out / "report.html", _page(name, figure, setting, finding))
+def _write(folder: Path, done: Sequence[Done], answer: Answer) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if answer.finding.charts:
+        with suppress(BloxError):  # without matplotlib there is the book
+            save_charts(answer.finding.charts, folder / "figure")
+    if done:
+        write_text(folder / "numbers.csv", _numbers(done))
+    answer.save(folder / FINDING)
 
 
 def _numbers(done: Sequence[Done]) -> str:
@@ -104,45 +160,5 @@ def _numbers(done: Sequence[Done]) -> str:
     for each in done:
         case, summary = each.case, each.result.summary
         values = ["" if summary.get(key) is None else summary[key] for key in keys]
-        writer.writerow([case.line, f"{case.x:g}", case.experiment.seed, each.directory.name, *values])
+        writer.writerow([case.line, f"{case.x:g}", each.seed, each.directory.name, *values])
     return file.getvalue()
-
-
-def _json(name: str, figure: Figure, setting: Setting, finding: Finding) -> str:
-    table = {
-        "figure": name,
-        "title": figure.title,
-        "claim": figure.claim,
-        "rule": figure.rule,
-        "setup": figure.setup(setting),
-        "scale": setting.scale,
-        "verdict": finding.verdict.word,
-        "reason": finding.verdict.reason,
-        "table": {"heads": list(finding.heads), "rows": [list(row) for row in finding.rows]},
-        "lines": {line.name: {"x": list(line.x), "y": list(line.y)} for line in finding.chart.lines},
-        "notes": list(finding.notes),
-        "blox_version": VERSION,
-    }
-    return json.dumps(table, indent=2) + "\n"
-
-
-def _page(name: str, figure: Figure, setting: Setting, finding: Finding) -> str:
-    heads = "".join(f"<th>{escape(head)}</th>" for head in finding.heads)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in finding.rows
-    )
-    table = f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-    verdict = finding.verdict
-    sections = [
-        section(
-            "picture", figure.title, figure.setup(setting), embedded("chart", interactive(finding.chart))
-        ),
-        section("numbers", "Our numbers", " ".join(finding.notes), table),
-        section("rule", "How the verdict comes about", figure.rule, ""),
-    ]
-    return document(
-        f"blox reproduce {name}",
-        f"The claim {verdict.word}: {verdict.reason}.",
-        f"The paper: {figure.claim}",
-        sections,
-    )

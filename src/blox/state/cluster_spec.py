@@ -4,8 +4,8 @@ Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:c
 (options for every node: cpu, memory_gb, storage_gbps, racks, network_gbps),
 `v100=9x4,h100=9x4:speed=3.1` (how fast GPUs of a type are, behind that type), `v100=8x8:links=p3.16xlarge`
 (how the GPUs of a node are connected, likewise: `links.py`). TOML adds racks, links and a
-table per node type; `docs/semantics.md` shows one. `tiresias:path` reads a cluster file of the Tiresias
-simulator.
+table per node type; `docs/semantics.md` shows one. `slurm:path` reads what Slurm's `sinfo` prints, and
+`tiresias:path` a cluster file of the Tiresias simulator.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from blox.errors import BloxError, found_name, suggestion
 from blox.state.links import Matrix, links_from
+from blox.state.slurm_nodes import nodes_from_sinfo
 from blox.workloads.columns import MOST_GPUS
 from blox.workloads.text_files import read_text, read_toml, user_path
 
@@ -90,6 +91,8 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     spec = spec.strip()
     if spec.endswith(".toml"):
         return _from_toml(Path(spec))
+    if spec.startswith("slurm:"):
+        return _from_slurm(spec)
     if spec.startswith("tiresias:"):
         return _from_tiresias(user_path(spec.removeprefix("tiresias:")), spec)
     where = f"cluster spec {found_name(spec)!r}"
@@ -103,7 +106,7 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
                 f"{found_name(group)!r} does not describe nodes",
                 where=where,
                 fix="write NODESxGPUS (32x4), TYPE=NODESxGPUS,... (v100=9x4,p100=9x4), options behind "
-                "a colon (16x8:cpu=24,memory_gb=500), or the path of a .toml file",
+                "a colon (16x8:cpu=24,memory_gb=500), slurm:SINFO.txt, or the path of a .toml file",
             )
         count, gpus = int(match["nodes"]), int(match["gpus"])
         _check_size(count, gpus, len(nodes), where)
@@ -257,6 +260,15 @@ def _from_toml(path: Path) -> ClusterSpec:
         links=links,
         text=str(path),
     )
+
+
+def _from_slurm(spec: str) -> ClusterSpec:
+    path = spec.removeprefix("slurm:").strip()
+    nodes: list[Node] = []
+    for name, gpus, kind, cpu, memory_gb in nodes_from_sinfo(path):
+        _check_size(1, gpus, len(nodes), path)
+        nodes.append(Node(name, gpus, kind or DEFAULT_TYPE, cpu, memory_gb))
+    return ClusterSpec(tuple(nodes), text=spec)
 
 
 _TIRESIAS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from blox.client.page import LeasePage
+from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
-from blox.cluster.shell import launchers
+from blox.cluster.protocol.rank import LEFT
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
-LEFT = 75  # the exit code of a rank that left after a checkpoint (EX_TEMPFAIL: try again later)
 _LOG_BYTES = 4 << 20
+_MOST_METRICS, _LONGEST_NAME = 100, 100  # of a job, in characters
+_decode_metrics = msgspec.json.Decoder(dict[str, float]).decode
 _GUARD = Path(__file__).with_name("guard.py")
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 Key = tuple[int, int, int]  # job, epoch, rank
@@ -34,14 +40,25 @@ class Rank:
     page: LeasePage
     directory: Path
     preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+    _metrics: tuple[int, dict[str, float]] = (-1, {})  # when the directory had changed last, and what it held
 
     def metrics(self) -> dict[str, float]:
-        """What the rank has pushed last."""
-        try:
-            found = json.loads((self.directory / "metrics.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return {str(k)[:100]: float(v) for k, v in list(found.items())[:100] if isinstance(v, int | float)}
+        """What the rank has pushed last; read again when its directory has changed."""
+        changed = self.directory.stat().st_mtime_ns
+        if self._metrics[0] != changed:
+            self._metrics = changed, self._read_metrics()
+        return self._metrics[1]
+
+    def _read_metrics(self) -> dict[str, float]:
+        """By all collectors of the script."""
+        found: dict[str, float] = {}
+        for file in sorted(self.directory.glob("metrics-*.json")):
+            try:
+                told = _decode_metrics(file.read_bytes())
+            except (OSError, msgspec.DecodeError):
+                continue
+            found.update(told)
+        return {name[:_LONGEST_NAME]: value for name, value in list(found.items())[:_MOST_METRICS]}
 
 
 class Ranks:
@@ -72,15 +89,17 @@ class Ranks:
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
         page = LeasePage.create(own / "lease", central=self._central)
-        command, where = launchers.prepare(action.grant.spec, job)
+        environment = self._environment(action, own, job)
+        started = prepared(action.grant.spec, Home(job, own, environment))
         log = job / f"rank-{action.rank}.log"
-        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), *command]
+        cleanup = json.dumps(started.cleanup)
+        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), cleanup, *started.command]
         guard = subprocess.Popen(
             [sys.executable, "-S", "-E", str(_GUARD), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=where,
-            env=self._environment(action, own, job),
+            cwd=started.directory,
+            env=environment,
             start_new_session=True,
             pass_fds=self._keep_open,
         )
@@ -100,7 +119,10 @@ class Ranks:
             return  # it has ended
 
     def forget(self, key: Key) -> None:
-        self.running.pop(key, None)
+        """A rank that has ended; what it shared with us goes with it."""
+        rank = self.running.pop(key, None)
+        if rank is not None:
+            shutil.rmtree(rank.directory, ignore_errors=True)
 
     def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
         """A clean environment: little of ours, what the user gave, and the job's own place in the world."""
@@ -154,5 +176,6 @@ def _last_line(log: Path) -> str:
 
 
 def _port(grant: Grant) -> int:
-    """Where the ranks of an epoch meet; another one for the next epoch."""
-    return 20_000 + (grant.job * 131 + grant.epoch * 17) % 12_000
+    """Where the ranks of an epoch meet; another one for the next epoch, and on another cluster."""
+    cluster = zlib.crc32(grant.addresses[0].encode())
+    return 20_000 + (cluster + grant.job * 131 + grant.epoch * 17) % 12_000

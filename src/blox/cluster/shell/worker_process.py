@@ -14,6 +14,7 @@ import uuid
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from blox.cluster.protocol import outputs
 from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKnown, Outcome, Renewed, Report
@@ -77,7 +78,7 @@ class WorkerProcess:
         self._look_s = 0.0
 
     def run(self) -> None:
-        self._mailbox.run(self._next_s, self._tick)
+        self._mailbox.run(self._next_s, self._tick, lambda: None)
         self._server.close()
         self._peers.close()
 
@@ -106,7 +107,7 @@ class WorkerProcess:
             if page.asked > page.allowed and part is not None and part.asked != page.asked:
                 self._carry_out(self._worker.asked(key, page.asked, time.monotonic()))
 
-    def _deliver(self, data: bytes) -> None:
+    def _deliver(self, data: bytes) -> str:
         """From the scheduler or another node, on a thread of the server."""
         message = _decode(data)
 
@@ -116,7 +117,7 @@ class WorkerProcess:
                     self._addresses.update(zip(grant.nodes, grant.addresses))
             self._carry_out(self._worker.receive(message, time.monotonic()))
 
-        self._mailbox.post(act)
+        return "" if self._mailbox.offer(act) else "the worker manager has too much to do"
 
     def _rank_ended(self, key: Key, outcome: Outcome, detail: str) -> None:
         """From the thread that waits for a rank."""
@@ -135,6 +136,8 @@ class WorkerProcess:
             except BloxError:
                 continue  # the scheduler has not started yet
             if found:
+                if isinstance(message, Report):
+                    message = replace(message, wall_s=time.time())
                 self._peers.send(found, _encode(message))
         for action in out.actions:
             self._act(action)

@@ -119,7 +119,7 @@ class Synergy(InsideNode):
             return requests.unplaced()
         staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
         room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
-        return Walk(requests, cluster_state, room).run()
+        return Walk(requests, cluster_state.gpu_node, room).run()
 
     def _granted(self, plan: Plan, memory: _Memory, cluster_state: ClusterState, job_state: JobState) -> Plan:
         """The same GPUs, with cores and memory beside them."""

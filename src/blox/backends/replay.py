@@ -1,0 +1,47 @@
+"""Replay: what the results of `blox replay` name as their backend.
+
+Such a run happens on a cluster, whose scheduler has the loop in a process of its own; it cannot be opened
+under another loop. What it says here is that time was real, so that what cannot be run again to the byte is
+refused wherever that is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from blox.backends.setup import BackendSetup
+from blox.errors import BloxError
+from blox.protocols import Backend
+from blox.registry import register
+
+JobKind = Literal["sleep", "train"]
+
+
+@register.backend("replay")
+@dataclass(frozen=True)
+class Replay:
+    """Real processes on a cluster of this machine, `speedup` times as fast: made by `blox replay`."""
+
+    speedup: float = 60.0
+    job: JobKind = "sleep"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.speedup < math.inf:
+            raise BloxError(f"speedup is {self.speedup!r}", where="speedup", fix="give a number above 0")
+        if self.job not in get_args(JobKind):
+            fix = f"one of {', '.join(get_args(JobKind))}"
+            raise BloxError(f"there is no job {self.job!r}", where="job", fix=fix)
+
+    @property
+    def spec(self) -> str:
+        """As it is written in settings."""
+        return f"replay:speedup={self.speedup:g},job={self.job}"
+
+    def open(self, setup: BackendSetup) -> Backend:
+        raise BloxError(
+            "real processes are started by a command of their own",
+            where="backend replay",
+            fix=f"blox replay WORKLOAD --speedup {self.speedup:g} --job {self.job}",
+        )
