@@ -33,13 +33,13 @@ def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
             preemption="signal",
             expected_s=60.0,
         )
-        happened = [entry.what for entry in cluster.events(job)]
-        assert happened == ["submitted", "admitted", "placed on node-0", "started", "finished"]
+        happened = [entry.what.partition(" on node-")[0] for entry in cluster.events(job)]
+        assert happened == ["submitted", "admitted", "placed", "started", "finished"]
         view = cluster.wait(job, 1.0)
         assert (view.state, view.name, view.gpus) == ("finished", "speaker", 2)
         assert list(cluster.log(job, rank=1)) == ["line 0", "line 1", "line 2"]
         assert [each.job for each in cluster.jobs()] == [job]
-        assert [node.node for node in cluster.nodes()] == ["node-0", "node-1"]
+        assert {node.node for node in cluster.nodes()} == {"node-0", "node-1"}
         _follow(cluster)
         _refusals(cluster)
         _policies_count_from_here(cluster, tmp_path)

@@ -151,14 +151,14 @@ class Line:
         self._call = self._channel.unary_unary(f"/{_SERVICE}/Ask")
 
     def ask(self, token: str, data: bytes, timeout_s: float = _DEADLINE_S) -> bytes:
-        """Raises BloxError if there is no answer."""
-        metadata = ((_TOKEN, token),)
+        """Raises BloxError if there is no answer; at once, if nothing listens at the address."""
         try:
-            answer: bytes = self._call(data, timeout=timeout_s, metadata=metadata, wait_for_ready=True)
+            answer: bytes = self._call(data, timeout=timeout_s, metadata=((_TOKEN, token),))
             return answer
-        except grpc.RpcError as error:
+        except (grpc.RpcError, ValueError) as error:  # ValueError: another thread has closed the channel
+            said = error.details() if isinstance(error, grpc.RpcError) else str(error)
             raise BloxError(
-                f"the scheduler does not answer: {error.details()}",
+                f"the scheduler does not answer: {said}",
                 where=self.address,
                 fix="`blox up` starts a cluster; is the token of that cluster the one in its directory?",
             ) from error
