@@ -90,9 +90,10 @@ class Nodes:
             f"(NTP); {self._timing.clock_off_s:g} s are tolerated"
         )
 
-    def hear(self, report: Report, now: float) -> None:
-        """Takes in a report, which is about to be answered."""
+    def hear(self, report: Report, now: float) -> str:
+        """Takes in a report, which is about to be answered. Returns what is new about the node, in a word."""
         heard = self.heard.get(report.node)
+        joins = heard is None
         if heard is None:
             self._join(report, now)
             heard = self.heard[report.node]
@@ -110,6 +111,7 @@ class Nodes:
             self._note(report.node, "down", now)
         if restarted or returned:
             self._note(report.node, self.records[report.node].state, now)
+        return "joined" if joins else "started again" if restarted else "returned" if returned else ""
 
     def alive(self, node: str) -> bool:
         heard = self.heard[node]
