@@ -31,7 +31,7 @@ def open_log(directory: Path, part: str) -> Log:
     def log(event: str, **fields: object) -> None:
         now = time.time()
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-        line = {"time": stamp, "part": part, "event": event}
+        line: dict[str, object] = {"time": stamp, "part": part, "event": event}
         line.update({name: _short(value) for name, value in fields.items()})
         logger.info(json.dumps(line, ensure_ascii=False))
 

@@ -49,9 +49,7 @@ class SchedulerMetrics:
         self.registry = own = CollectorRegistry()
         self._events = Counter("blox_job_events", "What happened to jobs", ["what"], registry=own)
         self._requests = Counter("blox_requests", "Requests of users", ["kind", "answer"], registry=own)
-        self._refused = Counter(
-            "blox_refused", "Messages that were refused, of users and nodes", registry=own
-        )
+        self.refused = Counter("blox_refused", "Messages that were refused", registry=own)
         self._nodes_changed = Counter("blox_node_events", "Nodes that came and went", ["what"], registry=own)
         self._faults = Counter("blox_round_faults", "Rounds in which a policy failed", registry=own)
         self.round_s = Histogram("blox_round_seconds", "To decide", buckets=_SECONDS, registry=own)
@@ -73,7 +71,7 @@ class SchedulerMetrics:
             elif note.event == "fault":
                 self._faults.inc()
             elif note.event == "refused":
-                self._refused.inc()
+                self.refused.inc()
             if "kind" in note.fields:
                 answer = "refused" if note.event == "refused" else "accepted"
                 self._requests.labels(note.fields["kind"], answer).inc()
@@ -102,7 +100,6 @@ class WorkerMetrics:
 
     def __init__(self, lease_left_s: Callable[[], float], ranks: Callable[[], float]) -> None:
         self.registry = own = CollectorRegistry()
-        self.starts = Counter("blox_rank_starts", "Ranks that were started", registry=own)
         self.ends = Counter("blox_rank_ends", "Ranks that have ended", ["outcome"], registry=own)
         self.actions = Counter("blox_rank_actions", "What ranks were told", ["action"], registry=own)
         self.refused = Counter("blox_refused", "Messages of ours that were refused", registry=own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -115,7 +116,10 @@ class Ranks:
             return  # it has ended
 
     def forget(self, key: Key) -> None:
-        self.running.pop(key, None)
+        """A rank has ended, and what it has pushed was read."""
+        rank = self.running.pop(key, None)
+        if rank is not None:
+            shutil.rmtree(rank.directory, ignore_errors=True)
 
     def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
         """A clean environment: little of ours, what the user gave, and the job's own place in the world."""
