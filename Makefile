@@ -54,8 +54,8 @@ test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: r
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
 
-chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, all invariants checked (minutes)
-	$(BIN)/python -m blox.cluster.chaos --histories 10000
+chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 10,000 two-phase exits (minutes)
+	$(BIN)/python -m blox.cluster.chaos --histories 10000 --exits 10000
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
