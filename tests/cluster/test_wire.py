@@ -27,7 +27,7 @@ VALID = [
     queries.ListJobs(True),
     queries.ShowJob(1),
 ]
-WRONG = {str: 5, int: "five", bool: "yes", float: "much", list: 5, dict: [1]}
+WRONG = {str: 5, int: "five", bool: "yes", float: "much", list: 5, dict: [1], type(None): "nought"}
 
 
 def plain(message):
