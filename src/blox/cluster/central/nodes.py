@@ -38,7 +38,7 @@ class Nodes:
         self.records: dict[str, NodeRecord] = {record.node: record for record in records}
         self.heard: dict[str, Heard] = {name: Heard() for name in self.records}
         self.first_gpu: dict[str, int] = {}  # of each node, by the cluster's numbers
-        self._gpus = 0
+        self.total_gpus = 0  # of all nodes, alive or not
         for record in self.records.values():
             self._number_gpus(record)
         self.events: list[NodeEvent] = []
@@ -160,8 +160,8 @@ class Nodes:
         self.changed.add(report.node)
 
     def _number_gpus(self, record: NodeRecord) -> None:
-        self.first_gpu[record.node] = self._gpus
-        self._gpus += record.gpus
+        self.first_gpu[record.node] = self.total_gpus
+        self.total_gpus += record.gpus
 
 
 def _malformed(report: Report) -> str:
