@@ -74,4 +74,4 @@ def lateness_s(job_state: JobState) -> Array:
     """How much later than logged each job started; 0 for those that never did."""
     count = job_state.submitted
     late = job_state.columns.first_start_s[:count] - job_state.columns.logged_start_s[:count]
-    return np.nan_to_num(late, nan=0.0)
+    return np.where(np.isnan(late), 0.0, late)
