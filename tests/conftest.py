@@ -95,9 +95,25 @@ def command(capsys, monkeypatch):
     return run
 
 
+NEEDS_TORCH = "needs torch"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests that need torch run where they are asked for, and are skipped by name elsewhere."""
+    if "torch" in config.option.markexpr:
+        return
+    for item in items:
+        if item.get_closest_marker("torch"):
+            item.add_marker(pytest.mark.skip(reason=NEEDS_TORCH))
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Names in one line, at the end, the sets of goldens for want of which tests were skipped."""
+    """Names, at the end, what was left out: for want of goldens, and of torch."""
     reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    if need_torch := sum(NEEDS_TORCH in reason for reason in reasons):
+        terminalreporter.write_line(
+            f"left out: {need_torch} tests of real training (make test-torch runs them)"
+        )
     absent = sorted({name for reason in reasons if (name := absent_set(reason))})
     if absent:
         terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(absent)}")

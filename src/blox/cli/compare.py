@@ -43,6 +43,7 @@ def compare(
     power: options.Power = None,
     metric: options.Metrics = None,
     by: options.By = None,
+    measures: options.Measures = None,
     table: options.Tables = None,
     history: options.History = True,
     label: options.Labels = None,
@@ -59,30 +60,13 @@ def compare(
     fifo, srtf and las are compared. A trace that says when its jobs really started has a row of its own. With
     --seeds, figures are means with 95 % intervals. With --out, what was finished is not run again.
     """
-    single = {
-        "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "policy_timeout_s": policy_timeout,
-    }  # fmt: skip
-    several = {
-        "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
-        "compat": compat,
-    }  # fmt: skip
+    settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
     from blox.cli.show import show_runs, written
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
-        tables = figures.Tables.of(by, table)
-        grid = grid_from(
-            experiment,
-            single,
-            several,
-            schedulers=USUAL,
-            label=label,
-            seeds=seeds,
-            ignore_checksum=ignore_checksum,
-        )
+        tables = figures.Tables.of(by, table, measures)
+        grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
         runs, outcomes = _run_grid(grid, out, report, processes, tables, history)
     if runs:
         show_runs(runs)
@@ -130,5 +114,5 @@ def _run_grid(
         if report:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by)
+            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures)
     return runs, [outcome for each in outcomes for outcome in each]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blox.cluster.central.history import History
 from blox.cluster.central.jobs import Jobs, keep_columns
 from blox.cluster.central.memory import memory_bytes, restore_memory
 from blox.cluster.central.nodes import Nodes
@@ -9,9 +10,9 @@ from blox.cluster.central.records import (
     MEMORY,
     Asked,
     Job,
-    LifeEntry,
     encode,
     ended_key,
+    history_key,
     job_key,
     life_key,
     node_key,
@@ -19,6 +20,7 @@ from blox.cluster.central.records import (
     stint_key,
 )
 from blox.cluster.central.stints import Stints
+from blox.cluster.protocol.queries import LifeEntry
 from blox.state.jobs import JobState
 
 Saves = list[tuple[str, bytes | None]]
@@ -27,8 +29,8 @@ Saves = list[tuple[str, bytes | None]]
 class Ledger:
     """Collects changes; `take` hands them over, each record once."""
 
-    def __init__(self, jobs: Jobs, nodes: Nodes, stints: Stints, memory: bytes) -> None:
-        self._jobs, self._nodes, self._stints = jobs, nodes, stints
+    def __init__(self, jobs: Jobs, nodes: Nodes, stints: Stints, history: History, memory: bytes) -> None:
+        self._jobs, self._nodes, self._stints, self._history = jobs, nodes, stints, history
         self._entries: Saves = []  # lives and requests: written once
         self._memory, self._memory_changed = memory, False
 
@@ -69,6 +71,9 @@ class Ledger:
         for name in sorted(self._nodes.changed):
             record = self._nodes.records[name]
             saves.append((node_key(record.number), encode(record)))
+        for name, durations in self._history.changed.items():
+            saves.append((history_key(name), None if durations is None else encode(durations)))
+        self._history.changed = {}
         if self._memory_changed:
             saves.append((MEMORY, self._memory))
             self._memory_changed = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from blox import registry
 from blox.cluster.central.records import Asked
 from blox.cluster.protocol.messages import (
     Accepted,
@@ -80,9 +81,15 @@ def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> int:
             where="submit",
             fix="ask for fewer, or add nodes first",
         )
+    for kind, named in (("launch", spec.launch), ("preemption", spec.preemption)):
+        if "/" in named or ".py" in named:  # nodes have no files of users to build parts from
+            raise BloxError(
+                f"{named!r} is a file", where=f"--{kind}", fix=suggestion(named, registry.names(kind))
+            )
+        registry.build(kind, named)
     if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
         raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
-    job = scheduler.jobs.submit(request.request, spec, now)
+    job = scheduler.jobs.submit(request.request, spec, scheduler.history.believe(spec), now)
     scheduler.ledger.record(job, "submitted", now)
     return job.job
 

@@ -14,6 +14,7 @@ import uuid
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from blox.cluster.protocol import outputs
 from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKnown, Outcome, Renewed, Report
@@ -135,6 +136,8 @@ class WorkerProcess:
             except BloxError:
                 continue  # the scheduler has not started yet
             if found:
+                if isinstance(message, Report):
+                    message = replace(message, wall_s=time.time())
                 self._peers.send(found, _encode(message))
         for action in out.actions:
             self._act(action)
