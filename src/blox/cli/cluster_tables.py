@@ -35,9 +35,10 @@ def client(directory: str | None) -> Client:
 def need_grpc() -> None:
     try:
         import grpc  # noqa: F401
-    except ImportError:
+        import prometheus_client  # noqa: F401
+    except ImportError as error:
         raise BloxError(
-            "a cluster needs gRPC, which is not installed", fix="pip install 'blox[cluster]'"
+            f"a cluster needs {error.name}, which is not installed", fix="pip install 'blox[cluster]'"
         ) from None
 
 

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _LOOK_S = 0.5
-_DEADLINE_S = 15.0  # longer than the scheduler takes for any answer
+_DEADLINE_S = 5.0
+_LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
 class Client:
@@ -154,7 +155,7 @@ class Client:
 
     def guess_start(self, job: int, draws: int = 20) -> Guess:
         """When a job that waits would start, by running the loop ahead on a fork of the live state."""
-        return self._ask(GuessStart(job, draws), Guess)
+        return self._ask(GuessStart(job, draws), Guess, _LOOK_AHEAD_S)
 
     def nodes(self) -> list[NodeView]:
         return self._ask(ListNodes(), list[NodeView])
@@ -205,11 +206,11 @@ class Client:
     def _request(self, request: Request) -> Accepted:
         return self._ask(request, Accepted)
 
-    def _ask(self, request: Request | Query, kind: type[T]) -> T:
+    def _ask(self, request: Request | Query, kind: type[T], deadline_s: float = _DEADLINE_S) -> T:
         data, until_s = msgspec.msgpack.encode(request), time.monotonic() + self._patience_s
         while True:
             try:
-                answer = self._connected().ask(self._place.token(), data, _DEADLINE_S)
+                answer = self._connected().ask(self._place.token(), data, deadline_s)
                 break
             except BloxError:
                 self.close()
