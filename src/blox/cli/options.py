@@ -138,6 +138,14 @@ Report = Annotated[
 ReportToo = Annotated[
     bool, typer.Option("--report/--no-report", help="With --out, write report.html.", rich_help_panel=_OUTPUT)
 ]
+History = Annotated[
+    bool,
+    typer.Option(
+        "--history/--no-history",
+        help="Also show what really happened, where the trace says when its jobs started.",
+        rich_help_panel=_FIGURES,
+    ),
+]
 TraceDecisions = Annotated[
     bool,
     typer.Option(

@@ -5,7 +5,7 @@ from typing import Literal
 
 from blox.errors import BloxError
 from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.node_room import NodePool
 from blox.placement.walk.room import Share
 from blox.protocols import for_ever
@@ -39,6 +39,7 @@ class Consolidated(InsideNode):
         return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
+    node_rule = same_rule
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need <= pool.top:
