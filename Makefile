@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help setup demo demo-cluster test lint types unit test-slow fuzz chaos pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui fuzz chaos pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -40,11 +40,16 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long"
+	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long and not browser"
 
 # pytest answers 5 when no test is marked slow: that is not a failure.
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
+
+# axe-core checks the pages for barriers; where npm is absent, that check is left out, and says so.
+test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results/screenshots
+	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core
+	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile tests/ui
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
@@ -56,7 +61,7 @@ pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 see
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
 
 bench: $(STAMP) ## speed, each figure beside its limit
-	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log; do \
+	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log ui; do \
 	  echo "== benchmarks/$$part.py"; $(BIN)/python benchmarks/$$part.py || missed=1; \
 	done; exit $$missed
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from support.browser import absent
 from support.goldens import WHOLE, absent_set
 from support.places import ROOT, SAMPLES, SHARED
 from support.traces import HEADER, trace
@@ -96,8 +97,11 @@ def command(capsys, monkeypatch):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Names in one line, at the end, the sets of goldens for want of which tests were skipped."""
+    """Names at the end what was left out: sets of goldens that are absent, and tests in a browser."""
     reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
-    absent = sorted({name for reason in reasons if (name := absent_set(reason))})
-    if absent:
-        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(absent)}")
+    without = sorted({name for reason in reasons if (name := absent_set(reason))})
+    if without:
+        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(without)}")
+    if "not browser" in terminalreporter.config.option.markexpr:
+        why = f"; absent here: {', '.join(lacking)}" if (lacking := absent()) else ""
+        terminalreporter.write_line(f"left out: the pages in a browser (make test-ui){why}")
