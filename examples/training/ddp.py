@@ -19,6 +19,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--epochs", type=int, default=5)
 parser.add_argument("--pause-s", type=float, default=0.02, help="makes an iteration last longer")
 parser.add_argument("--jitter-s", type=float, default=0.0, help="random delay of every rank, at most")
+parser.add_argument("--exact", action="store_true", help="the same sums, to the bit, after a restart")
 options = parser.parse_args()
 
 distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
@@ -31,7 +32,9 @@ targets = torch.tanh(inputs[:, :4].sum(1, keepdim=True))
 dataset = TensorDataset(torch.arange(960), inputs, targets)
 data = DataLoader(dataset, batch_size=12, sampler=DistributedSampler(dataset))
 network = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 1)).to(device)
-model = nn.parallel.DistributedDataParallel(network)
+# Behind its first iteration DistributedDataParallel groups gradients anew, and other groups are summed in
+# another order, unless it looks for parameters that are not used.
+model = nn.parallel.DistributedDataParallel(network, find_unused_parameters=options.exact)
 optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
 torch.manual_seed(rank)  # another dropout in every rank
 

@@ -26,6 +26,8 @@ KINDS = {
     "metric": ("--metric", "figures of a finished run, worked out on demand"),
     "backend": ("--backend", "what carries plans out"),
     "failures": ("--failures", "which nodes and jobs fail, and when"),
+    "launch": ("blox submit --launch", "on a cluster: how the processes of a job are started"),
+    "preemption": ("blox submit --preemption", "on a cluster: how a job is made to leave its GPUs"),
 }
 _OTHER_NAMES = {
     "scheduler": "scheduling",

@@ -197,6 +197,14 @@ _ATTRIBUTES = (
         "whether it takes the cluster as one pool of GPUs, so that no job counts as spread",
     ),
     Attribute(
+        "node_rule",
+        ("placement",),
+        _method("cluster_state", "job_state"),
+        None,
+        "by which rule it picks nodes, `rule(row).choose(pool, need)`, or None where any GPUs will do: asked "
+        "by scheduling policies that plan where jobs will fit (`backfill`); without it they count GPUs",
+    ),
+    Attribute(
         "needs_columns",
         POLICIES,
         _NAMES,

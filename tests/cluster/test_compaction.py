@@ -5,9 +5,10 @@ import pytest
 
 from blox.cluster.central import compaction
 from blox.cluster.central.records import Policies
-from blox.cluster.central.views import ListJobs, job_view, jobs_view
+from blox.cluster.central.views import job_view, jobs_view
 from blox.cluster.chaos.history import run_history
 from blox.cluster.protocol.messages import Accepted, Cancel, JobSpec, Refused, Submit
+from blox.cluster.protocol.queries import ListJobs
 from blox.state.jobs import JobState
 from blox.workloads.table import JobTable
 from support.by_hand_cluster import Cluster, ended, running

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.cluster.central.records import LifeEntry
-from blox.cluster.central.views import JobView
+from blox.cluster.protocol.queries import JobView, LifeEntry
 from blox.cluster.recorded import Timeline, result_of
 from blox.cluster.replay import _due_s, replay
 from blox.errors import BloxError
@@ -22,7 +21,7 @@ from support.traces import trace
 
 def view(job, end_s, *life):
     entries = tuple(LifeEntry(*entry) for entry in life)
-    return JobView(job, "", "", 2, "finished", (), 0.0, end_s, 1, 0, -1, -1, None, (), entries)
+    return JobView(job, "", "", 2, "finished", (), 0.0, end_s, 1, 0, -1, -1, (), life=entries)
 
 
 def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from blox.cluster.central.records import Policies
-from blox.cluster.central.views import ListJobs, jobs_view, policies_view
+from blox.cluster.central.views import jobs_view, policies_view
 from blox.cluster.protocol.messages import (
     Accepted,
     Ask,
@@ -17,6 +17,7 @@ from blox.cluster.protocol.messages import (
     SetPolicies,
     Submit,
 )
+from blox.cluster.protocol.queries import ListJobs
 from support.by_hand_cluster import Cluster, ended, running
 
 
@@ -107,7 +108,7 @@ def test_slots_are_granted_when_their_former_job_is_known_to_have_ended():
     assert [(g.job, g.stop) for g in cluster.assigned["a"].grants] == [(high, False)], (
         "at once, not in a round"
     )
-    assert "preempted" in cluster.life(low)
+    assert f"preempted by job {high}" in cluster.life(low)
 
 
 def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster):
@@ -350,3 +351,51 @@ def test_work_is_counted_from_the_start_and_back_to_the_checkpoint(cluster):
     cluster.until(9.0)
     assert cluster.scheduler.job_state.done_s().tolist() == [2.0]
     assert cluster.scheduler.job_state.now == 9.0
+
+
+def test_a_round_that_is_late_takes_place_at_its_boundary(cluster):
+    """Service is counted in whole rounds; what came after the boundary is for the next one."""
+    early = cluster.submit(1)
+    cluster.now = 3.4
+    late = cluster.submit(1)
+    cluster.take(cluster.scheduler.tick(3.5))
+    assert cluster.scheduler.job_state.now == 3.0
+    assert cluster.life(early)[-1] == "placed on a" and cluster.life(late) == ["submitted"]
+    assert cluster.scheduler.job_state.columns.held_since[0] == 3.0
+    cluster.until(6.0)
+    assert cluster.life(late)[-1] == "placed on a"
+
+
+def test_a_scheduler_that_stood_still_goes_on_at_the_latest_boundary(cluster):
+    cluster.submit(1)
+    cluster.take(cluster.scheduler.tick(10.0))
+    assert cluster.scheduler.job_state.now == 9.0
+    assert cluster.scheduler.wake_s <= 12.0
+
+
+def test_another_machine_with_the_name_of_a_node_is_refused_while_that_may_live(cluster):
+    def second(now, wall_s=None):
+        report = Report("a", 7, 1, 0, 2, (), identity="other", address="b:1")
+        out = cluster.scheduler.receive(report, "a", now)
+        cluster.take(out)
+        return [message.what for _, message in out.sends if isinstance(message, Refused)]
+
+    (reason,) = second(1.0)
+    assert "another machine has the name a" in reason
+    cluster.restart()
+    assert second(2.0), "the scheduler has not heard of the first since it started: it may be alive"
+    cluster.until(20.0)
+    assert second(20.0) == [], "its lease has run out"
+    assert cluster.scheduler.nodes.records["a"].identity == "other"
+
+
+def test_a_node_that_starts_with_its_clock_an_hour_off_is_refused(cluster):
+    def reasons(report):
+        out = cluster.scheduler.receive(report, report.node, 1.0, wall_s=1e9)
+        return [message.what for _, message in out.sends if isinstance(message, Refused)]
+
+    fast = Report("c", 1, 1, 0, 2, (), identity="c", wall_s=1e9 + 3600)
+    assert reasons(fast) == ["the clock of c is 3,600 s fast: set it (NTP); 300 s are tolerated"]
+    assert "c" not in cluster.scheduler.nodes.records
+    jumped = Report("a", 1, 99, 0, 2, (), identity="a", wall_s=1e9 - 3600)
+    assert reasons(jumped) == [], "one that runs already is not disturbed: no two clocks are compared"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from blox.cluster.central.records import Job, LifeEntry, under
+from blox.cluster.central.records import Job, under
 from blox.cluster.central.scheduler import CentralScheduler
 from blox.cluster.protocol.messages import Assignment, JobSpec, PartReport, Report, Submit
+from blox.cluster.protocol.queries import LifeEntry
 from blox.cluster.protocol.timing import Timing
 
 TIMING = Timing(round_s=3, heartbeat_s=1, lease_s=10, margin_s=1, grace_s=4, backoff_s=6, attempts=2)

@@ -26,6 +26,7 @@ from blox.performance.overheads import Overheads
 from blox.performance.table import Table
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
+from blox.protocols import introduce
 from blox.results import metrics
 from blox.schedulers.fifo import Fifo
 from blox.schedulers.las import Las
@@ -77,7 +78,7 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
+        introduce(parts["placement"], cluster_state)
         job_state = JobState(seed=1)
         jobs = _with_columns(self.jobs, declared(policy, "needs_columns"))
         feed = JobFeed(iter((jobs,)), cluster_state.total_gpus, self._believed)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import Directory, client
+from blox.cli.cluster_tables import AsJson, Directory, client, say_json
 from blox.cli.terminal import say
 
 
@@ -16,6 +16,7 @@ def logs(
     rank: Annotated[int, typer.Option(min=0, help="Of which rank.")] = 0,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the job has ended.")] = False,
     cluster: Directory = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print what a rank of a job has printed, of all its starts (the last megabytes of it)."""
     from blox.cluster.shell.place import Place
@@ -37,7 +38,10 @@ def logs(
                 stream.seek(position if file.stat().st_size >= position else 0)
                 text = stream.read()
                 position = stream.tell()
-            if text:
+            if text and as_json:
+                for line in text.decode(errors="replace").splitlines():
+                    say_json({"job": job, "rank": rank, "line": line}, lines=True)
+            elif text:
                 say(text.decode(errors="replace").rstrip("\n"))
         if not follow or ended:
             return

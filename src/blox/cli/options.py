@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,6 +47,9 @@ POLICY_TIMEOUT = "Stop where a call into a file of your own takes longer; 300 by
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
 METRIC = "Also work out: evenness, waited-over:hours=1, ./mine.py:function. See `blox policies metric`."
 BY = "Also show figures by this column of jobs: gpus, tenant, user, model, job_type, ... or your own."
+MEASURES = (
+    "What --by shows: all, or some of jct, responsiveness, waiting, slowdown, fairness, ..., p99_jct_s."
+)
 TABLE = "Also write the tables to this file: .csv, .md or .tex."
 
 Settings = Annotated[
@@ -106,6 +111,9 @@ SeedList = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST"
 
 Metrics = Annotated[Several, typer.Option("--metric", help=METRIC, rich_help_panel=_FIGURES, metavar="SPEC")]
 By = Annotated[Several, typer.Option("--by", help=BY, rich_help_panel=_FIGURES, metavar="COLUMN")]
+Measures = Annotated[
+    Several, typer.Option("--measures", help=MEASURES, rich_help_panel=_FIGURES, metavar="LIST")
+]
 Tables = Annotated[
     list[Path] | None, typer.Option("--table", help=TABLE, rich_help_panel=_FIGURES, metavar="FILE")
 ]
@@ -127,6 +135,14 @@ Report = Annotated[
 ReportToo = Annotated[
     bool, typer.Option("--report/--no-report", help="With --out, write report.html.", rich_help_panel=_OUTPUT)
 ]
+History = Annotated[
+    bool,
+    typer.Option(
+        "--history/--no-history",
+        help="Also show what really happened, where the trace says when its jobs started.",
+        rich_help_panel=_FIGURES,
+    ),
+]
 TraceDecisions = Annotated[
     bool,
     typer.Option(
@@ -147,6 +163,20 @@ Processes = Annotated[
 ]
 
 
-def joined(clauses: list[str] | None) -> str | None:
-    """The clauses of several `--auto` options as one text; None where none is given."""
-    return None if clauses is None else ";".join(clauses)
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an experiment among the parameters of a command, by name; None: not given.
+
+    A parameter that is a setting has its name. Two options have shorter names than their setting; metrics
+    and the clauses of --auto, which may be given several times, are each one text.
+    """
+    from blox.experiment.settings import Experiment
+
+    renamed = {"policy_timeout": "policy_timeout_s", "metric": "metrics"}
+    found = {renamed.get(name, name): value for name, value in given.items()}
+    settings = {field.name: found[field.name] for field in fields(Experiment) if field.name in found}
+    if "load" in found:  # of a sweep: one of the workload
+        settings["load"] = found["load"]
+    for name, mark in (("metrics", ","), ("auto", ";")):
+        if settings.get(name):
+            settings[name] = mark.join(text.strip() for text in settings[name])
+    return settings

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import Directory, absolute, need_grpc
+from blox.cli.cluster_tables import AsJson, Directory, absolute, need_grpc, say_json
 from blox.cli.terminal import say
 
 
@@ -30,6 +30,7 @@ def up(
     attempts: Annotated[int, typer.Option(min=1, help="Failures after which a job is given up.")] = 3,
     renewal: Annotated[str, typer.Option(help="optimistic or central (to compare).")] = "optimistic",
     cluster: Directory = None,
+    as_json: AsJson = False,
 ) -> None:
     """Start a scheduler and worker managers on this machine; jobs of an earlier start go on.
 
@@ -57,5 +58,8 @@ def up(
     place = Place.of(cluster)
     policies = Policies(absolute(admission), absolute(scheduler), absolute(placement))
     local.start(place, nodes, gpus, timing=timing, policies=policies, central=renewal == "central")
+    if as_json:
+        say_json({"nodes": nodes, "gpus": gpus, "scheduler": scheduler, "directory": str(place.root)})
+        return
     say(f"up: {nodes} nodes x {gpus} GPU slots, {scheduler}, in {place.root}")
     say("next: blox submit --gpus 1 -- COMMAND, blox jobs, blox down")

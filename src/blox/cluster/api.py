@@ -20,18 +20,6 @@ from typing import TypeVar
 
 import msgspec
 
-from blox.cluster.central.records import LifeEntry
-from blox.cluster.central.views import (
-    PAGE,
-    JobView,
-    ListJobs,
-    ListNodes,
-    NodeView,
-    PoliciesView,
-    Query,
-    ShowJob,
-    ShowPolicies,
-)
 from blox.cluster.protocol.messages import (
     Accepted,
     Cancel,
@@ -42,12 +30,28 @@ from blox.cluster.protocol.messages import (
     SetPolicies,
     Submit,
 )
+from blox.cluster.protocol.queries import (
+    PAGE,
+    Guess,
+    GuessStart,
+    JobView,
+    LifeEntry,
+    ListJobs,
+    ListNodes,
+    NodeView,
+    PoliciesView,
+    Query,
+    ShowJob,
+    ShowPolicies,
+)
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 from blox.state.node_events import NodeState
 
 T = TypeVar("T")
 _LOOK_S = 0.5
+_DEADLINE_S = 5.0
+_LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
 class Client:
@@ -66,7 +70,7 @@ class Client:
         try:
             spec = msgspec.convert(given, JobSpec)
         except msgspec.ValidationError as error:
-            fix = "preemption: iteration, signal or never; launch: command, zip or container"
+            fix = "the fields are those of blox.cluster.protocol.messages.JobSpec"
             raise BloxError(f"not a job: {error}", where="submit", fix=fix) from None
         return self._request(Submit(uuid.uuid4().hex, spec)).job
 
@@ -93,6 +97,10 @@ class Client:
     def job(self, job: int) -> JobView:
         """One job with its life."""
         return self._ask(ShowJob(job), JobView)
+
+    def guess_start(self, job: int, draws: int = 20) -> Guess:
+        """When a job that waits would start, by running the loop ahead on a fork of the live state."""
+        return self._ask(GuessStart(job, draws), Guess, _LOOK_AHEAD_S)
 
     def nodes(self) -> list[NodeView]:
         return self._ask(ListNodes(), list[NodeView])
@@ -123,13 +131,13 @@ class Client:
     def _request(self, request: Request) -> Accepted:
         return self._ask(request, Accepted)
 
-    def _ask(self, request: Request | Query, kind: type[T]) -> T:
+    def _ask(self, request: Request | Query, kind: type[T], deadline_s: float = _DEADLINE_S) -> T:
         from blox.cluster.shell.wire import ask
 
         data, until_s = msgspec.msgpack.encode(request), time.monotonic() + self._patience_s
         while True:
             try:
-                answer = ask(self._place.address(), self._place.token(), data)
+                answer = ask(self._place.address(), self._place.token(), data, deadline_s)
                 break
             except BloxError:
                 if time.monotonic() > until_s or not self._place.supervisor_file.exists():

@@ -40,7 +40,7 @@ from blox.files_read import FilesRead
 from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
-from blox.protocols import Backend, declared
+from blox.protocols import Backend, declared, introduce
 from blox.recording.decisions import DecisionTrace
 from blox.results.accounting import Tariff
 from blox.results.decisions import Decisions
@@ -139,7 +139,7 @@ class Prepared:
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
-        cluster_state.one_pool = declared(self.composition.placement, "ignores_nodes")
+        introduce(self.composition.placement, cluster_state)
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blox.errors import BloxError
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.node_room import NodePool
 from blox.placement.walk.room import Share
 from blox.protocols import for_ever
@@ -36,6 +36,7 @@ class Consolidated:
         return place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
 
     stable_until = for_ever
+    node_rule = same_rule
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need <= pool.top:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.node_room import NodePool, RuleOfJob
 from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
@@ -25,6 +25,10 @@ class FirstFree:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     stable_until = for_ever
+
+    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob | None:
+        """Any GPUs will do, unless jobs may use some GPU types only."""
+        return same_rule(self, cluster_state, job_state) if job_state.typed else None
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""

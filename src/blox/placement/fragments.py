@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.node_room import NodePool
 from blox.placement.walk.room import Share
 from blox.protocols import for_ever
@@ -25,6 +25,7 @@ class Fragments:
         return place_by_node(schedule, cluster_state, job_state, self)
 
     stable_until = for_ever
+    node_rule = same_rule
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need == 1:

@@ -9,7 +9,7 @@ from blox.performance.training import network_gbps, slowdown
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodeRule
+from blox.placement.walk.node_room import NodeRule, RuleOfJob
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
@@ -55,6 +55,11 @@ class Profile:
             profiles_from(self.models, self.gpus).of_cluster(spec)
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        return place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+
+    stable_until = for_ever
+
+    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         profiles, columns = profiles_from(self.models, self.gpus), job_state.columns
         generation, gbps = self._hardware(cluster_state)
         largest = int(cluster_state.node_gpus.max())
@@ -65,9 +70,7 @@ class Profile:
             loss = slowdown(model, int(columns.gpus[row]), largest, generation, gbps)
             return TOGETHER if loss > self.tolerance else others
 
-        return place_by_node(schedule, cluster_state, job_state, rule_of)
-
-    stable_until = for_ever
+        return rule_of
 
     def _hardware(self, cluster_state: ClusterState) -> tuple[Generation, float]:
         profiles, spec = profiles_from(self.models, self.gpus), cluster_state.spec

@@ -8,7 +8,7 @@ from blox.performance.model_profiles import profiles_from
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
 from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodeRule
+from blox.placement.walk.node_room import NodeRule, RuleOfJob
 from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
@@ -45,12 +45,15 @@ class Tiresias:
         profiles_from(self.models)
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        return place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+
+    stable_until = for_ever
+
+    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         profiles, models = profiles_from(self.models), job_state.columns.model
         others: NodeRule = Fragments() if self.rest == "fragments" else Consolidated("spread")
 
         def rule_of(row: int) -> NodeRule:
             return TOGETHER if profiles.model(models[row]).largest_share >= self.skew else others
 
-        return place_by_node(schedule, cluster_state, job_state, rule_of)
-
-    stable_until = for_ever
+        return rule_of

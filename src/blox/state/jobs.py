@@ -226,6 +226,11 @@ class JobState:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
         return self._metric_column(name)[self.active]
 
+    def metrics_of(self, row: int) -> dict[str, float]:
+        """Every open metric that a job has reported, as last reported."""
+        told = {name: float(self._metric_column(name)[row]) for name in self._metrics}
+        return {name: value for name, value in told.items() if value == value}
+
     def report_metric(self, name: str, rows: Array, values: Array) -> None:
         """Stores what jobs report about themselves."""
         self._metric_column(name)[rows] = values

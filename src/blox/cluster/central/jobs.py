@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from blox.cluster.central.history import Belief
 from blox.cluster.central.records import Job
 from blox.cluster.protocol.messages import JobSpec
 from blox.state.jobs import JobState
@@ -45,9 +46,9 @@ class Jobs:
         self._next = max(self.all, default=0) + 1
         self.ended = sum(bool(job.end) for job in self.all.values())
 
-    def submit(self, request: str, spec: JobSpec, now: float) -> Job:
+    def submit(self, request: str, spec: JobSpec, believed: Belief, now: float) -> Job:
         """A new job."""
-        job = Job(self._next, request, spec, now)
+        job = Job(self._next, request, spec, now, believed.expected_s, believed.source)
         self._next += 1
         self.all[job.job] = job
         self.pending.append(job)
@@ -59,9 +60,12 @@ class Jobs:
         return len(self.all) - self.ended
 
     def enter(self, job_state: JobState) -> None:
-        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended."""
-        new = [job for job in self.pending if not job.end]
-        self.pending = []
+        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended.
+
+        A job that came after the boundary of this round, while it was late, is for the next one.
+        """
+        new = [job for job in self.pending if not job.end and job.submit_s <= job_state.now]
+        self.pending = [job for job in self.pending if not job.end and job.submit_s > job_state.now]
         for job in new:
             job.row = len(self.by_row)
             self.by_row.append(job)
@@ -120,8 +124,8 @@ def table_of(jobs: list[Job]) -> JobTable:
 
 
 def expected_of(jobs: list[Job]) -> np.ndarray:
-    """What their users expect (s); nan: nothing."""
-    return np.array([np.nan if (e := job.spec.expected_s) is None else e for job in jobs], dtype=np.float64)
+    """What is believed of their run times (s); nan: nothing."""
+    return np.array([np.nan if (e := job.expected_s) is None else e for job in jobs], dtype=np.float64)
 
 
 def keep_columns(job: Job, job_state: JobState) -> None:

@@ -65,6 +65,8 @@ class Job(msgspec.Struct):
     request: str
     spec: JobSpec
     submit_s: float
+    expected_s: float | None = None  # what is believed of its run time when it is submitted; None: nothing
+    expected_from: str = "unknown"  # whose belief that is
     row: int = -1  # in JobState; -1: not there yet
     epoch: int = 0  # of its latest stint
     commanded: int = 0  # the epoch that holds GPUs by the latest plan; 0: none does
@@ -109,14 +111,6 @@ class Term(msgspec.Struct):
     wall_s: float = 0.0  # and the wall clock's
 
 
-class LifeEntry(msgspec.Struct, frozen=True):
-    """Something that happened to a job; `gpus`: where it was placed, by the cluster's numbers."""
-
-    at_s: float
-    what: str
-    gpus: tuple[int, ...] = ()
-
-
 class Asked(msgspec.Struct, frozen=True):
     """A request that was accepted: `digest` of its content, and the job that it became (-1: none)."""
 
@@ -143,6 +137,10 @@ def stint_key(job: int, epoch: int) -> str:
 
 def node_key(number: int) -> str:
     return f"node/{number:06d}"
+
+
+def history_key(key: str) -> str:
+    return f"history/{key}"
 
 
 def life_key(job: int, entry: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from blox.cluster.central.job_checks import check_spec
 from blox.cluster.central.records import Asked
 from blox.cluster.protocol.messages import (
     Accepted,
@@ -21,13 +22,13 @@ from blox.cluster.protocol.messages import (
 )
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import policy_from_spec
-from blox.workloads.columns import MOST_GPUS
 
 if TYPE_CHECKING:
     from blox.cluster.central.scheduler import CentralScheduler
 
 CANCELLED = "cancelled"
 _LONGEST_REQUEST = 200  # characters
+_MOST_JOBS = 100_000  # that have not ended
 
 
 def answer(scheduler: CentralScheduler, request: Request, now: float) -> Answer:
@@ -64,25 +65,14 @@ def _carry_out(scheduler: CentralScheduler, request: Request, now: float) -> int
 
 def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> int:
     spec = request.spec
-    if not spec.command:
-        raise BloxError("the job has no command", where="submit", fix="give one behind `--`")
-    least, most = spec.min_gpus or spec.gpus, spec.max_gpus or spec.gpus
-    if not 1 <= least <= spec.gpus <= most <= MOST_GPUS:
+    check_spec(spec, scheduler.nodes.total_gpus)
+    if scheduler.jobs.unfinished >= _MOST_JOBS:
         raise BloxError(
-            f"gpus is {spec.gpus}, min_gpus {spec.min_gpus}, max_gpus {spec.max_gpus}",
+            f"{_MOST_JOBS:,} jobs have not ended",
             where="submit",
-            fix="give 1 or more GPUs, between min_gpus and max_gpus where these are given",
+            fix="wait, or cancel some",
         )
-    there = sum(record.gpus for record in scheduler.nodes.records.values())
-    if there and least > there:
-        raise BloxError(
-            f"the job needs {least} GPUs, and the cluster has {there}",
-            where="submit",
-            fix="ask for fewer, or add nodes first",
-        )
-    if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
-        raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
-    job = scheduler.jobs.submit(request.request, spec, now)
+    job = scheduler.jobs.submit(request.request, spec, scheduler.history.believe(spec), now)
     scheduler.ledger.record(job, "submitted", now)
     return job.job
 

@@ -3,14 +3,18 @@
 Run as a script, by its path: it imports nothing but the standard library, so that it starts at once. It kills
 when told to (`K` on standard input), when its worker manager is gone (standard input ends), and when the
 node's lease has run out, even if the worker manager stands still. `T` passes SIGTERM on. The last line of its
-standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`.
+standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`. CLEANUP is a
+command in JSON, carried out when the other was killed: the death of a container's client does not end the
+container.
 
-    guard.py LEASE LOG LOG_BYTES COMMAND...
+    guard.py LEASE LOG LOG_BYTES CLEANUP COMMAND...
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import mmap
 import os
 import select
@@ -23,6 +27,7 @@ import time
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: children of children become ours, and none escapes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG: the command ends with its guard
 _LONGEST_S = 0.5  # between two looks at the lease
+_CLEANUP_S = 30.0
 
 
 def _descendants() -> list[int]:
@@ -60,6 +65,12 @@ def _kill_all() -> None:
         time.sleep(0.002)
 
 
+def _clean_up(command: list[str]) -> None:
+    if command:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_CLEANUP_S)
+
+
 def _trim(log: str, most: int) -> None:
     """Keeps the second half of a log that has grown too long."""
     if os.path.getsize(log) > most:
@@ -79,7 +90,7 @@ def _begin_child(libc: ctypes.CDLL) -> None:
 
 
 def main() -> None:
-    lease, log, log_bytes, command = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+    lease, log, log_bytes, cleanup, command = *sys.argv[1:3], int(sys.argv[3]), sys.argv[4], sys.argv[5:]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -124,8 +135,11 @@ def main() -> None:
         child.send_signal(signal.SIGKILL)
     code = child.wait()
     _kill_all()
+    if why != "exit":
+        _clean_up(json.loads(cleanup))
     _trim(log, log_bytes)
-    print(code, why, flush=True)
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+        os.write(sys.stdout.fileno(), f"{code} {why}\n".encode())
 
 
 if __name__ == "__main__":

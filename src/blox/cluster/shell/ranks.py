@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,10 +16,10 @@ from pathlib import Path
 import msgspec
 
 from blox.client.page import LeasePage
+from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
 from blox.cluster.protocol.rank import LEFT
-from blox.cluster.shell import launchers
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
@@ -87,15 +89,17 @@ class Ranks:
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
         page = LeasePage.create(own / "lease", central=self._central)
-        command, where = launchers.prepare(action.grant.spec, job)
+        environment = self._environment(action, own, job)
+        started = prepared(action.grant.spec, Home(job, own, environment))
         log = job / f"rank-{action.rank}.log"
-        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), *command]
+        cleanup = json.dumps(started.cleanup)
+        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), cleanup, *started.command]
         guard = subprocess.Popen(
             [sys.executable, "-S", "-E", str(_GUARD), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=where,
-            env=self._environment(action, own, job),
+            cwd=started.directory,
+            env=environment,
             start_new_session=True,
             pass_fds=self._keep_open,
         )
@@ -115,7 +119,10 @@ class Ranks:
             return  # it has ended
 
     def forget(self, key: Key) -> None:
-        self.running.pop(key, None)
+        """A rank that has ended; what it shared with us goes with it."""
+        rank = self.running.pop(key, None)
+        if rank is not None:
+            shutil.rmtree(rank.directory, ignore_errors=True)
 
     def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
         """A clean environment: little of ours, what the user gave, and the job's own place in the world."""

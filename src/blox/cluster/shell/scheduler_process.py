@@ -5,39 +5,32 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from blox.cluster.central import views
-from blox.cluster.central.records import (
-    ENDED,
-    LIVES,
-    Job,
-    LifeEntry,
-    Policies,
-    Term,
-    ended_key,
-    one,
-    under,
-)
+from blox.cluster.central.records import Job, Policies, Term, one, under
 from blox.cluster.central.scheduler import CentralScheduler
+from blox.cluster.protocol import queries
 from blox.cluster.protocol.messages import Ask, Assignment, Message, Refused, Report, Request
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.journal import Journal
+from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
+from blox.cluster.shell.metrics import SchedulerMetrics, serve
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.reply import Reply
+from blox.cluster.shell.shown import Shown
 from blox.cluster.shell.wire import Busy, Peers, Server
 from blox.errors import BloxError
 
 _USER = "user"
-_ANSWER_S = 5.0  # by then an input is carried out, or its sender is told to ask again
 _decode_message = msgspec.msgpack.Decoder(Report | Ask).decode
-_decode_request = msgspec.msgpack.Decoder(Request | views.Query).decode
+_decode_request = msgspec.msgpack.Decoder(Request | queries.Query).decode
 _encode = msgspec.msgpack.encode
 
 
@@ -49,28 +42,35 @@ class SchedulerProcess:
     """
 
     def __init__(self, place: Place, address: str, timing: Timing, policies: Policies) -> None:
-        self._place, self._journal = place, Journal(place.journal)
+        self._journal = Journal(place.journal)
+        self._log, self._metrics = open_log(place.logs, "scheduler"), SchedulerMetrics()
         records = self._journal.records()
         self._base_s = _resumed(records) - time.monotonic()
         self._scheduler = CentralScheduler(
             records, timing, self._now(), policies, wall_s=time.time(), stored=self._stored
         )
         del records
-        self._peers = Peers(place.token())
+        self._shown = Shown(self._scheduler, self._journal)
+        self._peers = Peers(place.token(), lambda address, why: self._log("refused", by=address, what=why))
         self._mailbox = Mailbox()
         self._saves: list[tuple[str, bytes | None]] = []  # of the inputs that are being carried out
         self._sends: list[tuple[str, Message]] = []
-        self._answers: list[tuple[Reply, bytes]] = []
+        self._answers: list[tuple[Reply, object]] = []
         self._take(self._scheduler.start())
         self._flush()
-        self._server = Server(address, place.token(), self._deliver, self._ask)
+        self._server = Server(address, place.token(), self._deliver, self._ask, self._refused)
+        self._end_metrics = serve(self._metrics.registry, place.metrics, "scheduler")
         write_whole(place.address_file, self._server.address)
+        term, jobs = self._scheduler.term.term, self._scheduler.jobs.unfinished
+        self._log("started", term=term, jobs=jobs, address=self._server.address)
 
     def run(self) -> None:
         self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick, self._flush)
         self._server.close()
+        self._end_metrics()
         self._peers.close()
         self._journal.close()
+        self._log("ended")
 
     def close(self) -> None:
         self._mailbox.close()
@@ -82,18 +82,21 @@ class SchedulerProcess:
     # -- inputs, on the thread of the mailbox --------------------------------------------------------
 
     def _tick(self) -> None:
-        self._take(self._scheduler.tick(self._now()))
+        with self._metrics.round_s.time():
+            self._take(self._scheduler.tick(self._now()))
+        self._metrics.show(self._scheduler)
+        self._metrics.inputs.set(len(self._mailbox))
 
     def _receive(self, message: Report | Ask, reply: Reply) -> None:
         """From a node; it is answered at once if it is refused, for that changes nothing."""
         sender = message.node if isinstance(message, Report) else message.sender
-        out = self._scheduler.receive(message, sender, self._now())
+        out = self._scheduler.receive(message, sender, self._now(), time.time())
         refusals = [each for _, each in out.sends if isinstance(each, Refused)]
         out.sends = [each for each in out.sends if not isinstance(each[1], Refused)]
         self._take(out)
-        reply.give(refusals[0].what.encode() if refusals else b"")
+        reply.give(refusals[0].what if refusals else "")
 
-    def _answer(self, request: Request | views.Query, reply: Reply) -> None:
+    def _answer(self, request: Request | queries.Query, reply: Reply) -> None:
         """From a user."""
         if isinstance(request, Request):
             out = self._scheduler.receive(request, _USER, self._now())
@@ -101,19 +104,24 @@ class SchedulerProcess:
             out.sends = [each for each in out.sends if each[0] != _USER]
             self._take(out)
         else:
-            answer = self._view(request)
-        self._answers.append((reply, _encode(answer)))
+            self._flush()  # so that what is shown is stored
+            answer = self._shown.view(request, self._now())
+        self._answers.append((reply, answer))
 
     def _take(self, out: Outputs) -> None:
         self._saves += out.saves
         self._sends += out.sends
+        self._metrics.count(out.notes)
+        for note in out.notes:
+            self._log(note.event, **note.fields)
 
     def _flush(self) -> None:
         """Saves, then sends and answers. Of the assignments of a node the last says everything."""
         saves, sends, answers = self._saves, self._sends, self._answers
         self._saves, self._sends, self._answers = [], [], []
         if saves:
-            self._journal.commit(saves)
+            with self._metrics.commit_s.time():
+                self._journal.commit(saves)
         last = {address: message for address, message in sends if isinstance(message, Assignment)}
         for address, message in sends:
             if last.get(address, message) is message or not isinstance(message, Assignment):
@@ -130,64 +138,30 @@ class SchedulerProcess:
         """A record of long ago; what is about to be stored is still known to the scheduler itself."""
         return self._journal.get(key)
 
-    # -- what is shown ------------------------------------------------------------------------------
-
-    def _view(self, query: views.Query) -> object:
-        scheduler = self._scheduler
-        if isinstance(query, views.ListJobs):
-            return self._jobs(query)
-        if isinstance(query, views.ListNodes):
-            return views.nodes_view(scheduler)
-        if isinstance(query, views.ShowPolicies):
-            return views.policies_view(scheduler, self._now())
-        job = scheduler.find(query.job)
-        if job is None:
-            return Refused("", f"there is no job {query.job}", fix="`blox jobs` lists the jobs")
-        self._flush()  # its life may be about to be stored
-        prefix = f"{LIVES}{query.job:010d}/"
-        return views.job_view(scheduler, job, tuple(under(self._journal.under(prefix), prefix, LifeEntry)))
-
-    def _jobs(self, query: views.ListJobs) -> list[views.JobView]:
-        """A page of jobs: those in memory, and of the journal those that were forgotten."""
-        forgotten: list[Job] = []
-        if query.ended:
-            after, most = ended_key(max(0, query.after)), views.PAGE
-            forgotten = under(self._journal.under(ENDED, after, most), ENDED, Job)
-        return views.jobs_view(self._scheduler, query, forgotten)
-
     # -- threads of the server ----------------------------------------------------------------------
 
     def _deliver(self, data: bytes) -> str:
         """From a node: "" or why its message is refused."""
         message = _decode_message(data)
-        return self._await(lambda reply: self._receive(message, reply)).decode()
+        return str(self._await(lambda reply: self._receive(message, reply)))
 
     def _ask(self, data: bytes) -> bytes:
         """From a user: waits until the answer is durable."""
         request = _decode_request(data)
-        return self._await(lambda reply: self._answer(request, reply))
+        answer = self._await(lambda reply: self._answer(request, reply))
+        if isinstance(request, queries.GuessStart) and isinstance(answer, tuple):
+            answer = self._shown.guess(answer, request.draws)
+        return _encode(answer)
 
-    def _await(self, act: Callable[[Reply], None]) -> bytes:
+    def _refused(self, why: str) -> None:
+        self._log("refused", what=why)
+        self._metrics.refused.inc()
+
+    def _await(self, act: Callable[[Reply], None]) -> Any:
         reply = Reply()
         if not self._mailbox.offer(lambda: act(reply)):
             raise Busy("the scheduler has too much to do: ask again; a request is carried out once")
         return reply.wait()
-
-
-class Reply:
-    """What the thread of a server waits for, and the thread of the mailbox gives."""
-
-    def __init__(self) -> None:
-        self._given, self._answer = threading.Event(), b""
-
-    def give(self, answer: bytes) -> None:
-        self._answer = answer
-        self._given.set()
-
-    def wait(self) -> bytes:
-        if not self._given.wait(_ANSWER_S):
-            raise Busy("the scheduler is busy: ask again; a request is carried out once")
-        return self._answer
 
 
 def _resumed(records: dict[str, bytes]) -> float:

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from blox.recording.wait_causes import COUNTED, WORDS
-from blox.results.result import Result
 from blox.workloads.table import Array
 
 _NAMED = 3  # jobs ahead that a reason names
@@ -71,9 +70,9 @@ class Round:
         """The row of the first listed job that waits."""
         return self._waiting[0][1] if self._waiting else None
 
-    def agrees_with(self, result: Result) -> bool:
-        """Whether the jobs that run after this round are those of the results, on as many GPUs."""
-        stints, time_s = result.stints, self.time_s
+    def agrees_with(self, stints: Mapping[str, Array]) -> bool:
+        """Whether the jobs that run after this round are those of a run's stints, on as many GPUs."""
+        time_s = self.time_s
         there = stints["job"][(stints["start_s"] <= time_s) & (time_s < stints["end_s"])]
         recorded = np.bincount(there, minlength=len(self.job_id))
         decided = np.zeros(len(self.job_id), dtype=np.int64)
