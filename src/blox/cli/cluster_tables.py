@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,12 +30,6 @@ def client(directory: str | None) -> Client:
     from blox.cluster.api import Client
 
     return Client(directory)
-
-
-def absolute(spec: str) -> str:
-    """The spec of a policy for the scheduler: a file counts from here, not from where the scheduler runs."""
-    path, _, rest = spec.partition(".py:")
-    return f"{Path(path).resolve()}.py:{rest}" if rest else spec
 
 
 def need_grpc() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import AsJson, Directory, absolute, client, say_json
+from blox.cli.cluster_tables import AsJson, Directory, client, say_json
 from blox.cli.terminal import say
 
 
@@ -23,9 +23,7 @@ def policy(
     """
     asked = client(cluster)
     if scheduler or admission or placement:
-        asked.set_policies(
-            admission=absolute(admission), scheduler=absolute(scheduler), placement=absolute(placement)
-        )
+        asked.set_policies(admission=admission, scheduler=scheduler, placement=placement)
     view = asked.policies()
     if as_json:
         say_json(view)

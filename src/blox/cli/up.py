@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import AsJson, Directory, absolute, need_grpc, say_json
+from blox.cli.cluster_tables import AsJson, Directory, need_grpc, say_json
 from blox.cli.terminal import say
 
 
@@ -37,6 +37,7 @@ def up(
     They keep running in the background until `blox down`.
     """
     need_grpc()
+    from blox.cluster.api import absolute
     from blox.cluster.central.records import Policies
     from blox.cluster.protocol.timing import Timing
     from blox.cluster.shell import local
