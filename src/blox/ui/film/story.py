@@ -37,6 +37,5 @@ def story_of(explanation: Explanation, row: int) -> dict[str, Any]:
 
 def _plain(column: Array, row: int) -> Any:
     """A cell as JSON has it."""
-    value = column[row]
-    value = value.item() if hasattr(value, "item") else value
+    value = column[row : row + 1].tolist()[0]
     return None if isinstance(value, float) and value != value else value
