@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from board import Board
 
 from blox import Experiment
 from blox.ui.film.app import FilmServer
 from blox.ui.film.runs import filmed
-from blox.ui.server import listen
+from blox.ui.server import listen, server_of
 
 ROUNDS, STINTS = 20_000, 100_000
 SCRUB_MS = 100.0
@@ -58,7 +57,7 @@ def film(board: Board, browser: Any, scratch: Path) -> None:
     rounds, stints = len(result.rounds["time_s"]), len(result.stints["job"])
     assert rounds >= ROUNDS and stints >= STINTS, (rounds, stints)
     runs = filmed([result.save(scratch / "film")])
-    with served(FilmServer(runs).app(["127.0.0.1"])) as url:
+    with served(FilmServer(runs)) as url:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto(url)
         page.wait_for_selector("#figures[data-drawn=yes]")
@@ -72,10 +71,10 @@ def film(board: Board, browser: Any, scratch: Path) -> None:
 
 
 @contextmanager
-def served(app: Any) -> Iterator[str]:
-    """Serves an application on a free port; yields its address."""
+def served(page: Any) -> Iterator[str]:
+    """Serves a page on a free port; yields its address."""
     listener = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    server = server_of(page, ["127.0.0.1"])
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{listener.getsockname()[1]}/"

@@ -8,9 +8,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import uvicorn
-
-from blox.ui.server import listen
+from blox.ui.server import listen, server_of
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,10 @@ class Address:
 
 
 @contextmanager
-def served(app):
-    """Serves an application; yields its address."""
-    listener = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+def served(page, port=0):
+    """Serves a page; yields its address."""
+    listener = listen("127.0.0.1", port)
+    server = server_of(page, ["127.0.0.1"])
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

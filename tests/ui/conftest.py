@@ -53,9 +53,12 @@ def browser():
 @pytest.fixture
 def page(browser):
     """A page of 1400 pixels; a message on its console or an error in its scripts fails the test."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=30_000)
     messages = []
     context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     made = context.new_page()
     made.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
     made.on("pageerror", lambda error: messages.append(f"error: {error}"))

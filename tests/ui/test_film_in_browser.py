@@ -30,7 +30,7 @@ def film(kept):
         kept("srtf", trace_decisions=True, failures="random:mtbf=20h,repair=2h"),
     ]
     runs = filmed(folders)
-    with served(FilmServer(runs).app(["127.0.0.1"])) as address:
+    with served(FilmServer(runs)) as address:
         yield address, [each.result for each in runs]
 
 
@@ -169,7 +169,7 @@ def test_a_gpu_is_pointed_at_and_its_job_followed(page, film):
 
 def test_the_queue_is_in_the_scheduler_s_own_order_once_it_is_worked_out(page, kept):
     runs = filmed([kept("tiresias")])
-    with served(FilmServer(runs).app(["127.0.0.1"])) as address:
+    with served(FilmServer(runs)) as address:
         opened(page, address, "#t=50000")
         page.locator(".queue .note", has_text="In the scheduler's own order").wait_for()
 
@@ -178,7 +178,7 @@ def test_names_with_markup_stay_text(page, tmp_path):
     jobs = [(f'"{MARKUP}{i}"', 0, 2, 5000, f'"{SCRIPT}"', MARKUP) for i in range(5)]
     workload = trace(tmp_path / "hostile.csv", jobs, header="job_id,submit_s,gpus,duration_s,user,model")
     result = Experiment(workload=workload, cluster="1x4", round_s=100.0, label=f"las {MARKUP}").run()
-    with served(FilmServer(filmed([result.save(tmp_path / "run")])).app(["127.0.0.1"])) as address:
+    with served(FilmServer(filmed([result.save(tmp_path / "run")]))) as address:
         page.on("dialog", lambda dialog: pytest.fail("a script ran"))
         opened(page, address, "#t=200")
         page.get_by_label("Follow the job of this id").fill(f"{MARKUP}3")

@@ -38,11 +38,15 @@ from blox.cluster.protocol.queries import (
     LifeEntry,
     ListJobs,
     ListNodes,
+    News,
     NodeView,
     PoliciesView,
     Query,
+    QueueView,
     ShowJob,
     ShowPolicies,
+    ShowQueue,
+    Watch,
 )
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
@@ -164,6 +168,18 @@ class Client:
 
     def policies(self) -> PoliciesView:
         return self._ask(ShowPolicies(), PoliciesView)
+
+    def watch(self, last: News | None = None, *, progress: bool = False) -> News:
+        """What has changed since the last answer; everything, without one or if the scheduler started again.
+
+        `progress`: also how far jobs have come.
+        """
+        term, version = (0, 0) if last is None else (last.term, last.version)
+        return self._ask(Watch(term, version, progress), News)
+
+    def queue(self) -> QueueView:
+        """The jobs that wait, in the order of the policies that rule, and why each does."""
+        return self._ask(ShowQueue(), QueueView)
 
     def wait(self, job: int, timeout_s: float | None = None) -> JobView:
         """Waits until a job has ended."""

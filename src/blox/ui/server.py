@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from blox.errors import BloxError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 DEFAULT_PORT = 8265
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -47,13 +51,32 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise AssertionError("port 0 is never taken")
 
 
-def serve(app: Callable[..., object], listener: socket.socket) -> None:
-    """Answers requests until the process is interrupted or terminated."""
+class Page(Protocol):
+    """What is served: an application, and what ends the answers that go on while a page is open."""
+
+    def app(self, hosts: Sequence[str]) -> ASGIApp: ...
+    def end(self) -> None: ...
+
+
+def server_of(page: Page, hosts: Sequence[str]) -> Any:
+    """A server that, told to exit, first ends the answers that would go on for ever."""
     import uvicorn
 
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    class Ending(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            page.end()
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
+        page.app(hosts), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
+    return Ending(config)
+
+
+def serve(page: Page, hosts: Sequence[str], listener: socket.socket) -> None:
+    """Answers requests until the process is interrupted or terminated."""
     with contextlib.suppress(KeyboardInterrupt):  # the usual end
-        uvicorn.Server(config).run(sockets=[listener])
+        server_of(page, hosts).run(sockets=[listener])
 
 
 def address_of(listener: socket.socket, host: str) -> str:

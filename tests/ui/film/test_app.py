@@ -9,7 +9,7 @@ from support.served import served
 
 @pytest.fixture
 def asked(one):
-    with served(FilmServer([one(trace_decisions=True), one("fifo")]).app(["127.0.0.1"])) as address:
+    with served(FilmServer([one(trace_decisions=True), one("fifo")])) as address:
         yield address
 
 

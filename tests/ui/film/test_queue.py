@@ -68,6 +68,7 @@ def test_a_traced_run_shows_its_own_order(one):
     assert waited > 20
 
 
+@pytest.mark.slow
 def test_an_untraced_run_is_run_again_for_its_order(one):
     filmed = one()
     order = settled(filmed)
@@ -98,6 +99,7 @@ def test_the_jobs_and_causes_by_submission_are_those_of_explain(one, settings, m
                 assert told.get(row, "running") == state, (row, time_s)
 
 
+@pytest.mark.slow
 def test_results_that_do_not_come_out_again_have_no_order(one, tmp_path):
     filmed = one()
     copy = filmed.result.save(tmp_path / "changed")

@@ -20,7 +20,7 @@ from blox.lookahead.beliefs import learnt, told
 from blox.lookahead.clocks import patient
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
-from blox.recording.standing import Round
+from blox.recording.standing import Round, Standing
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
@@ -54,15 +54,19 @@ class Moment:
 
     def queueing(self, row: int) -> Queueing | None:
         """Why a job waits, as a round now would decide; None: it would run."""
-        decision = decide_next(
-            self.cluster_state, self.job_state, self.policies, self.conditions, self._believed(0)
-        )
-        found = Round(decision, self.job_state.columns.job_id)
-        waiting = [each for each in found.standings if not each.held_gpus]
+        found, waiting = self.in_line()
         for place, each in enumerate(waiting, 1):
             if each.row == row:
                 return Queueing(place, found.blocked_by(each))
         return None
+
+    def in_line(self) -> tuple[Round, list[Standing]]:
+        """A round now, and the jobs that would wait after it, in the order of the policies."""
+        decision = decide_next(
+            self.cluster_state, self.job_state, self.policies, self.conditions, self._believed(0)
+        )
+        found = Round(decision, self.job_state.columns.job_id)
+        return found, [each for each in found.standings if not each.held_gpus]
 
     def guess(self, row: int, draws: int, until_s: float) -> Guess:
         """Draws when a job starts, `draws` times or until the monotonic clock says `until_s`."""

@@ -15,6 +15,7 @@ from typing import Any
 from blox.clock import Rounds, following
 from blox.cluster.central import compaction, requests
 from blox.cluster.central.backend import ClusterBackend
+from blox.cluster.central.changes import Changes
 from blox.cluster.central.history import Durations, History
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
@@ -94,6 +95,7 @@ class CentralScheduler:
         self.nodes = Nodes(under(records, "node/", NodeRecord), timing, now)
         self.stints = Stints(under(records, "stint/", Stint))
         self.history = History(under(records, "history/", Durations))
+        self.changes = Changes(self.jobs.all)
         self.ledger = Ledger(self.jobs, self.nodes, self.stints, self.history, records.get(MEMORY, b""))
         self.job_state = job_state_of(self.jobs, now, seed)
         self.notice = ""  # what could not be taken over from before the restart
@@ -311,8 +313,12 @@ class CentralScheduler:
                 (node, self._assignment(node)) for node in sorted(unassigned) if self.nodes.alive(node)
             ]
             unassigned.clear()
-        out.saves += self.ledger.take(self.job_state)
         out.notes, self.ledger.notes = self.ledger.notes, []
+        changed = {**self.jobs.changed, **dict.fromkeys(job for job, _ in self.stints.changed)}
+        self.changes.note(changed, bool(self.nodes.changed), out.notes, now)
+        for gone in self.jobs.forgotten:
+            self.changes.forget(gone.job)
+        out.saves += self.ledger.take(self.job_state)
         if self._policies_changed:
             out.saves.append((POLICIES, encode(self.policies)))
             self._policies_changed = False

@@ -42,7 +42,7 @@ def job_view(
         job.spec.name,
         job.spec.user,
         job.spec.gpus,
-        _state(scheduler, job),
+        state_of(scheduler, job),
         () if stint is None else tuple(share.node for share in stint.shares),
         job.submit_s,
         job.end_s if job.end else None,
@@ -89,7 +89,8 @@ def policies_view(scheduler: CentralScheduler, now: float) -> PoliciesView:
     )
 
 
-def _state(scheduler: CentralScheduler, job: Job) -> str:
+def state_of(scheduler: CentralScheduler, job: Job) -> str:
+    """What a job does, in a word; how it ended, if it has."""
     if job.end:
         return job.end
     stint = scheduler.stints.all.get((job.job, job.epoch))

@@ -36,7 +36,20 @@ class ShowPolicies(msgspec.Struct, frozen=True, tag=True):
     pass
 
 
-Query = ListJobs | ShowJob | GuessStart | ListNodes | ShowPolicies
+class Watch(msgspec.Struct, frozen=True, tag=True):
+    """What has changed since an answer of that `term` and `version`; everything, if the scheduler has started
+    again since. `progress`: also how far the jobs that run have come."""
+
+    term: int = 0
+    version: int = 0
+    progress: bool = False
+
+
+class ShowQueue(msgspec.Struct, frozen=True, tag=True):
+    """The jobs that wait, in the order of the policies, PAGE at most."""
+
+
+Query = ListJobs | ShowJob | GuessStart | ListNodes | ShowPolicies | Watch | ShowQueue
 
 
 class LifeEntry(msgspec.Struct, frozen=True):
@@ -101,6 +114,79 @@ class NodeView(msgspec.Struct, frozen=True):
     alive: bool
     address: str
     jobs: tuple[int, ...]
+
+
+class JobRow(msgspec.Struct, frozen=True, array_like=True):
+    """A job in a list that is kept up to date; `held`: its GPUs, by the cluster's numbers."""
+
+    job: int
+    name: str
+    user: str
+    tenant: str
+    gpus: int
+    state: str
+    held: tuple[int, ...]
+    submit_s: float
+    end_s: float | None
+    epoch: int
+    failures: int
+    iteration: int
+    checkpoint: int
+    expected_s: float | None
+
+
+class NodeRow(msgspec.Struct, frozen=True, array_like=True):
+    """A node in such a list. Its GPUs follow those of the nodes before it."""
+
+    node: str
+    gpus: int
+    gpu_type: str
+    state: NodeState
+    alive: bool
+
+
+class Happening(msgspec.Struct, frozen=True, array_like=True):
+    """An event of the scheduler's log."""
+
+    at_s: float
+    event: str
+    fields: dict[str, str | int | float]
+
+
+class News(msgspec.Struct, frozen=True):
+    """What has changed. `whole`: what the reader knew before is void. `more`: ask again at once. `nodes` is
+    None where none has changed, `progress` (job, iteration, checkpoint) where it was not asked for."""
+
+    term: int
+    version: int
+    whole: bool
+    more: bool
+    now_s: float
+    origin_s: float  # of the wall clock, at the cluster's time 0
+    jobs: list[JobRow]
+    nodes: list[NodeRow] | None
+    policies: PoliciesView
+    events: list[Happening]
+    progress: list[tuple[int, int, int]] | None
+
+
+class InLine(msgspec.Struct, frozen=True, array_like=True):
+    """A job that waits: its number, its place in the order of the policies, its sort keys, the kind of reason
+    and the reason."""
+
+    job: int
+    place: int
+    keys: tuple[float | None, ...]
+    cause: str
+    why: str
+
+
+class QueueView(msgspec.Struct, frozen=True):
+    """`waiting` counts all; `note` says why there is no order, or that it is none of the policies'."""
+
+    waiting: int
+    rows: list[InLine]
+    note: str = ""
 
 
 class PoliciesView(msgspec.Struct, frozen=True):

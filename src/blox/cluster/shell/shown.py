@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from blox.cluster.central import views
+from blox.cluster.central import news, views
 from blox.cluster.central.ahead import Moment
 from blox.cluster.central.records import ENDED, LIVES, Job, ended_key, under
 from blox.cluster.central.scheduler import CentralScheduler
@@ -34,6 +34,10 @@ class Shown:
             return views.nodes_view(scheduler)
         if isinstance(query, queries.ShowPolicies):
             return views.policies_view(scheduler, now)
+        if isinstance(query, queries.Watch):
+            return news.since(scheduler, query, now)
+        if isinstance(query, queries.ShowQueue):
+            return news.queue(scheduler, now)
         job = scheduler.find(query.job)
         if job is None:
             return Refused("", f"there is no job {query.job}", fix="`blox jobs` lists the jobs")

@@ -21,6 +21,7 @@ from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKn
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
+from blox.cluster.shell.curves import Curves
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
@@ -62,6 +63,7 @@ class WorkerProcess:
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()
         self._ranks = Ranks(place, node, self._rank_ended, central, keep_open=(self._lock,))
+        self._curves = Curves(place)
         self._log = open_log(place.logs, node)
         self._peers = Peers(place.token(), self._refused)
         self._server = Server(address, place.token(), self._deliver)
@@ -110,7 +112,9 @@ class WorkerProcess:
             if number:
                 continue
             page, key = rank.page, (job, epoch)
-            self._worker.progressed(key, page.iteration, page.checkpoint, rank.metrics())
+            metrics = rank.metrics()
+            self._curves.note(job, page.iteration, metrics)
+            self._worker.progressed(key, page.iteration, page.checkpoint, metrics)
             part = self._worker.parts.get(key)
             if page.proposed >= 0 and part is not None and part.exit_at is None:
                 self._carry_out(self._worker.proposed(key, page.proposed, time.monotonic()))
@@ -140,6 +144,7 @@ class WorkerProcess:
         def act() -> None:
             self._look_at_leases()
             self._ranks.forget(key)
+            self._curves.forget(key[0])
             self._log("ended rank", job=key[0], epoch=key[1], rank=key[2], outcome=outcome, detail=detail)
             self._metrics.ends.labels(outcome).inc()
             self._carry_out(self._worker.ended(key[:2], key[2], outcome, time.monotonic(), detail))

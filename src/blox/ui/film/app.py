@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -62,15 +61,12 @@ class FilmServer:
             Route("/film/{run:int}/story/{job:int}", self._story),
             *assets.routes(),
         ]
-        return Protected(Starlette(routes=routes, lifespan=self._lifespan), hosts)
+        return Protected(Starlette(routes=routes), hosts)
 
-    @contextlib.asynccontextmanager
-    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            for run in self._runs:
-                run.order.close()
+    def end(self) -> None:
+        """Ends what goes on in the background."""
+        for run in self._runs:
+            run.order.close()
 
     async def _list(self, _: Request) -> Response:
         told = [{"label": run.label, "colour": colours.of_run(at)} for at, run in enumerate(self._runs)]

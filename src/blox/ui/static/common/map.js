@@ -12,9 +12,9 @@ const FAINT = 0.22;
 
 export class ClusterMap {
   /** `nodes`: [name, GPUs, type, rack]; `chosen(gpu, event)` is called when a GPU is clicked, `pointed` when pointed at. */
-  constructor(canvas, nodes, { height = 380, chosen = () => {}, pointed = () => {} } = {}) {
+  constructor(canvas, nodes, { height = 380, largest = LARGEST_CELL, chosen = () => {}, pointed = () => {} } = {}) {
     this.canvas = canvas;
-    this.height = height;
+    Object.assign(this, { height, largest });
     this.place(nodes);
     canvas.addEventListener("click", event => chosen(this.gpuAt(event), event));
     canvas.addEventListener("pointermove", event => pointed(this.gpuAt(event)));
@@ -43,7 +43,7 @@ export class ClusterMap {
     const width = Math.floor(this.canvas.parentElement.clientWidth);
     if (!width || width === this.width) return;
     this.width = width;
-    let cell = LARGEST_CELL;
+    let cell = this.largest;
     while (cell > SMALLEST_CELL && this.layout(cell) > this.height) cell--;
     const height = Math.max(this.layout(cell), 20);
     const scale = window.devicePixelRatio || 1;
