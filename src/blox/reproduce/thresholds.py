@@ -120,8 +120,8 @@ class ByLoad:
         self.spike = spike
 
     def cases(self, setting: Setting) -> list[Case]:
-        names = (ALL, SHOWN)
-        return [case for load in (7.2, 8.0, 8.8) for case in cases(setting, self.spike, load, names)]
+        names, loads = (ALL, SHOWN), (7.2, 8.0, 8.8) if setting.full else (8.0,)
+        return [case for load in loads for case in cases(setting, self.spike, load, names)]
 
     def cause(self, done: Sequence[Done]) -> Cause:
         all_jobs = {(each.case.x, each.seed): each.result for each in done if each.case.line == ALL}
