@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
-from blox.cluster.api import Client
+from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.place import Place, write_whole
@@ -92,6 +96,37 @@ def _check_gpus(place: Place, gpus: int) -> None:
             where=str(place.root),
             fix=f"give --gpus {before}, name another directory, or remove this one and its jobs",
         )
+
+
+@contextmanager
+def local_cluster(
+    nodes: int = 1,
+    gpus: int = 4,
+    *,
+    scheduler: str = "fifo",
+    admission: str = "accept-all",
+    placement: str = "first-free",
+    termination: str = "completed",
+    timing: Timing | None = None,
+    directory: str | Path | None = None,
+) -> Iterator[Client]:
+    """A cluster of this machine's processes, up as long as the block runs; it ends with this process.
+
+        with local_cluster(nodes=2, gpus=2, scheduler="las") as cluster:
+            job = cluster.submit(["python", "train.py"], gpus=2)
+            cluster.wait(job)
+
+    `directory`: what it keeps, and jobs that have not ended, stay there; without one it is temporary.
+    """
+    with nullcontext(directory) if directory else TemporaryDirectory(prefix="blox-") as root:
+        place = Place.of(root)
+        policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
+        client = start(place, nodes, gpus, timing=timing or Timing(), policies=policies, attached=True)
+        try:
+            with client:
+                yield client
+        finally:
+            stop(place)
 
 
 def stop(place: Place, patience_s: float = 20.0) -> bool:

@@ -37,6 +37,14 @@ class Place:
     def supervisor_file(self) -> Path:
         return self.root / "supervisor.pid"
 
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def metrics(self) -> Path:
+        return self.root / "metrics"
+
     def node(self, name: str) -> Path:
         return self.root / "nodes" / name
 
