@@ -32,6 +32,7 @@ _CHOSEN = (  # kinds of policies among which `auto` chooses: kind, setting, verb
     ("scheduling", "scheduler", "schedule"),
     ("placement", "placement", "place"),
 )
+_VERBS = {**{kind: verb for kind, _, verb in _CHOSEN}, "termination": "terminate"}
 SIMULATED = (
     "compat",
     "overheads",
@@ -179,7 +180,7 @@ def real_speedup(backend: BackendPart) -> float | None:
 
 def policy_from_spec(kind: str, spec: str | Any) -> Any:
     """A policy by its spec, watched if it is from outside the package."""
-    return _part(kind, spec, {"admission": "accept", "scheduling": "schedule", "placement": "place"}[kind])
+    return _part(kind, spec, _VERBS[kind])
 
 
 def _part(kind: str, spec: str | Any, verb: str, timeout_s: float = math.inf) -> Any:
