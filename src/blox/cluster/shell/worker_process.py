@@ -24,6 +24,7 @@ from blox.cluster.protocol.worker import WorkerManager
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
+from blox.cluster.shell.orphans import kill_orphans
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.ranks import Key, Ranks
@@ -59,6 +60,7 @@ class WorkerProcess:
         # Guards inherit the lock: it is ours when the last process of a predecessor has ended.
         self._lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        kill_orphans(directory)
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()
         self._ranks = Ranks(place, node, self._rank_ended, central, keep_open=(self._lock,))
