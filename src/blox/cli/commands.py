@@ -29,6 +29,7 @@ COMMANDS = {
     "explain": "Say why jobs waited, and look inside a round.",
     "when": "Say when a job would start if it were submitted in the middle of a run.",
     "report": "Write the HTML report of finished runs.",
+    "ui": "Show finished runs as a film in the browser.",
     "policies": "List every policy, workload and model with its parameters.",
     "check": "Check a policy against its contract, in words.",
     "compat": "List the presets that behave like another system, and what each changes.",

@@ -16,6 +16,9 @@ def up(
     scheduler: Annotated[str, typer.Option(help="Scheduling policy.")] = "fifo",
     admission: Annotated[str, typer.Option(help="Admission policy.")] = "accept-all",
     placement: Annotated[str, typer.Option(help="Placement policy.")] = "first-free",
+    termination: Annotated[
+        str, typer.Option(help="When jobs end: completed, loss:target=0.35.")
+    ] = "completed",
     round_s: Annotated[float, typer.Option("--round", help="Seconds between two decisions.")] = 10.0,
     heartbeat_s: Annotated[
         float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")
@@ -51,13 +54,14 @@ def up(
             where="--renewal",
             fix=suggestion(renewal, ("optimistic", "central")),
         )
-    for kind, spec in (("scheduling", scheduler), ("admission", admission), ("placement", placement)):
+    parts = {"scheduling": scheduler, "admission": admission, "placement": placement}
+    for kind, spec in {**parts, "termination": termination}.items():
         policy_from_spec(kind, spec)
     timing = Timing(
         round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
     )
     place = Place.of(cluster)
-    policies = Policies(absolute(admission), absolute(scheduler), absolute(placement))
+    policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
     local.start(place, nodes, gpus, timing=timing, policies=policies, central=renewal == "central")
     if as_json:
         say_json({"nodes": nodes, "gpus": gpus, "scheduler": scheduler, "directory": str(place.root)})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
+from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.containment import allowing, contained
@@ -107,7 +108,8 @@ class Prepared:
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
-        return open_backend(self.backend_part, self.setup(job_batches))
+        setup = self.setup(job_batches)
+        return reporting(open_backend(self.backend_part, setup), self.composition.reports, setup.feed)
 
     def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
         """What a backend is opened with. Draws the jobs anew."""

@@ -106,6 +106,7 @@ def local_cluster(
     scheduler: str = "fifo",
     admission: str = "accept-all",
     placement: str = "first-free",
+    termination: str = "completed",
     timing: Timing | None = None,
     directory: str | Path | None = None,
 ) -> Iterator[Client]:
@@ -119,7 +120,7 @@ def local_cluster(
     """
     with nullcontext(directory) if directory else TemporaryDirectory(prefix="blox-") as root:
         place = Place.of(root)
-        policies = Policies(*map(absolute, (admission, scheduler, placement)))
+        policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
         client = start(place, nodes, gpus, timing=timing or Timing(), policies=policies, attached=True)
         try:
             with client:
