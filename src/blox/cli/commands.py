@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "Run one experiment and show its figures.",
     "compare": "Run several schedulers on the same workload, side by side.",
     "sweep": "Run every combination of loads, schedulers, seeds, ... and resume what was interrupted.",
+    "decide": "Say whether another scheduler is worth it, from an accounting log.",
     "reproduce": "Ask figures of the paper again: the claim, our numbers, the verdict.",
     "explain": "Say why jobs waited, and look inside a round.",
     "when": "Say when a job would start if it were submitted in the middle of a run.",

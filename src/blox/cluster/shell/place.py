@@ -31,9 +31,8 @@ class Place:
     @classmethod
     def of(cls, directory: str | Path | None = None) -> Place:
         """The directory that is named, or that of the environment, or `~/.blox/cluster`."""
-        return cls(
-            Path(directory or os.environ.get(VARIABLE) or Path.home() / ".blox" / "cluster").expanduser()
-        )
+        named = directory or os.environ.get(VARIABLE) or Path.home() / ".blox" / "cluster"
+        return cls(Path(named).expanduser().absolute())
 
     @property
     def journal(self) -> Path:
@@ -64,6 +63,7 @@ class Place:
     def create(self) -> None:
         """Makes the directory and its token, where they are not there yet."""
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.root.chmod(0o700)
         token = self.root / "token"
         if not token.exists():
             handle = os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

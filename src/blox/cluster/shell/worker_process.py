@@ -25,6 +25,7 @@ from blox.cluster.shell.gpus import found
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
+from blox.cluster.shell.orphans import kill_orphans
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.ranks import Key, Ranks
@@ -71,6 +72,7 @@ class WorkerProcess:
         except BlockingIOError:
             print(f"waiting for another worker manager of {node} and its jobs to end", file=sys.stderr)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
+        kill_orphans(directory)
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()
         self._ranks = Ranks(place, node, self._rank_ended, central, keep_open=(self._lock,))
