@@ -88,6 +88,7 @@ def _policies_count_from_here(cluster, directory):
     assert cluster.policies().scheduler == f"{directory / 'mine.py'}:Mine"
 
 
+@pytest.mark.slow
 def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_path):
     """The one connection that a client keeps is made anew."""
     with real_cluster(tmp_path / "c", nodes=1) as (client, place):

@@ -36,6 +36,7 @@ COMMANDS = {
     "compat": "List the presets that behave like another system, and what each changes.",
     "workload": "Describe, convert, generate and validate workloads.",
     "up": "Start a cluster on this machine: the same policies over real processes.",
+    "join": "Make this machine a node of a cluster.",
     "submit": "Submit a job to the cluster.",
     "jobs": "List the cluster's jobs, or show the life of one.",
     "nodes": "List the cluster's nodes.",
