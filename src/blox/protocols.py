@@ -35,6 +35,7 @@ __all__ = [
     "TerminationPolicy",
     "declared",
     "for_ever",
+    "introduce",
     "promise_of",
 ]
 
@@ -93,7 +94,7 @@ class StablePart(Protocol):
         """Until when this part's next answer is sure to change nothing, if nothing happens before.
 
         Asked after a round in which nothing changed. "Nothing happens": no submission, completion, node
-        event or launch. A part without this method is asked every round.
+        event, launch or report of a job. A part without this method is asked every round.
         """
         ...
 
@@ -181,6 +182,12 @@ class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Pro
     def close(self) -> None:
         """Gives everything back, whatever happened."""
         ...
+
+
+def introduce(placement: object, cluster_state: ClusterState) -> None:
+    """Tells a cluster what of its placement policy other parts may ask: whether nodes matter, and how."""
+    cluster_state.one_pool = declared(placement, "ignores_nodes")
+    cluster_state.node_rule = declared(placement, "node_rule")
 
 
 Promise = Callable[[JobState, ClusterState], float]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,18 +32,13 @@ def client(directory: str | None) -> Client:
     return Client(directory)
 
 
-def absolute(spec: str) -> str:
-    """The spec of a policy for the scheduler: a file counts from here, not from where the scheduler runs."""
-    path, _, rest = spec.partition(".py:")
-    return f"{Path(path).resolve()}.py:{rest}" if rest else spec
-
-
 def need_grpc() -> None:
     try:
         import grpc  # noqa: F401
-    except ImportError:
+        import prometheus_client  # noqa: F401
+    except ImportError as error:
         raise BloxError(
-            "a cluster needs gRPC, which is not installed", fix="pip install 'blox[cluster]'"
+            f"a cluster needs {error.name}, which is not installed", fix="pip install 'blox[cluster]'"
         ) from None
 
 

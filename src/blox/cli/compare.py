@@ -24,10 +24,11 @@ def compare(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
-    termination: options.Termination = None,
+    termination: options.Terminations = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -45,6 +46,7 @@ def compare(
     by: options.By = None,
     measures: options.Measures = None,
     table: options.Tables = None,
+    history: options.History = True,
     label: options.Labels = None,
     out: options.Out = None,
     report: options.ReportToo = True,
@@ -53,11 +55,12 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
-    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
-    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
-    fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With --out, what was
-    finished is not run again.
+    --scheduler, --admission, --placement, --termination, --belief and --compat take several values, joined
+    with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
+    lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
+    this is given, fifo, srtf and las are compared. A trace that says when its jobs really started has a row
+    of its own. With --seeds, figures are means with 95 % intervals. With --out, what was finished is not run
+    again.
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
@@ -66,7 +69,7 @@ def compare(
     with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
         tables = figures.Tables.of(by, table, measures)
         grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
-        runs, outcomes = _run_grid(grid, out, report, processes, tables)
+        runs, outcomes = _run_grid(grid, out, report, processes, tables, history)
     if runs:
         show_runs(runs)
         tables.show(runs)
@@ -76,12 +79,18 @@ def compare(
 
 
 def _run_grid(
-    grid: Grid, out: Path | None, report: bool, processes: int | None, tables: figures.Tables
+    grid: Grid,
+    out: Path | None,
+    report: bool,
+    processes: int | None,
+    tables: figures.Tables,
+    history: bool,
 ) -> tuple[Comparison[Run], list[Outcome]]:
     """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
     from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
     from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
+    from blox.experiment.history import history_of
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
     from blox.report.means_csv import comparison_csv
@@ -89,6 +98,8 @@ def _run_grid(
     from blox.results.files import write_text
 
     experiments = same_apps(grid.experiments())
+    happened = history_of(experiments) if history else None
+    experiments = [*([] if happened is None else [happened]), *experiments]
     check_all(experiments)
     tables.check(experiments)
     cases = cases_of(experiments)

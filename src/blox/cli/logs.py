@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
@@ -30,19 +29,8 @@ def logs(
             where=str(file),
             fix="wait until it has started; logs are kept on the machine of the node",
         )
-    position = 0
-    while True:
-        ended = asked.job(job).end_s is not None
-        if file.exists():
-            with open(file, "rb") as stream:
-                stream.seek(position if file.stat().st_size >= position else 0)
-                text = stream.read()
-                position = stream.tell()
-            if text and as_json:
-                for line in text.decode(errors="replace").splitlines():
-                    say_json({"job": job, "rank": rank, "line": line}, lines=True)
-            elif text:
-                say(text.decode(errors="replace").rstrip("\n"))
-        if not follow or ended:
-            return
-        time.sleep(0.5)
+    for line in asked.log(job, rank, follow=follow):
+        if as_json:
+            say_json({"job": job, "rank": rank, "line": line}, lines=True)
+        else:
+            say(line)

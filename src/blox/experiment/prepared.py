@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox.backends.feed import RESIZE, JobFeed, check_fits
+from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.checks.guard import Guard
@@ -42,7 +43,7 @@ from blox.files_read import FilesRead
 from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
-from blox.protocols import Backend, declared
+from blox.protocols import Backend, declared, introduce
 from blox.recording.decisions import DecisionTrace
 from blox.results.accounting import Tariff
 from blox.results.decisions import Decisions
@@ -112,7 +113,8 @@ class Prepared:
 
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
-        return open_backend(self.backend_part, self.setup(job_batches))
+        setup = self.setup(job_batches)
+        return reporting(open_backend(self.backend_part, setup), self.composition.reports, setup.feed)
 
     def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
         """What a backend is opened with. Draws the jobs anew."""
@@ -147,7 +149,7 @@ class Prepared:
     def states(self) -> tuple[ClusterState, JobState]:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
-        cluster_state.one_pool = declared(self.composition.placement, "ignores_nodes")
+        introduce(self.composition.placement, cluster_state)
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:

@@ -20,6 +20,7 @@ from blox.cluster.central.records import (
     stint_key,
 )
 from blox.cluster.central.stints import Stints
+from blox.cluster.protocol.outputs import Note
 from blox.cluster.protocol.queries import LifeEntry
 from blox.state.jobs import JobState
 
@@ -33,6 +34,7 @@ class Ledger:
         self._jobs, self._nodes, self._stints, self._history = jobs, nodes, stints, history
         self._entries: Saves = []  # lives and requests: written once
         self._memory, self._memory_changed = memory, False
+        self.notes: list[Note] = []  # since they were last taken
 
     def restore_memory(self, job_state: JobState) -> None:
         """Gives the policies back what they remembered."""
@@ -52,8 +54,13 @@ class Ledger:
     def record(self, job: Job, what: str, now: float, gpus: tuple[int, ...] = ()) -> None:
         """Adds an entry to the life of a job."""
         self._entries.append((life_key(job.job, job.life), encode(LifeEntry(now, what, gpus))))
+        self.notes.append(Note("job", {"job": job.job, "what": what}))
         job.life += 1
         self._jobs.touch(job)
+
+    def note(self, event: str, **fields: str | int | float) -> None:
+        """Something worth a line in the log."""
+        self.notes.append(Note(event, fields))
 
     def take(self, job_state: JobState) -> Saves:
         saves = self._entries

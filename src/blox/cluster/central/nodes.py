@@ -38,7 +38,7 @@ class Nodes:
         self.records: dict[str, NodeRecord] = {record.node: record for record in records}
         self.heard: dict[str, Heard] = {name: Heard() for name in self.records}
         self.first_gpu: dict[str, int] = {}  # of each node, by the cluster's numbers
-        self._gpus = 0
+        self.total_gpus = 0  # of all nodes, alive or not
         for record in self.records.values():
             self._number_gpus(record)
         self.events: list[NodeEvent] = []
@@ -90,9 +90,10 @@ class Nodes:
             f"(NTP); {self._timing.clock_off_s:g} s are tolerated"
         )
 
-    def hear(self, report: Report, now: float) -> None:
-        """Takes in a report, which is about to be answered."""
+    def hear(self, report: Report, now: float) -> str:
+        """Takes in a report, which is about to be answered. Returns what is new about the node, in a word."""
         heard = self.heard.get(report.node)
+        joins = heard is None
         if heard is None:
             self._join(report, now)
             heard = self.heard[report.node]
@@ -110,6 +111,7 @@ class Nodes:
             self._note(report.node, "down", now)
         if restarted or returned:
             self._note(report.node, self.records[report.node].state, now)
+        return "joined" if joins else "started again" if restarted else "returned" if returned else ""
 
     def alive(self, node: str) -> bool:
         heard = self.heard[node]
@@ -158,8 +160,8 @@ class Nodes:
         self.changed.add(report.node)
 
     def _number_gpus(self, record: NodeRecord) -> None:
-        self.first_gpu[record.node] = self._gpus
-        self._gpus += record.gpus
+        self.first_gpu[record.node] = self.total_gpus
+        self.total_gpus += record.gpus
 
 
 def _malformed(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from blox import registry
+from blox.cluster.central.job_checks import check_spec
 from blox.cluster.central.records import Asked
 from blox.cluster.protocol.messages import (
     Accepted,
@@ -22,13 +22,13 @@ from blox.cluster.protocol.messages import (
 )
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import policy_from_spec
-from blox.workloads.columns import MOST_GPUS
 
 if TYPE_CHECKING:
     from blox.cluster.central.scheduler import CentralScheduler
 
 CANCELLED = "cancelled"
 _LONGEST_REQUEST = 200  # characters
+_MOST_JOBS = 100_000  # that have not ended
 
 
 def answer(scheduler: CentralScheduler, request: Request, now: float) -> Answer:
@@ -65,30 +65,13 @@ def _carry_out(scheduler: CentralScheduler, request: Request, now: float) -> int
 
 def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> int:
     spec = request.spec
-    if not spec.command:
-        raise BloxError("the job has no command", where="submit", fix="give one behind `--`")
-    least, most = spec.min_gpus or spec.gpus, spec.max_gpus or spec.gpus
-    if not 1 <= least <= spec.gpus <= most <= MOST_GPUS:
+    check_spec(spec, scheduler.nodes.total_gpus)
+    if scheduler.jobs.unfinished >= _MOST_JOBS:
         raise BloxError(
-            f"gpus is {spec.gpus}, min_gpus {spec.min_gpus}, max_gpus {spec.max_gpus}",
+            f"{_MOST_JOBS:,} jobs have not ended",
             where="submit",
-            fix="give 1 or more GPUs, between min_gpus and max_gpus where these are given",
+            fix="wait, or cancel some",
         )
-    there = sum(record.gpus for record in scheduler.nodes.records.values())
-    if there and least > there:
-        raise BloxError(
-            f"the job needs {least} GPUs, and the cluster has {there}",
-            where="submit",
-            fix="ask for fewer, or add nodes first",
-        )
-    for kind, named in (("launch", spec.launch), ("preemption", spec.preemption)):
-        if "/" in named or ".py" in named:  # nodes have no files of users to build parts from
-            raise BloxError(
-                f"{named!r} is a file", where=f"--{kind}", fix=suggestion(named, registry.names(kind))
-            )
-        registry.build(kind, named)
-    if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
-        raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
     job = scheduler.jobs.submit(request.request, spec, scheduler.history.believe(spec), now)
     scheduler.ledger.record(job, "submitted", now)
     return job.job
@@ -108,10 +91,10 @@ def _cancel(scheduler: CentralScheduler, request: Cancel, now: float) -> None:
 
 
 def _set_policies(scheduler: CentralScheduler, request: SetPolicies) -> None:
-    given = {"admission": request.admission, "scheduler": request.scheduler, "placement": request.placement}
-    wanted = {name: spec for name, spec in given.items() if spec}
+    kinds = ("admission", "scheduler", "placement", "termination")
+    wanted = {name: spec for name in kinds if (spec := getattr(request, name))}
     if not wanted:
-        raise BloxError("no policy was named", where="policy", fix="name a scheduler, admission or placement")
+        raise BloxError("no policy was named", where="policy", fix=f"name one: {', '.join(kinds)}")
     for name, spec in wanted.items():
         policy_from_spec("scheduling" if name == "scheduler" else name, spec)
     scheduler.set_policies(replace(scheduler.policies, **wanted))

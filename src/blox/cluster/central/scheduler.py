@@ -44,7 +44,17 @@ from blox.cluster.central.records import (
 from blox.cluster.central.restore import cluster_state_of, job_state_of
 from blox.cluster.central.stints import Stints, gpus_of
 from blox.cluster.central.verdicts import Verdicts
-from blox.cluster.protocol.messages import Ask, Assignment, Grant, Message, Refused, Renewed, Report, Request
+from blox.cluster.protocol.messages import (
+    Answer,
+    Ask,
+    Assignment,
+    Grant,
+    Message,
+    Refused,
+    Renewed,
+    Report,
+    Request,
+)
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.errors import BloxError
@@ -116,6 +126,7 @@ class CentralScheduler:
         if isinstance(message, Report):
             reason = self.nodes.objection(message, wall_s)
             if reason:
+                self.ledger.note("refused", node=message.node[:100], what=reason)
                 out.sends.append((sender, Refused("", reason, where=f"node {message.node[:100]}")))
             else:
                 self._reported(message, now)
@@ -124,13 +135,16 @@ class CentralScheduler:
             go = stint is not None and stint.phase == GRANTED
             out.sends.append((sender, Renewed(message.job, message.epoch, message.iteration, go)))
         elif isinstance(message, Request):
-            out.sends.append((sender, requests.answer(self, message, now)))
+            answer = requests.answer(self, message, now)
+            self._note_request(message, answer)
+            out.sends.append((sender, answer))
         return self._finish(out, now)
 
     def tick(self, now: float) -> Outputs:
         """A timer, at `wake_s` or whenever: nodes whose leases have run out, and the next round."""
         for node in self.nodes.expire(now):
             self.stints.node_lost(node, now)
+            self.ledger.note("node", node=node, what="lost: its lease has run out")
         if now >= self._round_s:
             # A round takes place at its boundary, however late it is executed: so service is counted in whole
             # rounds, and jobs that have received the same are equal, as in a simulation.
@@ -148,6 +162,7 @@ class CentralScheduler:
             policy_from_spec("scheduling", policies.scheduler),
             policy_from_spec("placement", policies.placement),
         )
+        self.verdicts.policy = policy_from_spec("termination", policies.termination)
         self.policies = policies
         self._policies_changed = True
 
@@ -196,7 +211,9 @@ class CentralScheduler:
     # -- nodes -------------------------------------------------------------------------------------
 
     def _reported(self, report: Report, now: float) -> None:
-        self.nodes.hear(report, now)
+        what = self.nodes.hear(report, now)
+        if what:
+            self.ledger.note("node", node=report.node, what=what)
         if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
             self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
         self.stints.observe(report, now)
@@ -257,6 +274,7 @@ class CentralScheduler:
             self.fault = ""
         except Exception as error:
             self.fault = f"{type(error).__name__}: {error}"
+            self.ledger.note("fault", what=self.fault)
         noted, ends = self.life.take()
         for row, what, gpus in noted:
             job = self.jobs.by_row[row]
@@ -269,6 +287,11 @@ class CentralScheduler:
                 self.history.finished(job.spec, float(columns.done0[row]))
             self.jobs.end(job, why, float(columns.finish_s[row]))
         self.ledger.note_memory(self.job_state)
+
+    def _note_request(self, request: Request, answer: Answer) -> None:
+        kind, refused = type(request).__name__, isinstance(answer, Refused)
+        what = answer.what if isinstance(answer, Refused) else "accepted"
+        self.ledger.note("refused" if refused else "request", kind=kind, what=what)
 
     def _by_whom(self, job: Job) -> str:
         """Which jobs a preempted one gives its slots to, in words; "" if nothing waits for them."""
@@ -289,6 +312,7 @@ class CentralScheduler:
             ]
             unassigned.clear()
         out.saves += self.ledger.take(self.job_state)
+        out.notes, self.ledger.notes = self.ledger.notes, []
         if self._policies_changed:
             out.saves.append((POLICIES, encode(self.policies)))
             self._policies_changed = False

@@ -18,7 +18,9 @@ from blox.cluster.protocol.messages import Ask, Assignment, Message, Refused, Re
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.journal import Journal
+from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
+from blox.cluster.shell.metrics import SchedulerMetrics, serve
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.reply import Reply
@@ -40,7 +42,8 @@ class SchedulerProcess:
     """
 
     def __init__(self, place: Place, address: str, timing: Timing, policies: Policies) -> None:
-        self._place, self._journal = place, Journal(place.journal)
+        self._journal = Journal(place.journal)
+        self._log, self._metrics = open_log(place.logs, "scheduler"), SchedulerMetrics()
         records = self._journal.records()
         self._base_s = _resumed(records) - time.monotonic()
         self._scheduler = CentralScheduler(
@@ -48,21 +51,26 @@ class SchedulerProcess:
         )
         del records
         self._shown = Shown(self._scheduler, self._journal)
-        self._peers = Peers(place.token())
+        self._peers = Peers(place.token(), lambda address, why: self._log("refused", by=address, what=why))
         self._mailbox = Mailbox()
         self._saves: list[tuple[str, bytes | None]] = []  # of the inputs that are being carried out
         self._sends: list[tuple[str, Message]] = []
         self._answers: list[tuple[Reply, object]] = []
         self._take(self._scheduler.start())
         self._flush()
-        self._server = Server(address, place.token(), self._deliver, self._ask)
+        self._server = Server(address, place.token(), self._deliver, self._ask, self._refused)
+        self._end_metrics = serve(self._metrics.registry, place.metrics, "scheduler")
         write_whole(place.address_file, self._server.address)
+        term, jobs = self._scheduler.term.term, self._scheduler.jobs.unfinished
+        self._log("started", term=term, jobs=jobs, address=self._server.address)
 
     def run(self) -> None:
         self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick, self._flush)
         self._server.close()
+        self._end_metrics()
         self._peers.close()
         self._journal.close()
+        self._log("ended")
 
     def close(self) -> None:
         self._mailbox.close()
@@ -74,7 +82,10 @@ class SchedulerProcess:
     # -- inputs, on the thread of the mailbox --------------------------------------------------------
 
     def _tick(self) -> None:
-        self._take(self._scheduler.tick(self._now()))
+        with self._metrics.round_s.time():
+            self._take(self._scheduler.tick(self._now()))
+        self._metrics.show(self._scheduler)
+        self._metrics.inputs.set(len(self._mailbox))
 
     def _receive(self, message: Report | Ask, reply: Reply) -> None:
         """From a node; it is answered at once if it is refused, for that changes nothing."""
@@ -100,13 +111,17 @@ class SchedulerProcess:
     def _take(self, out: Outputs) -> None:
         self._saves += out.saves
         self._sends += out.sends
+        self._metrics.count(out.notes)
+        for note in out.notes:
+            self._log(note.event, **note.fields)
 
     def _flush(self) -> None:
         """Saves, then sends and answers. Of the assignments of a node the last says everything."""
         saves, sends, answers = self._saves, self._sends, self._answers
         self._saves, self._sends, self._answers = [], [], []
         if saves:
-            self._journal.commit(saves)
+            with self._metrics.commit_s.time():
+                self._journal.commit(saves)
         last = {address: message for address, message in sends if isinstance(message, Assignment)}
         for address, message in sends:
             if last.get(address, message) is message or not isinstance(message, Assignment):
@@ -137,6 +152,10 @@ class SchedulerProcess:
         if isinstance(request, queries.GuessStart) and isinstance(answer, tuple):
             answer = self._shown.guess(answer, request.draws)
         return _encode(answer)
+
+    def _refused(self, why: str) -> None:
+        self._log("refused", what=why)
+        self._metrics.refused.inc()
 
     def _await(self, act: Callable[[Reply], None]) -> Any:
         reply = Reply()

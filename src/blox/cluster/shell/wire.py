@@ -90,7 +90,7 @@ class Server:
     def _decoded(self, act: Callable[[bytes], T], data: bytes, context: Any) -> T:
         try:
             return act(data)
-        except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self._refuse(context, grpc.StatusCode.INVALID_ARGUMENT, f"not a message: {error}")
         except Busy as error:
             self._refuse(context, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
@@ -143,19 +143,37 @@ class Peers:
             channel.close()
 
 
-def ask(address: str, token: str, data: bytes, timeout_s: float = _DEADLINE_S) -> bytes:
-    """Sends a request and waits for the answer. Raises BloxError if there is none."""
-    with _channel(address) as channel:
-        call = channel.unary_unary(f"/{_SERVICE}/Ask")
+class Line:
+    """Asks one address, and waits for answers. The connection is kept from one request to the next."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self._channel = address, _channel(address)
+        self._call = self._channel.unary_unary(f"/{_SERVICE}/Ask")
+
+    def ask(self, token: str, data: bytes, timeout_s: float = _DEADLINE_S) -> bytes:
+        """Raises BloxError if there is no answer; at once, if nothing listens at the address."""
         try:
-            answer: bytes = call(data, timeout=timeout_s, metadata=((_TOKEN, token),), wait_for_ready=True)
+            answer: bytes = self._call(data, timeout=timeout_s, metadata=((_TOKEN, token),))
             return answer
-        except grpc.RpcError as error:
+        except (grpc.RpcError, ValueError) as error:  # ValueError: another thread has closed the channel
+            said = error.details() if isinstance(error, grpc.RpcError) else str(error)
             raise BloxError(
-                f"the scheduler does not answer: {error.details()}",
-                where=address,
+                f"the scheduler does not answer: {said}",
+                where=self.address,
                 fix="`blox up` starts a cluster; is the token of that cluster the one in its directory?",
             ) from error
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+def ask(address: str, token: str, data: bytes, timeout_s: float = _DEADLINE_S) -> bytes:
+    """Sends one request and waits for the answer. Raises BloxError if there is none."""
+    line = Line(address)
+    try:
+        return line.ask(token, data, timeout_s)
+    finally:
+        line.close()
 
 
 def _channel(address: str) -> grpc.Channel:
