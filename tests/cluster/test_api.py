@@ -69,7 +69,7 @@ def _refusals(cluster):
         ({"gpus": 5}, "needs 5 GPUs, and the cluster has 4"),
         ({"gpus": "two"}, "not a job: Expected `int`"),
         ({"expected_s": -1.0}, "expected_s is -1"),
-        ({"launch": "rocket"}, "no launch part is called 'rocket'"),
+        ({"launch": "rocket"}, "no launch is called 'rocket'"),
         ({"min_gpus": 3, "gpus": 2}, "min_gpus 3"),
     ):
         with pytest.raises(BloxError, match=says) as refused:

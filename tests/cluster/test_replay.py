@@ -71,7 +71,7 @@ def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
     rows = [(i, 60 * r + 30, g, 60 * n + 30) for i, (r, g, n) in enumerate(zip(rounds, gpus, lengths))]
     workload = trace(tmp_path / "jobs.csv", rows)
     experiment = Experiment(workload=workload, cluster="3x2", scheduler=scheduler, round_s=60.0)
-    real, simulated = replay(experiment, speedup=15.0), experiment.run()
+    real, simulated = replay(experiment, speedup=15.0, job="sleep"), experiment.run()
     jct_s, stints = simulated.jobs["jct_s"], simulated.jobs["preemptions"] + 1
     assert len(jct_s) == 20 and (real.jobs["state"] == "finished").all()
     np.testing.assert_array_less(np.abs(real.jobs["jct_s"] - jct_s), 0.02 * jct_s + 30.0 * stints)
@@ -99,7 +99,19 @@ def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():
 def test_no_process_outlives_a_replay(tmp_path, ending):
     """Scheduler, worker managers, guards and jobs end with it, however it ends."""
     jobs = trace(tmp_path / "jobs.csv", "a,0,1,36000 b,0,1,36000")
-    command = [sys.executable, "-m", "blox", "replay", jobs, "--cluster", "1x2", "--round", "30"]
+    command = [
+        sys.executable,
+        "-m",
+        "blox",
+        "replay",
+        jobs,
+        "--cluster",
+        "1x2",
+        "--round",
+        "30",
+        "--job",
+        "sleep",
+    ]
     started = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
