@@ -6,6 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+TORCH ?= torch==2.13.0
 
 .PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos pollux bench clean
 .DEFAULT_GOAL := help
@@ -53,7 +54,7 @@ test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results
 
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch]'; }
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
 	$(BIN)/pytest -n $(WORKERS) -m torch
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)

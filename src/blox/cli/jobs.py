@@ -81,7 +81,7 @@ def _say_all(asked: Client, active: bool, everything: bool, as_json: bool, lines
             view.name or " ".join(view.command)[:30],
             view.user,
             view.gpus,
-            view.state[:40],
+            view.state.partition("\n")[0][:40],
             ",".join(view.nodes) or "-",
             seconds((now_s if view.end_s is None else view.end_s) - view.submit_s),
             view.iteration if view.iteration >= 0 else "-",
@@ -96,7 +96,8 @@ def _say_all(asked: Client, active: bool, everything: bool, as_json: bool, lines
 
 def _say_one(view: JobView) -> None:
     gpus = f"{view.gpus} GPU{'s' if view.gpus > 1 else ''}"
-    say(f"job {view.job}: {view.state}; {gpus}; {' '.join(view.command)}")
+    state = view.state.partition("\n")[0]
+    say(f"job {view.job}: {state}; {gpus}; {' '.join(view.command)}")
     if view.queueing is not None:
         place = f"place {view.queueing.place} in line: " if view.queueing.place else ""
         say(f"{place}{view.queueing.why}")
@@ -109,7 +110,7 @@ def _say_one(view: JobView) -> None:
     if view.metrics:
         say("metrics: " + ", ".join(f"{name} {value:.6g}" for name, value in sorted(view.metrics.items())))
     for entry in view.life:
-        say(f"  {clock(view.origin_s + entry.at_s)}  {entry.what}")
+        say(f"  {clock(view.origin_s + entry.at_s)}  " + entry.what.replace("\n", f"\n{' ' * 25}"))
 
 
 def _say_guess(job: int, guess: Guess, as_json: bool, lines: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,18 +19,22 @@ import msgspec
 from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.place import Place, Settings, write_whole
 from blox.errors import BloxError
 
 
 def is_up(place: Place) -> int | None:
-    """The process id of the supervisor that runs here; None: none does."""
+    """The process id of the supervisor that runs here; None: none does. Raises BloxError if it runs on
+    another machine that has the same directory."""
     try:
-        pid = int(place.supervisor_file.read_text(encoding="utf-8"))
-        os.kill(pid, 0)
+        pid, _, host = place.supervisor_file.read_text(encoding="utf-8").partition(" ")
+        if host != socket.gethostname():
+            fix = f"give the command on {host}; if that machine is gone, remove {place.supervisor_file}"
+            raise BloxError(f"the cluster was started on {host}", where=str(place.root), fix=fix)
+        os.kill(int(pid), 0)
     except (FileNotFoundError, ValueError, ProcessLookupError):
         return None
-    return pid
+    return int(pid)
 
 
 def start(
@@ -41,11 +46,12 @@ def start(
     policies: Policies,
     central: bool = False,
     attached: bool = False,
+    address: str = "127.0.0.1:0",
     patience_s: float = 60.0,
 ) -> Client:
     """Starts a scheduler and worker managers, and waits until all of them answer.
 
-    `attached`: they end with this process, whatever it dies of.
+    `attached`: they end with this process, whatever it dies of. `address`: where the scheduler listens.
     """
     if is_up(place) is not None:
         raise BloxError(
@@ -54,9 +60,11 @@ def start(
             fix="`blox down`, or name another directory",
         )
     place.create()
-    _check_gpus(place, gpus)
+    if nodes:
+        _check_gpus(place, gpus)
     place.address_file.unlink(missing_ok=True)
-    arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
+    place.keep_settings(Settings(timing, central))
+    arguments = ["--nodes", str(nodes), "--gpus", str(gpus), "--address", address]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
     arguments += ["--attached"] if attached else []

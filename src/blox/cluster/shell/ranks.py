@@ -20,9 +20,12 @@ from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
 from blox.cluster.protocol.rank import LEFT
+from blox.cluster.shell.gpus import device
+from blox.cluster.shell.orphans import VARIABLE, kill_orphans
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
+_LINES = 5  # of its log, by which a job that failed is explained
 _LOG_BYTES = 4 << 20
 _MOST_METRICS, _LONGEST_NAME = 100, 100  # of a job, in characters
 _decode_metrics = msgspec.json.Decoder(dict[str, float]).decode
@@ -134,14 +137,14 @@ class Ranks:
             "BLOX_JOB": str(grant.job),
             "BLOX_EPOCH": str(grant.epoch),
             "BLOX_LEASE": str(own / "lease"),
-            "BLOX_RANK_DIRECTORY": str(own),
+            VARIABLE: str(own),
             "BLOX_CHECKPOINT": str(job / "checkpoint"),
             "RANK": str(action.rank),
             "LOCAL_RANK": str(grant.ranks.index(action.rank)),
             "WORLD_SIZE": str(grant.world),
             "MASTER_ADDR": lead,
             "MASTER_PORT": str(_port(grant)),
-            "CUDA_VISIBLE_DEVICES": str(action.slot),
+            "CUDA_VISIBLE_DEVICES": device(action.slot),
             "PYTHONUNBUFFERED": "1",
         }
 
@@ -149,7 +152,11 @@ class Ranks:
         assert rank.guard.stdout is not None
         told = rank.guard.stdout.read().split()
         rank.guard.wait()
-        code, why = (int(told[0]), told[1].decode()) if len(told) == 2 else (-9, "lost")
+        if len(told) == 2:
+            code, why = int(told[0]), told[1].decode()
+        else:  # the guard was killed, and left to others what it should have ended
+            code, why = -9, "lost"
+            kill_orphans(rank.directory)
         self._ended(key, *outcome_of(code, why, rank.preempted, log))
 
 
@@ -164,15 +171,15 @@ def outcome_of(code: int, why: str, preempted: bool, log: Path) -> tuple[Outcome
     if code == LEFT or (preempted and code == -15):
         return "left", ""
     what = f"exit code {code}" if code >= 0 else f"signal {-code}"
-    return "failed", f"{what}; its log ends: {_last_line(log)}"
+    return "failed", f"{what}; its log ends:\n{_last_lines(log)}"
 
 
-def _last_line(log: Path) -> str:
+def _last_lines(log: Path) -> str:
     try:
-        lines = log.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
+        lines = log.read_bytes()[-4000:].decode(errors="replace").strip().splitlines()
     except OSError:
         lines = []
-    return lines[-1][:300] if lines else "(nothing)"
+    return "\n".join(line[:300] for line in lines[-_LINES:]) or "(nothing)"
 
 
 def _port(grant: Grant) -> int:

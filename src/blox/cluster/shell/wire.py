@@ -90,7 +90,7 @@ class Server:
     def _decoded(self, act: Callable[[bytes], T], data: bytes, context: Any) -> T:
         try:
             return act(data)
-        except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self._refuse(context, grpc.StatusCode.INVALID_ARGUMENT, f"not a message: {error}")
         except Busy as error:
             self._refuse(context, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
