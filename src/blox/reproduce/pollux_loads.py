@@ -81,7 +81,7 @@ class Widths:
             "Yes: FIFO runs jobs at that size, and a wide one that does not fit holds up the others. With "
             f"jobs of at most {until:g} GPUs Pollux is within {100 * LIKE:g} % of FIFO. With up to "
             f"{widest:g}, as in the artifact's workloads, it is {100 * off[widest]:+.0f} % off: Pollux "
-            f"makes them narrower and averages {found[POLLUX][widest]:.2f} h, FIFO {found[FIFO][widest]:.2f} h."
+            f"makes them narrower: {found[POLLUX][widest]:.2f} h on average, not {found[FIFO][widest]:.2f}."
         )
 
 
