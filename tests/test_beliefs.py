@@ -1,5 +1,7 @@
 """Beliefs: what policies take a job's duration for, while the truth stays with the backend."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,15 @@ def test_bad_beliefs_are_told_in_words(spec, what):
     with pytest.raises(BloxError) as refused:
         believed_durations(spec, seed=0)
     assert refused.value.what == what and refused.value.where == f"belief {spec!r}" and refused.value.fix
+
+
+def test_a_limit_is_believed():
+    jobs = replace(
+        job_table([1, 1], 100.0),
+        columns={**job_table([1, 1], 100.0).columns, "limit_s": np.array([3600.0, np.nan])},
+    )
+    assert believed_durations("limit:unlimited=7d", seed=1)(jobs).tolist() == [3600.0, 7 * 86400.0]
+    with pytest.raises(BloxError, match=r"job .* has no time limit, and 1 of 2 jobs have none"):
+        believed_durations("limit", seed=1)(jobs)
+    with pytest.raises(BloxError, match="no option is called 'sigma'"):
+        belief_from_spec("limit:sigma=1", 1)

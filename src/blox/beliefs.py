@@ -3,19 +3,24 @@
 A belief turns jobs as they are into jobs as policies see them. `oracle`: as they are. `noisy:sigma=0.5`: the
 duration times a seeded log-normal factor, wrong by a factor of e^sigma either way for one job in three. The
 number of steps and the seconds per step are then guesses as well, and their product errs by the same factor.
+`limit:unlimited=7d`: the time limit that the user of a job asked for, as a batch system believes it; a job
+without one is taken to last for `unlimited`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
 from blox.backends.feed import Belief
+from blox.durations import parse_duration
 from blox.errors import BloxError, suggestion
 from blox.registry import parse_options
 from blox.workloads.table import Array, JobTable
 
+_FORMS = {"oracle": "oracle", "noisy": "noisy:sigma=0.5", "limit": "limit:unlimited=7d"}
 _STREAM = 0xBE11EF  # the belief's own stream of random numbers
 
 
@@ -26,23 +31,36 @@ def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Be
     """
     where = f"belief {spec!r}"
     name, _, text = spec.strip().partition(":")
-    if name not in ("oracle", "noisy"):
-        raise BloxError(
-            f"no belief is called {name!r}", where=where, fix=suggestion(name, ("oracle", "noisy"))
-        )
+    if name not in _FORMS:
+        raise BloxError(f"no belief is called {name!r}", where=where, fix=suggestion(name, _FORMS))
     options = parse_options(text, where=where)
-    sigma = 0.0
-    if name == "noisy":
-        try:
-            sigma = float(options.pop("sigma", "0.5"))
-        except ValueError:
-            sigma = -1.0
-        if not 0 <= sigma < 10:
-            raise BloxError("sigma is not a number from 0 to 10", where=where, fix="write noisy:sigma=0.5")
-    if options:
-        raise BloxError(
-            f"no option is called {min(options)!r}", where=where, fix="oracle, or noisy:sigma=0.5"
-        )
+    known = {"oracle": (), "noisy": ("sigma",), "limit": ("unlimited",)}[name]
+    if unknown := set(options) - set(known):
+        fix = f"{', '.join(_FORMS.values())}"
+        raise BloxError(f"no option is called {min(unknown)!r}", where=where, fix=fix)
+    if name == "limit":
+        unlimited = options.get("unlimited")
+        return _limits(math.nan if unlimited is None else parse_duration(unlimited, where=where))
+    return _noise(_sigma(options, where) if name == "noisy" else 0.0, seed, by_iterations)
+
+
+def draws_nothing(spec: str) -> bool:
+    """Whether a belief is the same for every seed."""
+    return spec.strip().partition(":")[0] != "noisy"
+
+
+def _sigma(options: dict[str, str], where: str) -> float:
+    try:
+        sigma = float(options.get("sigma", "0.5"))
+    except ValueError:
+        sigma = -1.0
+    if not 0 <= sigma < 10:
+        raise BloxError("sigma is not a number from 0 to 10", where=where, fix="write noisy:sigma=0.5")
+    return sigma
+
+
+def _noise(sigma: float, seed: int, by_iterations: bool) -> Belief:
+    """Durations that err by a factor; with a sigma of 0, as they are."""
     duration_rng, step_rng = (
         np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
         for key in ((_STREAM,), (_STREAM, 1))
@@ -59,6 +77,25 @@ def belief_from_spec(spec: str, seed: int, *, by_iterations: bool = False) -> Be
         # independently, each by sigma / sqrt(2): one that is known from elsewhere does not tell the duration.
         step_wrong = np.sqrt(wrong) * step_rng.lognormal(0.0, sigma / 2, len(jobs))
         return misjudged(jobs, wrong, step_wrong)
+
+    return believed
+
+
+def _limits(unlimited_s: float) -> Belief:
+    """Every job lasts as long as its user said it would at most."""
+
+    def believed(jobs: JobTable) -> JobTable:
+        limit = jobs.column("limit_s")
+        without = np.isnan(limit)
+        if without.any() and math.isnan(unlimited_s):
+            row = int(np.argmax(without))
+            raise BloxError(
+                f"job {jobs.columns['job_id'].item(row)!r} has no time limit, and {int(without.sum()):,} of "
+                f"{len(jobs):,} jobs have none",
+                where=jobs.place(row),
+                fix="say how long such a job is taken to last: --belief limit:unlimited=7d",
+            )
+        return _with(jobs, duration_s=np.where(without, unlimited_s, limit))
 
     return believed
 

@@ -124,7 +124,7 @@ _ATTRIBUTES = (
     ),
     Attribute(
         "default_performance",
-        ("scheduling", "placement", "workload"),
+        ("scheduling", "placement", "workload", "reader"),
         _TEXT,
         "",
         "the performance model that `--performance auto` takes; a workload's goes before a placement's, and "
@@ -197,12 +197,35 @@ _ATTRIBUTES = (
         "whether it takes the cluster as one pool of GPUs, so that no job counts as spread",
     ),
     Attribute(
+        "node_rule",
+        ("placement",),
+        _method("cluster_state", "job_state"),
+        None,
+        "by which rule it picks nodes, `rule(row).choose(pool, need)`, or None where any GPUs will do: asked "
+        "by scheduling policies that plan where jobs will fit (`backfill`); without it they count GPUs",
+    ),
+    Attribute(
         "needs_columns",
         POLICIES,
         _NAMES,
         (),
         "columns of the workload's own that it reads with `job_state.column()`: a trace without them is "
         "refused before the run, and `blox check` makes some up, of numbers",
+    ),
+    Attribute(
+        "reads_metrics",
+        POLICIES,
+        _NAMES,
+        (),
+        "metrics that it reads with `job_state.metric()`: in a simulation some source has to report them "
+        "(`--reports`), and `blox check` has jobs report them",
+    ),
+    Attribute(
+        "reports",
+        ("performance", "reports"),
+        _NAMES,
+        (),
+        "the metrics that jobs report by it",
     ),
     Attribute(
         "reason",

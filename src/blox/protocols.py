@@ -9,7 +9,7 @@ What a part may say beyond its verb is declared in OPTIONAL (`optional.py`) and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from blox.optional import OPTIONAL, Attribute, declared
@@ -35,7 +35,8 @@ __all__ = [
     "TerminationPolicy",
     "declared",
     "for_ever",
-    "stable_until",
+    "introduce",
+    "promise_of",
 ]
 
 
@@ -93,7 +94,7 @@ class StablePart(Protocol):
         """Until when this part's next answer is sure to change nothing, if nothing happens before.
 
         Asked after a round in which nothing changed. "Nothing happens": no submission, completion, node
-        event or launch. A part without this method is asked every round.
+        event, launch or report of a job. A part without this method is asked every round.
         """
         ...
 
@@ -183,10 +184,19 @@ class Backend(ClusterManagement, JobLaunch, JobPreemption, MetricCollection, Pro
         ...
 
 
-def stable_until(part: object, job_state: JobState, cluster_state: ClusterState) -> float:
-    """A part's own word, or -inf from a part that says nothing and must be asked every round."""
-    asked = declared(part, "stable_until")
-    return float("-inf") if asked is None else float(asked(job_state, cluster_state))
+def introduce(placement: object, cluster_state: ClusterState) -> None:
+    """Tells a cluster what of its placement policy other parts may ask: whether nodes matter, and how."""
+    cluster_state.one_pool = declared(placement, "ignores_nodes")
+    cluster_state.node_rule = declared(placement, "node_rule")
+
+
+Promise = Callable[[JobState, ClusterState], float]
+
+
+def promise_of(part: object) -> Promise:
+    """The `stable_until` of a part; one that says nothing must be asked every round, and promises -inf."""
+    said: Promise | None = declared(part, "stable_until")
+    return said or (lambda job_state, cluster_state: -math.inf)
 
 
 def for_ever(self: object, job_state: JobState, cluster_state: ClusterState) -> float:

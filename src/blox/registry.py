@@ -46,7 +46,10 @@ PACKAGES = {
     "compat": "blox.compat",
     "backend": "blox.backends",
     "failures": "blox.failures",
+    "reports": "blox.job_reports",
     "metric": "blox.measures",
+    "launch": "blox.cluster.launch",
+    "preemption": "blox.cluster.preemption",
 }
 
 _OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
@@ -95,6 +98,15 @@ class Register:
 
     def failures(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("failures", name)
+
+    def reports(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("reports", name)
+
+    def launch(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("launch", name)
+
+    def preemption(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("preemption", name)
 
     def metric(
         self,

@@ -55,9 +55,29 @@ def test_compare_and_report_take_labels_and_groups(command, trace, tmp_path):
     assert 'id="by-tenant"' in (tmp_path / "r.html").read_text()
 
 
+def test_measures_of_groups_are_chosen_and_best_ones_told(command, tmp_path):
+    words = ["--workload", "philly:load=60,max_gpus=4,jobs=60", "--cluster", "2x4", "--seeds", 3]
+    words += ["--scheduler", "fifo,las", "--by", "gpus", "--measures", "responsiveness,p99_jct_s"]
+    answer = command(
+        "compare", *words, "--processes", 1, "--out", tmp_path / "out", "--table", tmp_path / "t.md",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    by_gpus = answer.out[answer.out.rindex("\n\n", 0, answer.out.index("GPU count")) :]
+    assert "resp." in by_gpus and "p99" in by_gpus and "slow-" not in by_gpus and "waiting" not in by_gpus
+    assert (
+        "not distinguishable" in by_gpus and "average responsiveness" in by_gpus and "against fifo" in by_gpus
+    )
+    table = (tmp_path / "t.md").read_text().split("**by GPU count**")[1]
+    assert "responsiveness p95" in table and "slowdown" not in table
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "not distinguishable from it" in page[page.index('id="by-gpus"') :]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["--measures", "waiting"], "--measures chooses the figures of groups, and there are none"),
+        (["--by", "gpus", "--measures", "waitin"], "did you mean 'waiting'"),
         (["--by", "tennant"], "jobs have no column 'tennant'(.|\n)*did you mean 'tenant'"),
         (["--by", "importnce"], "jobs have no column 'importnce'(.|\n)*did you mean 'importance'"),
         (["--table", "x.xls"], "no table can be written as '.xls'"),

@@ -143,4 +143,4 @@ def test_the_usual_schedulers_where_none_is_named(command, tmp_path):
 def test_what_a_file_names_is_left_alone(tmp_path, setting):
     file = tmp_path / "c.toml"
     file.write_text(setting)
-    assert len(grid_from(file, {}, {}, schedulers=("fifo", "las")).experiments()) == 1
+    assert len(grid_from(file, {}, ("fifo", "las")).experiments()) == 1

@@ -13,9 +13,7 @@ from support.real_cluster import eventually, pid_of, processes_of, python, real_
 
 def losses(place, job, rank=0):
     """What each iteration printed, in order; an iteration that was done twice is there twice."""
-    return re.findall(
-        r"iteration (\d+) (?:loss|weights) (\S+)", (place.job(job) / f"rank-{rank}.log").read_text()
-    )
+    return re.findall(r"iteration (\d+) loss (\S+)", (place.job(job) / f"rank-{rank}.log").read_text())
 
 
 def preempt(client, job, node):
@@ -116,7 +114,19 @@ def test_policies_change_while_jobs_run_and_a_script_is_preempted_by_signal(tmp_
         view = client.wait(first, 120)
         assert (view.state, view.epoch) == ("finished", 2)
         text = (place.job(first) / "rank-0.log").read_text()
-        assert re.findall(r"step (\d+) ", text) == [str(n) for n in range(1, 101)]
+        assert re.findall(r"iteration (\d+) ", text) == [str(n) for n in range(100)]
+
+
+def test_a_job_that_does_not_expect_a_signal_dies_of_it_and_is_started_again(tmp_path):
+    """Whoever preempts it, the user need not do anything for a job to give up its GPU at once."""
+    with real_cluster(tmp_path / "c", nodes=1, gpus=1) as (client, place):
+        first = client.submit(["sh", "-c", "echo started; sleep 600"], preemption="signal")
+        assert eventually(lambda: (log := place.job(first) / "rank-0.log").exists() and log.read_text())
+        urgent = client.submit(["true"], priority=9.0, preemption="signal")
+        client.set_policies(scheduler="fifo-priority")
+        assert client.wait(urgent, 60).state == "finished"
+        assert eventually(lambda: client.job(first).state == "running")
+        assert (client.job(first).epoch, client.job(first).failures) == (2, 0)
 
 
 def test_a_job_that_cannot_start_says_why(tmp_path):

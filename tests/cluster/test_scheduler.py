@@ -2,8 +2,7 @@
 
 import pytest
 
-from blox.cluster.central.records import Job, LifeEntry, Policies, under
-from blox.cluster.central.scheduler import CentralScheduler
+from blox.cluster.central.records import Policies
 from blox.cluster.central.views import jobs_view, policies_view
 from blox.cluster.protocol.messages import (
     Accepted,
@@ -11,7 +10,6 @@ from blox.cluster.protocol.messages import (
     Assignment,
     Cancel,
     JobSpec,
-    PartReport,
     Refused,
     Renewed,
     Report,
@@ -19,64 +17,8 @@ from blox.cluster.protocol.messages import (
     SetPolicies,
     Submit,
 )
-from blox.cluster.protocol.timing import Timing
-
-TIMING = Timing(round_s=3, heartbeat_s=1, lease_s=10, margin_s=1, grace_s=4, backoff_s=6, attempts=2)
-
-
-class Cluster:
-    """A scheduler, its journal, and nodes that a test moves by hand."""
-
-    def __init__(self, policies=None):
-        self.journal, self.policies, self.now = {}, policies, 0.0
-        self.numbers, self.applied = {}, {}
-        self.restart()
-
-    def restart(self):
-        self.scheduler = CentralScheduler(self.journal, TIMING, self.now, self.policies)
-        self.take(self.scheduler.start())
-
-    def take(self, out):
-        """Saves, and returns the messages: by node the grants, or what was answered to the user."""
-        for key, value in out.saves:
-            self.journal.pop(key, None) if value is None else self.journal.update({key: value})
-        self.assigned = {to: m for to, m in out.sends if isinstance(m, Assignment)}
-        self.applied.update({node: message.version for node, message in self.assigned.items()})
-        return [message for to, message in out.sends if to == "user"]
-
-    def ask(self, request):
-        (answer,) = self.take(self.scheduler.receive(request, "user", self.now))
-        return answer
-
-    def submit(self, gpus=1, **fields):
-        self.count = getattr(self, "count", 0) + 1
-        return self.ask(Submit(f"r{self.count}", JobSpec(("train",), gpus, **fields))).job
-
-    def report(self, node, *parts, incarnation=1, applied=None):
-        self.numbers[node] = self.numbers.get(node, 0) + 1
-        seen = self.applied.get(node, 0) if applied is None else applied
-        report = Report(node, incarnation, self.numbers[node], seen, 2, parts, identity=node)
-        self.take(self.scheduler.receive(report, node, self.now))
-
-    def until(self, time_s):
-        """Ticks until a time."""
-        while self.scheduler.wake_s <= time_s:
-            self.now = max(self.now, self.scheduler.wake_s)
-            self.take(self.scheduler.tick(self.now))
-        self.now = time_s
-
-    def grants(self, node):
-        """(job, epoch, slots, stop) of what a node should run."""
-        self.report(node, *self.parts.get(node, ()))
-        return [(g.job, g.epoch, g.slots, g.stop) for g in self.assigned[node].grants]
-
-    parts: dict = {}
-
-    def life(self, job):
-        return [entry.what for entry in under(self.journal, f"life/{job:010d}/", LifeEntry)]
-
-    def job(self, job):
-        return {each.job: each for each in under(self.journal, "job/", Job)}[job]
+from blox.cluster.protocol.queries import ListJobs
+from support.by_hand_cluster import Cluster, ended, running
 
 
 @pytest.fixture
@@ -86,14 +28,6 @@ def cluster():
     made.report("a")
     made.report("b")
     return made
-
-
-def running(job, epoch=1, **fields):
-    return PartReport(job, epoch, True, "", started=True, **fields)
-
-
-def ended(job, outcome, epoch=1, **fields):
-    return PartReport(job, epoch, False, outcome, started=True, **fields)
 
 
 def test_a_job_is_granted_in_the_next_round(cluster):
@@ -174,7 +108,7 @@ def test_slots_are_granted_when_their_former_job_is_known_to_have_ended():
     assert [(g.job, g.stop) for g in cluster.assigned["a"].grants] == [(high, False)], (
         "at once, not in a round"
     )
-    assert "preempted" in cluster.life(low)
+    assert f"preempted by job {high}" in cluster.life(low)
 
 
 def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster):
@@ -183,7 +117,7 @@ def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster
     cluster.report("a", ended(1, "failed", detail="exit code 1: no such file"))
     cluster.until(6.0)
     assert cluster.grants("a") == [], "it waits for 6 s"
-    assert jobs_view(cluster.scheduler, True)[0].state == "failed, to be tried again"
+    assert jobs_view(cluster.scheduler, ListJobs(True))[0].state == "failed, to be tried again"
     cluster.until(12.0)
     assert cluster.grants("a") == [(1, 2, (0,), False)]
     cluster.report("a", ended(1, "failed", 2, detail="exit code 1: no such file"))
@@ -404,6 +338,32 @@ def test_metrics_that_jobs_push_reach_the_policies(cluster):
     assert cluster.scheduler.job_state.metric("loss").tolist() == [0.25]
 
 
+@pytest.mark.parametrize(
+    ("policy", "pushed", "why"),
+    [
+        ("loss:target=0.3", [0.5, 0.25], "its loss reached 0.3"),
+        ("loss:patience=2", [0.5, 0.4999, 0.4998], "its loss fell by less than 0.2 % in 2 epochs"),
+    ],
+)
+def test_a_job_ends_by_the_losses_that_it_pushes(cluster, policy, pushed, why):
+    """The policy of the simulator, on metrics: the job's lease is revoked, it ends, and its slot is free."""
+    cluster.ask(SetPolicies("p", termination=policy))
+    cluster.submit(1)
+    cluster.until(3.0)
+    for number, loss in enumerate(pushed):
+        assert not cluster.job(1).end
+        cluster.report("a", running(1, metrics={"loss": loss}))
+        cluster.until(6.0 + 3 * number)
+    assert cluster.job(1).end == why
+    assert cluster.grants("a") == [(1, 1, (0,), True)]
+    cluster.report("a", ended(1, "left"))
+    cluster.submit(2)
+    cluster.until(18.0)
+    assert [grant[0] for grant in cluster.grants("a")] == [2]
+    cluster.restart()
+    assert cluster.scheduler.policies.termination == policy
+
+
 def test_work_is_counted_from_the_start_and_back_to_the_checkpoint(cluster):
     """Started at 4 s, saved at 6 s, lost at 9 s: 2 s of work are left."""
     cluster.submit(1)
@@ -417,3 +377,51 @@ def test_work_is_counted_from_the_start_and_back_to_the_checkpoint(cluster):
     cluster.until(9.0)
     assert cluster.scheduler.job_state.done_s().tolist() == [2.0]
     assert cluster.scheduler.job_state.now == 9.0
+
+
+def test_a_round_that_is_late_takes_place_at_its_boundary(cluster):
+    """Service is counted in whole rounds; what came after the boundary is for the next one."""
+    early = cluster.submit(1)
+    cluster.now = 3.4
+    late = cluster.submit(1)
+    cluster.take(cluster.scheduler.tick(3.5))
+    assert cluster.scheduler.job_state.now == 3.0
+    assert cluster.life(early)[-1] == "placed on a" and cluster.life(late) == ["submitted"]
+    assert cluster.scheduler.job_state.columns.held_since[0] == 3.0
+    cluster.until(6.0)
+    assert cluster.life(late)[-1] == "placed on a"
+
+
+def test_a_scheduler_that_stood_still_goes_on_at_the_latest_boundary(cluster):
+    cluster.submit(1)
+    cluster.take(cluster.scheduler.tick(10.0))
+    assert cluster.scheduler.job_state.now == 9.0
+    assert cluster.scheduler.wake_s <= 12.0
+
+
+def test_another_machine_with_the_name_of_a_node_is_refused_while_that_may_live(cluster):
+    def second(now, wall_s=None):
+        report = Report("a", 7, 1, 0, 2, (), identity="other", address="b:1")
+        out = cluster.scheduler.receive(report, "a", now)
+        cluster.take(out)
+        return [message.what for _, message in out.sends if isinstance(message, Refused)]
+
+    (reason,) = second(1.0)
+    assert "another machine has the name a" in reason
+    cluster.restart()
+    assert second(2.0), "the scheduler has not heard of the first since it started: it may be alive"
+    cluster.until(20.0)
+    assert second(20.0) == [], "its lease has run out"
+    assert cluster.scheduler.nodes.records["a"].identity == "other"
+
+
+def test_a_node_that_starts_with_its_clock_an_hour_off_is_refused(cluster):
+    def reasons(report):
+        out = cluster.scheduler.receive(report, report.node, 1.0, wall_s=1e9)
+        return [message.what for _, message in out.sends if isinstance(message, Refused)]
+
+    fast = Report("c", 1, 1, 0, 2, (), identity="c", wall_s=1e9 + 3600)
+    assert reasons(fast) == ["the clock of c is 3,600 s fast: set it (NTP); 300 s are tolerated"]
+    assert "c" not in cluster.scheduler.nodes.records
+    jumped = Report("a", 1, 99, 0, 2, (), identity="a", wall_s=1e9 - 3600)
+    assert reasons(jumped) == [], "one that runs already is not disturbed: no two clocks are compared"

@@ -6,13 +6,13 @@ import grpc
 import msgspec
 import pytest
 
-from blox.cluster.central import views
 from blox.cluster.protocol import messages as m
+from blox.cluster.protocol import queries
 from blox.cluster.shell.wire import Peers, Server, ask
 from blox.errors import BloxError
 
 decode = msgspec.msgpack.Decoder(
-    m.Report | m.Assignment | m.ExitAt | m.ExitKnown | m.Request | views.Query
+    m.Report | m.Assignment | m.ExitAt | m.ExitKnown | m.Request | queries.Query
 ).decode
 SPEC = m.JobSpec(("train",), 2)
 VALID = [
@@ -24,10 +24,10 @@ VALID = [
     m.Cancel("r", 1),
     m.SetPolicies("r", "accept-all", "fifo", "first-free"),
     m.SetNode("r", "a", "up"),
-    views.ListJobs(True),
-    views.ShowJob(1),
+    queries.ListJobs(True),
+    queries.ShowJob(1),
 ]
-WRONG = {str: 5, int: "five", bool: "yes", float: "much", list: 5, dict: [1]}
+WRONG = {str: 5, int: "five", bool: "yes", float: "much", list: 5, dict: [1], type(None): "nought"}
 
 
 def plain(message):
@@ -64,6 +64,7 @@ def server():
 
     def deliver(data):
         received.append(decode(data))
+        return ""
 
     def answer(data):
         return msgspec.msgpack.encode(m.Accepted(decode(data).request))

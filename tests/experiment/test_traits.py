@@ -11,7 +11,7 @@ import pytest
 from blox import Experiment, registry
 from blox.experiment.traits import distinct
 
-READ = ("srtf", "ftf", "themis", "optimus")
+READ = ("srtf", "ftf", "themis", "optimus", "backfill")
 DRAW = ("themis", "pollux")
 OWN_RATES = ("pollux", "optimus")  # their performance model might follow beliefs: run twice
 SMALLER = {"pollux": "pollux:population=4,generations=2"}

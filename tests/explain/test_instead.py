@@ -1,9 +1,10 @@
 """Which jobs ran while another waited."""
 
+import numpy as np
 import pytest
 
 from blox.explain import Explanation, Interval, RanInstead, ran_instead
-from blox.explain.intervals import Told, overlaid
+from blox.explain.intervals import RUNNING, Told, by_words, overlaid, stretches, totals_by_reason
 
 
 def test_the_jobs_that_held_the_gpus_are_named_with_their_gpu_time(run):
@@ -52,3 +53,36 @@ def test_what_policies_told_cuts_a_history():
     assert overlaid([held, capacity, running], []) == [held, capacity, running]
     free = Interval(0.0, 300.0, "fragmentation")
     assert overlaid([free], told[3:])[-1] == Interval(250.0, 300.0, "scheduler", because="lease")
+
+
+def test_waits_told_in_the_same_words_are_one_row():
+    """Three causes, one reason of the policy: one row, its causes by length; neighbours in time are one."""
+    lost = "the auction was not won"
+    history = [
+        Interval(0.0, 10.0, "arrival"),
+        Interval(10.0, 40.0, "priority", because=lost),
+        Interval(40.0, 100.0, "capacity", because=lost),
+        Interval(100.0, 200.0, RUNNING, (3,)),
+        Interval(200.0, 205.0, "scheduler", because=lost),
+        Interval(205.0, 215.0, "capacity"),
+    ]
+    rows = by_words(totals_by_reason(history))
+    assert [(row.causes, row.seconds) for row in rows] == [
+        (("capacity", "priority", "scheduler"), 95.0),
+        (("capacity",), 10.0),
+        (("arrival",), 10.0),
+    ]
+    assert rows[0].words == lost
+    assert [(part.start_s, part.end_s, part.causes, part.running) for part in stretches(history)] == [
+        (0.0, 10.0, ("arrival",), False),
+        (10.0, 100.0, ("capacity", "priority"), False),
+        (100.0, 200.0, (RUNNING,), True),
+        (200.0, 205.0, ("scheduler",), False),
+        (205.0, 215.0, ("capacity",), False),
+    ]
+
+
+def test_jobs_that_waited_for_several_causes_of_one_row_count_once():
+    seconds = {("priority", "x"): np.array([1.0, 0.0, 2.0]), ("capacity", "x"): np.array([5.0, 0.0, 0.0])}
+    (row,) = by_words(seconds)
+    assert row.causes == ("capacity", "priority") and row.seconds.tolist() == [6.0, 0.0, 2.0]

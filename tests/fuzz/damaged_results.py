@@ -9,9 +9,12 @@ from tempfile import mkdtemp
 
 from blox import Experiment, Result
 from blox.cli.safe_console import SafeConsole
-from blox.cli.show import fairness_table, waiting_table
+from blox.cli.show import fairness_table
 from blox.explain import Explanation
+from blox.report.breakdown import Breakdown
+from blox.report.causes import causes_sheet
 from blox.report.page import page
+from blox.report.sheet_table import sheet_table
 from blox.report.table import comparison_table
 from blox.report.words import headline, remarks
 from blox.results.files import FILES
@@ -38,8 +41,10 @@ def case(rng: Random, folder: Path) -> None:
         victim.write_bytes(spoilt(rng, victim.read_bytes()))
     result = Result.load(place)
     console = SafeConsole(file=StringIO(), width=100)
-    for table in (comparison_table, waiting_table, fairness_table):
+    for table in (comparison_table, fairness_table):
         console.print(table([result]))
+    console.print(sheet_table(causes_sheet([result])))
+    console.print(sheet_table(Breakdown.of([result], "gpus", ["all"]).sheet))
     headline([result])
     list(remarks(result))
     explanation = Explanation(result)

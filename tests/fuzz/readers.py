@@ -24,6 +24,11 @@ TRACES = {
     "blox": ("blox.csv", ["blox.csv"]),
     "elasticflow": ("elasticflow_augmented.csv", ["elasticflow_augmented.csv"]),
     "gavel": ("gavel.trace", ["gavel.trace", "gavel.trace", "gavel_throughputs.json"]),
+    "slurm": ("slurm.txt", ["slurm.txt"]),
+    "slurm json": ("slurm.json", ["slurm.json"]),
+    "swf": ("swf.txt", ["swf.txt"]),
+    "pbs": ("pbs.txt", ["pbs.txt"]),
+    "kueue": ("kueue.json", ["kueue.json"]),
     "pollux": (
         "pollux/workloads/workload.csv",
         [
@@ -37,9 +42,9 @@ TRACES = {
 OPTIONS = ("scale", "jobs", "start", "max_gpus", "group", "tenant")
 
 
-def case(rng: Random, folder: Path) -> None:
-    """Spoils one file of a trace and reads it."""
-    kind = rng.choice(list(TRACES))
+def case(rng: Random, folder: Path, kind: str = "") -> None:
+    """Spoils one file of a trace, of any format or of one, and reads it."""
+    kind = kind or rng.choice(list(TRACES))
     path, files = TRACES[kind]
     place = folder / "samples"
     shutil.copytree(SAMPLES, place)

@@ -75,7 +75,7 @@ def case(rng: Random, folder: Path) -> None:
         cluster_from_spec(str(file))
         Experiment(workload="constant", cluster=str(file), jobs=3, max_rounds=10).run()
     elif kind == "sweep" or rng.random() < 0.2:
-        experiments = grid_from(file, {}, {}).experiments()
+        experiments = grid_from(file, {}).experiments()
         check_all(experiments[:20])
     else:
         prepared = experiment_from(file, {"jobs": 3, "max_rounds": 20}, ignore_checksum=rng.random() < 0.5)

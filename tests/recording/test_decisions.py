@@ -47,7 +47,7 @@ def test_a_round_by_hand(tmp_path):
         (2, 0, "wait", "priority"),
     ]
     found = Round(result.decisions.at(0), result.jobs["job_id"])
-    assert found.next_in_line == 1 and found.agrees_with(result)
+    assert found.next_in_line == 1 and found.agrees_with(result.stints)
     assert [found.blocked_by(each) for each in found.standings] == [
         "",
         "GPUs went to jobs ahead of it: a",
@@ -88,7 +88,7 @@ def test_running_again_gives_what_was_traced(name):
     for time_s in (*np.quantile(times, (0.2, 0.5, 0.9)).tolist(), float(np.median(times)) + 17):
         again, kept = experiment.prepare().decision_at(time_s), result.decisions.at(time_s)
         assert len(kept["job"]) == len(set(kept["job"].tolist())) > 0
-        assert Round(kept, result.jobs["job_id"]).agrees_with(result)
+        assert Round(kept, result.jobs["job_id"]).agrees_with(result.stints)
         for column in (*COLUMNS, *(name for name in again if name.startswith("key_"))):
             assert again[column].tolist() == kept[column].tolist() or np.array_equal(
                 again[column], kept[column], equal_nan=True

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from blox.lookahead.ahead import Conditions, Policies
-from blox.protocols import stable_until
+from blox.protocols import promise_of
 from blox.state.plan import Plan
 
 
@@ -31,6 +31,7 @@ class Moment:
             self.prepared.clock,
             parts.termination,
             self.prepared.experiment.round_s,
+            parts.reports,
         )
 
     @property
@@ -59,6 +60,6 @@ def moments(experiment):
         stable = -math.inf
         if manager.event_driven:
             policies = (parts.admission, parts.scheduler, parts.placement)
-            stable = min(stable_until(policy, job_state, cluster_state) for policy in policies)
+            stable = min(promise_of(policy)(job_state, cluster_state) for policy in policies)
         manager.next_round(cluster_state, job_state, stable)
     backend.close()

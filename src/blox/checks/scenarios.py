@@ -15,6 +15,7 @@ import numpy as np
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
+from blox.backends.reporting import reporting
 from blox.backends.simulation import Simulation
 from blox.beliefs import misjudged
 from blox.clock import Rounds
@@ -26,6 +27,7 @@ from blox.performance.overheads import Overheads
 from blox.performance.table import Table
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
+from blox.protocols import introduce
 from blox.results import metrics
 from blox.schedulers.fifo import Fifo
 from blox.schedulers.las import Las
@@ -77,7 +79,7 @@ class Scenario:
             kind: policy,
         }
         cluster_state = ClusterState(ClusterSpec(self.nodes))
-        cluster_state.one_pool = declared(parts["placement"], "ignores_nodes")
+        introduce(parts["placement"], cluster_state)
         job_state = JobState(seed=1)
         jobs = _with_columns(self.jobs, declared(policy, "needs_columns"))
         feed = JobFeed(iter((jobs,)), cluster_state.total_gpus, self._believed)
@@ -88,8 +90,12 @@ class Scenario:
             round_s=ROUND_S,
             node_events=ListedNodeEvents(self.node_events),
         )
+        names = declared(policy, "reads_metrics")
         manager = BloxManager(
-            backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
+            reporting(backend, MadeUp(names) if names else None, feed),
+            Rounds(ROUND_S),
+            termination=parts["termination"],
+            max_rounds=self.most_rounds(),
         )
         run_loop(
             manager,
@@ -119,6 +125,20 @@ class Scenario:
     def _believed(self, jobs: JobTable) -> JobTable:
         wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
         return misjudged(jobs, wrong, np.sqrt(wrong))
+
+
+@dataclass(frozen=True)
+class MadeUp:
+    """Reports under these names: a number that falls with every epoch, less and less, to 1 and above."""
+
+    names: tuple[str, ...]
+
+    def epochs_of(self, rows: Array, job_state: JobState) -> Array:
+        return 10 + rows % 30
+
+    def report(self, rows: Array, epoch: Array, job_state: JobState) -> dict[str, Array]:
+        fallen = 1 + rows % 3 + np.exp(-epoch / (1 + rows % 4))
+        return {name: fallen + at for at, name in enumerate(self.names)}
 
 
 @dataclass(frozen=True)

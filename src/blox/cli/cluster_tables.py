@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +20,8 @@ Directory = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")]
+_EVERY_S = 2.0
 
 
 def client(directory: str | None) -> Client:
@@ -31,26 +32,39 @@ def client(directory: str | None) -> Client:
     return Client(directory)
 
 
-def absolute(spec: str) -> str:
-    """The spec of a policy for the scheduler: a file counts from here, not from where the scheduler runs."""
-    path, _, rest = spec.partition(".py:")
-    return f"{Path(path).resolve()}.py:{rest}" if rest else spec
-
-
 def need_grpc() -> None:
     try:
         import grpc  # noqa: F401
-    except ImportError:
+        import prometheus_client  # noqa: F401
+    except ImportError as error:
         raise BloxError(
-            "a cluster needs gRPC, which is not installed", fix="pip install 'blox[cluster]'"
+            f"a cluster needs {error.name}, which is not installed", fix="pip install 'blox[cluster]'"
         ) from None
 
 
-def say_json(value: Any) -> None:
-    """Prints views as JSON."""
+def watched(show: Callable[[], None], watch: bool, as_json: bool) -> None:
+    """Shows something once, or again and again: on a terminal in the same place."""
+    import sys
+    import time
+
+    in_place = watch and not as_json and sys.stdout.isatty()
+    while True:
+        if in_place:
+            sys.stdout.write("\x1b[H\x1b[2J")
+        show()
+        if not watch:
+            return
+        time.sleep(_EVERY_S)
+        if not in_place and not as_json:
+            say("")
+
+
+def say_json(value: Any, *, lines: bool = False) -> None:
+    """Prints views as JSON, readable or, one of many, on a line."""
     import msgspec
 
-    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    encoded = msgspec.json.encode(value)
+    say((encoded if lines else msgspec.json.format(encoded, indent=2)).decode())
 
 
 def say_table(head: Sequence[str], rows: Sequence[Sequence[object]], *, none: str) -> None:
@@ -62,6 +76,13 @@ def say_table(head: Sequence[str], rows: Sequence[Sequence[object]], *, none: st
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         say("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def clock(wall_s: float) -> str:
+    """A time of the wall clock, here: 2026-03-01 14:05:09."""
+    from datetime import datetime
+
+    return datetime.fromtimestamp(wall_s).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def seconds(value: float | None) -> str:

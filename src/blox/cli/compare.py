@@ -24,10 +24,11 @@ def compare(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
-    termination: options.Termination = None,
+    termination: options.Terminations = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -43,7 +44,9 @@ def compare(
     power: options.Power = None,
     metric: options.Metrics = None,
     by: options.By = None,
+    measures: options.Measures = None,
     table: options.Tables = None,
+    history: options.History = True,
     label: options.Labels = None,
     out: options.Out = None,
     report: options.ReportToo = True,
@@ -52,37 +55,21 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
-    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
-    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
-    fifo, srtf and las are compared. With --seeds, figures are means with 95 % intervals. With --out, what was
-    finished is not run again.
+    --scheduler, --admission, --placement, --termination, --belief and --compat take several values, joined
+    with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
+    lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
+    this is given, fifo, srtf and las are compared. A trace that says when its jobs really started has a row
+    of its own. With --seeds, figures are means with 95 % intervals. With --out, what was finished is not run
+    again.
     """
-    single = {
-        "workload": workload, "cluster": cluster, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "round_s": round_s, "clock": clock, "window": window,
-        "jobs": jobs, "seed": seed, "max_rounds": max_rounds, "apps": apps, "prices": prices,
-        "power": power, "metrics": figures.joined(metric), "policy_timeout_s": policy_timeout,
-    }  # fmt: skip
-    several = {
-        "admission": admission, "scheduler": scheduler, "placement": placement, "belief": belief,
-        "compat": compat,
-    }  # fmt: skip
+    settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
     from blox.cli.show import show_runs, written
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
-        tables = figures.Tables.of(by, table)
-        grid = grid_from(
-            experiment,
-            single,
-            several,
-            schedulers=USUAL,
-            label=label,
-            seeds=seeds,
-            ignore_checksum=ignore_checksum,
-        )
-        runs, outcomes = _run_grid(grid, out, report, processes, tables)
+        tables = figures.Tables.of(by, table, measures)
+        grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
+        runs, outcomes = _run_grid(grid, out, report, processes, tables, history)
     if runs:
         show_runs(runs)
         tables.show(runs)
@@ -92,12 +79,18 @@ def compare(
 
 
 def _run_grid(
-    grid: Grid, out: Path | None, report: bool, processes: int | None, tables: figures.Tables
+    grid: Grid,
+    out: Path | None,
+    report: bool,
+    processes: int | None,
+    tables: figures.Tables,
+    history: bool,
 ) -> tuple[Comparison[Run], list[Outcome]]:
     """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
     from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
     from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
+    from blox.experiment.history import history_of
     from blox.experiment.same_apps import same_apps
     from blox.experiment.sweep import check_all, slug
     from blox.report.means_csv import comparison_csv
@@ -105,6 +98,8 @@ def _run_grid(
     from blox.results.files import write_text
 
     experiments = same_apps(grid.experiments())
+    happened = history_of(experiments) if history else None
+    experiments = [*([] if happened is None else [happened]), *experiments]
     check_all(experiments)
     tables.check(experiments)
     cases = cases_of(experiments)
@@ -121,5 +116,5 @@ def _run_grid(
         if report:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by)
+            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures)
     return runs, [outcome for each in outcomes for outcome in each]

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from blox.explain import Explanation
+    from blox.workloads.table import Array
 
 STYLES = {
     "admission": "magenta", "priority": "blue", "capacity": "yellow", "fragmentation": "cyan",
@@ -64,7 +68,7 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     import numpy as np
     from rich.text import Text
 
-    from blox.explain import ARRIVAL, WORDS
+    from blox.explain import ARRIVAL, by_words
     from blox.report.units import duration
 
     reasons, waits, jobs = explanation.reasons(), explanation.waits(), explanation.result.jobs
@@ -73,16 +77,12 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     if total <= float(waits[ARRIVAL].sum()):
         console.print(f"None of the {count:,} jobs waited longer than until the next round.")
         return
-    table = simple_table("cause", "waited", "share", "jobs", left=("cause", "because"))
-    table.add_column("because")
-    for (cause, words), seconds in reasons.items():
-        told = any(waited.any() for (other, _), waited in reasons.items() if other == cause)
-        if told and not seconds.any() and words == WORDS[cause]:
-            continue  # the policy's words, or those of a strict order, say it all
-        share = f"{100 * float(seconds.sum()) / total:.1f} %"
-        name = Text(cause, style=STYLES[cause])
-        waited_s, count_waited = float(seconds.sum()), int((seconds > 0).sum())
-        table.add_row(name, duration(waited_s), share, f"{count_waited:,}", Text(words))
+    table = simple_table("cause", "waited", "share", "jobs", "because", left=("cause", "because"))
+    for reason in by_words(_worth_telling(reasons)):
+        seconds = float(reason.seconds.sum())
+        jobs_waited = f"{int((reason.seconds > 0).sum()):,}"
+        share = f"{100 * seconds / total:.1f} %"
+        table.add_row(_causes(reason.causes), duration(seconds), share, jobs_waited, Text(reason.words))
     measured = jobs["in_window"] == 1
     window = ""
     if not measured.all():
@@ -113,37 +113,56 @@ def _all_jobs(console: Console, explanation: Explanation, limit: int) -> None:
     console.print(table)
 
 
+def _worth_telling(reasons: Mapping[tuple[str, str], Array]) -> dict[tuple[str, str], Array]:
+    """Without usual words that no job waited for, where other words are told of the cause."""
+    from blox.explain import WORDS
+
+    told = {cause for (cause, _), seconds in reasons.items() if seconds.any()}
+    return {
+        (cause, words): seconds
+        for (cause, words), seconds in reasons.items()
+        if cause not in told or seconds.any() or words != WORDS[cause]
+    }
+
+
+def _causes(causes: Sequence[str]) -> Text:
+    """Causes one below the other, each in its colour."""
+    from rich.text import Text
+
+    return Text("\n").join(Text(cause, style=STYLES[cause]) for cause in causes)
+
+
 def _one_job(console: Console, explanation: Explanation, row: int, limit: int) -> None:
     from rich.text import Text
 
-    from blox.explain import RUNNING, places, totals_by_reason
+    from blox.explain import by_words, places, stretches, totals_by_reason
     from blox.report.units import duration
 
-    history = explanation.history(row)
+    whole = explanation.history(row)
+    history = stretches(whole)
     console.print(Text(explanation.sentence(row)))
     console.print()
-    totals = {reason: seconds for reason, seconds in totals_by_reason(history).items() if seconds > 0}
+    totals = {reason: seconds for reason, seconds in totals_by_reason(whole).items() if seconds > 0}
     if totals:
         table = simple_table("cause", "waited", "share", "because", left=("cause", "because"))
-        for (cause, words), seconds in totals.items():
-            share = f"{100 * seconds / sum(totals.values()):.1f} %"
-            table.add_row(Text(cause, style=STYLES[cause]), duration(seconds), share, Text(words))
+        for reason in by_words(totals):
+            share = f"{100 * reason.seconds / sum(totals.values()):.1f} %"
+            table.add_row(_causes(reason.causes), duration(reason.seconds), share, Text(reason.words))
         console.print(table)
         console.print()
     _instead(console, explanation, row, limit)
     table = simple_table("from", "for", "", "where, or why", left=("", "where, or why"))
     shown = history if len(history) <= limit else [*history[: limit - limit // 2], *history[-(limit // 2) :]]
     hidden = len(history) - len(shown)
-    for position, interval in enumerate(shown):
+    for position, part in enumerate(shown):
         if hidden and position == limit - limit // 2:
             table.add_row("...", "", Text(f"{hidden:,} more: --limit {len(history)}", style="dim"), "")
-        running = interval.state == RUNNING
-        words = "ran" if running else f"waited: {interval.state}"
+        words = "ran" if part.running else f"waited: {', '.join(part.causes)}"
         table.add_row(
-            clock_time(interval.start_s),
-            duration(interval.seconds),
-            Text(words, style=STYLES[interval.state]),
-            Text(places(interval.gpus, explanation.result.experiment) if running else interval.words),
+            clock_time(part.start_s),
+            duration(part.end_s - part.start_s),
+            Text(words, style=STYLES[part.causes[0]]),
+            Text(places(part.gpus, explanation.result.experiment) if part.running else part.words),
         )
     console.print(table)
     _preemptions(console, explanation, row)

@@ -24,20 +24,26 @@ GROUPS = (
 
 @dataclass(frozen=True)
 class Tables:
-    """Columns to break figures down by, and files to write tables to."""
+    """Columns to break figures down by, which figures to show of groups, and files to write tables to."""
 
     by: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+    measures: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, by: Iterable[str] | None, files: Iterable[Path] | None) -> Tables:
+    def of(
+        cls, by: Iterable[str] | None, files: Iterable[Path] | None, measures: Iterable[str] | None
+    ) -> Tables:
         """As they were given; files that cannot be written are refused now."""
         from blox.cli.places import check_writable
         from blox.report.sheet_files import check_tables
         from blox.results.files import OWN
         from blox.results.place import written_by_a_run
 
-        found = cls(tuple(listed(by)), tuple(files or ()))
+        found = cls(tuple(listed(by)), tuple(files or ()), tuple(listed(measures)))
+        if measures and not found.by:
+            what = "--measures chooses the figures of groups, and there are none"
+            raise BloxError(what, where="--measures", fix="add --by COLUMN, such as --by gpus")
         check_tables(found.files)
         for path in found.files:
             check_writable(path.absolute().parent)
@@ -47,7 +53,13 @@ class Tables:
         return found
 
     def check(self, experiments: Iterable[Experiment]) -> None:
-        """Refuses a column that the jobs of an experiment will not have, before anything runs."""
+        """Refuses a column or measure that the jobs of an experiment will not have, before anything runs."""
+        from blox.report.group_measures import check_measures
+        from blox.results.own_metrics import metrics_from_spec
+
+        experiments = list(experiments)
+        metrics = [metric.key for each in experiments for metric in metrics_from_spec(each.metrics)]
+        check_measures(self.measures, metrics)
         wanted = [column for column in self.by if column not in GROUPS]
         workloads = {each.workload for each in experiments} if wanted else ()
         for workload in workloads:
@@ -61,19 +73,29 @@ class Tables:
                         "?extra=keep behind a CSV workload keeps the columns of its file",
                     )
 
+    def check_measures(self, runs: Sequence[Run]) -> None:
+        """The same for the measures of runs that are there."""
+        from blox.report.group_measures import chosen
+
+        chosen(self.measures, runs)
+
     def show(self, runs: Sequence[Run]) -> None:
         """Prints the figures of runs by each of the columns; writes the files, and says where they are."""
         from blox.cli.safe_console import SafeConsole
+        from blox.report.breakdown import Breakdown
         from blox.report.sheet_files import write_table
         from blox.report.sheet_table import sheet_table
-        from blox.report.sheets import breakdown_sheet
 
         console = SafeConsole()
         for column in self.by:
+            found = Breakdown.of(runs, column, self.measures)
             console.print()
-            console.print(sheet_table(breakdown_sheet(runs, column)))
+            console.print(sheet_table(found.sheet))
+            if found.verdicts is not None:
+                console.print()
+                console.print(found.verdicts.table())
         for path in self.files:
-            write_table(path, runs, self.by)
+            write_table(path, runs, self.by, self.measures)
             console.print(f"table:   {path}", highlight=False, soft_wrap=True, markup=False)
 
 
@@ -81,11 +103,6 @@ def listed(texts: Iterable[str] | None) -> list[str]:
     """The values of an option that was given several times, or once with commas."""
     pieces = (piece.strip() for text in texts or () for piece in text.split(","))
     return list(dict.fromkeys(piece for piece in pieces if piece))
-
-
-def joined(specs: Sequence[str] | None) -> str | None:
-    """Specs of metrics as the setting `metrics` keeps them; None where there are none."""
-    return ",".join(spec.strip() for spec in specs) if specs else None
 
 
 def labelled(

@@ -27,25 +27,24 @@ from blox.results.result import Result, label_of
 
 def grid_from(
     file: Path | None,
-    single: Mapping[str, Any],
-    several: Mapping[str, Sequence[str] | None],
-    *,
+    settings: Mapping[str, Any],
     schedulers: Sequence[str] = (),
-    label: Sequence[str] | None = None,
+    *,
     seeds: int | None = None,
     ignore_checksum: bool = False,
 ) -> Grid:
-    """The grid of a file with the given options in place of its own; None was not given.
+    """The grid of a file with the given settings in place of its own; None was not given, a list is an axis.
 
     `schedulers` are taken where neither names a scheduler, a preset or a list of anything but seeds.
     """
     table = {} if file is None else read_toml(file)
-    given = {name: value for name, value in single.items() if value is not None}
+    label, several = settings.get("label"), {k: v for k, v in settings.items() if isinstance(v, list)}
+    given = {k: v for k, v in settings.items() if v is not None and k not in several}
     if seeds is None and "seed" in given:
         seeds = table.get("seeds")  # as many as the file says, from another one on
     own = {name: value for name, value in table.items() if name != "seeds" or seeds is None}
     grid = Grid.from_table(own, where=str(file))
-    axes = {name: values_of(name, texts) for name, texts in several.items() if texts}
+    axes = {name: values_of(name, texts) for name, texts in several.items() if texts and name != "label"}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
     labels = tuple(decoded("label", text, where="--label") for text in label or grid.label)
     grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blox.cli.cluster_tables import AsJson, Directory, client, say_json, say_table, seconds
+from blox.cli.cluster_tables import (
+    AsJson,
+    Directory,
+    Watch,
+    client,
+    clock,
+    say_json,
+    say_table,
+    seconds,
+    watched,
+)
 from blox.cli.terminal import say
 
 if TYPE_CHECKING:
-    from blox.cluster.central.views import JobView
+    from blox.cluster.api import Client
+    from blox.cluster.protocol.queries import Guess, JobView
+
+_ENDED = 20  # ended jobs that a list shows
 
 
 def jobs(
@@ -19,47 +31,101 @@ def jobs(
         int | None, typer.Argument(metavar="ID", help="One job, with its life.", show_default=False)
     ] = None,
     active: Annotated[bool, typer.Option("--active", help="Only jobs that have not ended.")] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")
+    everything: Annotated[
+        bool, typer.Option("--all", help=f"Every job that has ended, not the last {_ENDED} alone.")
     ] = False,
+    when: Annotated[
+        bool, typer.Option("--when", help="With ID: guess when it starts, by running the loop ahead.")
+    ] = False,
+    draws: Annotated[
+        int, typer.Option(min=1, max=1000, help="How often --when draws unknown durations.")
+    ] = 20,
+    watch: Watch = False,
     cluster: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the jobs of the cluster: state, nodes, iterations; or what happened to one of them, and when."""
+    """List the jobs of the cluster: state, nodes, iterations; or what happened to one of them, and when.
+
+    Of one that waits, ID shows why, and its place in line.
+    """
+    from blox.errors import BloxError
+
+    if when and job is None:
+        raise BloxError("--when without a job", where="blox jobs", fix="blox jobs ID --when")
     asked = client(cluster)
-    while True:
-        if job is not None:
-            view = asked.job(job)
-            say_json(view) if as_json else _say_one(view)
+
+    def show() -> None:
+        if job is None:
+            _say_all(asked, active, everything, as_json, watch)
+        elif when:
+            _say_guess(job, asked.guess_start(job, draws), as_json, watch)
+        elif as_json:
+            say_json(asked.job(job), lines=watch)
         else:
-            views = asked.jobs(ended=not active)
-            say_json(views) if as_json else _say_all(views, asked.policies().now_s)
-        if not watch:
-            return
-        time.sleep(2.0)
-        say("")
+            _say_one(asked.job(job))
+
+    watched(show, watch, as_json)
 
 
-def _say_all(views: list[JobView], now_s: float) -> None:
+def _say_all(asked: Client, active: bool, everything: bool, as_json: bool, lines: bool) -> None:
+    views = asked.jobs(ended=not active)
+    if as_json:
+        say_json(views, lines=lines)
+        return
+    ended = [view.job for view in views if view.end_s is not None]
+    hidden = set() if everything else set(ended[:-_ENDED])
+    now_s = asked.policies().now_s
     rows = [
         (
             view.job,
             view.name or " ".join(view.command)[:30],
+            view.user,
             view.gpus,
-            view.state[:40],
+            view.state.partition("\n")[0][:40],
             ",".join(view.nodes) or "-",
             seconds((now_s if view.end_s is None else view.end_s) - view.submit_s),
             view.iteration if view.iteration >= 0 else "-",
         )
         for view in views
+        if view.job not in hidden
     ]
-    say_table(("job", "name", "gpus", "state", "nodes", "age", "iteration"), rows, none="no jobs")
+    say_table(("job", "name", "user", "gpus", "state", "nodes", "age", "iteration"), rows, none="no jobs")
+    if hidden:
+        say(f"{len(hidden):,} more have ended: --all")
 
 
 def _say_one(view: JobView) -> None:
-    say(f"job {view.job}: {view.state}; {view.gpus} GPUs; {' '.join(view.command)}")
-    if view.place is not None:
-        say(f"place in line, by submission: {view.place}")
-    say(f"starts {view.epoch}, failures {view.failures}, checkpoint at iteration {view.checkpoint}")
+    gpus = f"{view.gpus} GPU{'s' if view.gpus > 1 else ''}"
+    state = view.state.partition("\n")[0]
+    say(f"job {view.job}: {state}; {gpus}; {' '.join(view.command)}")
+    if view.queueing is not None:
+        place = f"place {view.queueing.place} in line: " if view.queueing.place else ""
+        say(f"{place}{view.queueing.why}")
+    if view.expected_s is None:
+        say("expected run time: unknown")
+    else:
+        say(f"expected run time: {seconds(view.expected_s)} (by {view.expected_from})")
+    saved = f", checkpoint at iteration {view.checkpoint}" if view.checkpoint >= 0 else ""
+    say(f"starts {view.epoch}, failures {view.failures}{saved}")
+    if view.metrics:
+        say("metrics: " + ", ".join(f"{name} {value:.6g}" for name, value in sorted(view.metrics.items())))
     for entry in view.life:
-        say(f"  {entry.at_s:10.1f} s  {entry.what}")
+        say(f"  {clock(view.origin_s + entry.at_s)}  " + entry.what.replace("\n", f"\n{' ' * 25}"))
+
+
+def _say_guess(job: int, guess: Guess, as_json: bool, lines: bool) -> None:
+    if as_json:
+        say_json(guess, lines=lines)
+    elif guess.middle_s == 0.0 and not guess.draws:
+        say(f"job {job} has its GPUs")
+    elif not guess.draws:
+        say(f"job {job}: nothing was found out in the time that a look ahead may take; try --draws 1")
+    else:
+        known = guess.low_s == guess.high_s
+        spread = f" ({_in(guess.low_s)} to {_in(guess.high_s)} in 80 % of {guess.draws} draws)"
+        say(f"job {job} would start {_in(guess.middle_s)}{'' if known else spread}")
+        say("by running the loop ahead: no job comes, none fails, durations are what is believed of them")
+
+
+def _in(wait_s: float | None) -> str:
+    return "never" if wait_s is None else f"in {seconds(wait_s)}" if wait_s >= 0.5 else "at once"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
 
-from blox.cli.cluster_tables import Directory, client
+from blox.cli.cluster_tables import AsJson, Directory, client, say_json
 from blox.cli.terminal import say
 
 
@@ -16,6 +15,7 @@ def logs(
     rank: Annotated[int, typer.Option(min=0, help="Of which rank.")] = 0,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the job has ended.")] = False,
     cluster: Directory = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print what a rank of a job has printed, of all its starts (the last megabytes of it)."""
     from blox.cluster.shell.place import Place
@@ -29,16 +29,8 @@ def logs(
             where=str(file),
             fix="wait until it has started; logs are kept on the machine of the node",
         )
-    position = 0
-    while True:
-        ended = asked.job(job).end_s is not None
-        if file.exists():
-            with open(file, "rb") as stream:
-                stream.seek(position if file.stat().st_size >= position else 0)
-                text = stream.read()
-                position = stream.tell()
-            if text:
-                say(text.decode(errors="replace").rstrip("\n"))
-        if not follow or ended:
-            return
-        time.sleep(0.5)
+    for line in asked.log(job, rank, follow=follow):
+        if as_json:
+            say_json({"job": job, "rank": rank, "line": line}, lines=True)
+        else:
+            say(line)

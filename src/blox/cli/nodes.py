@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from blox.cli.cluster_tables import AsJson, Directory, client, say_json, say_table
+from typing import TYPE_CHECKING
+
+from blox.cli.cluster_tables import AsJson, Directory, Watch, client, say_json, say_table, watched
+
+if TYPE_CHECKING:
+    from blox.cluster.protocol.queries import NodeView
 
 
-def nodes(cluster: Directory = None, as_json: AsJson = False) -> None:
+def nodes(watch: Watch = False, cluster: Directory = None, as_json: AsJson = False) -> None:
     """List the nodes: GPU slots, how many are used, by which jobs, and whether each answers."""
-    views = client(cluster).nodes()
+    asked = client(cluster)
+    watched(lambda: _say(asked.nodes(), as_json, watch), watch, as_json)
+
+
+def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
     if as_json:
-        say_json(views)
+        say_json(views, lines=lines)
         return
     rows = [
         (

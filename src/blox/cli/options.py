@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,18 +20,19 @@ def _text(words: str, panel: str = _PARTS, metavar: str = "SPEC") -> typer.model
 
 
 WORKLOAD = "philly:load=8, gavel, trace.csv, FORMAT:PATH?key=value, ./mine.py:Class."
-CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, or a TOML file."
+CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, slurm:sinfo.txt, or a TOML file."
 ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
 AUTO = "Choose while running; may be repeated: scheduler=fifo,srtf,las; admission=A,B; every=10,belief=none."
-TERMINATION = "When jobs end: completed."
+TERMINATION = "When jobs end: completed, loss:threshold=0.002, loss:target=0.35, ./mine.py:Class."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
 )
 OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
 FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
-BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5."
+REPORTS = "What simulated jobs report: auto, none, loss:share=0.75,at=0.4, loss-file:path=curves.csv."
+BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5, limit:unlimited=7d (time limits)."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
 CLOCK = "rounds, or events."
@@ -45,6 +48,9 @@ POLICY_TIMEOUT = "Stop where a call into a file of your own takes longer; 300 by
 POWER = "Watts of a GPU busy/idle: 300/60, or v100=300/60,k80=150/30."
 METRIC = "Also work out: evenness, waited-over:hours=1, ./mine.py:function. See `blox policies metric`."
 BY = "Also show figures by this column of jobs: gpus, tenant, user, model, job_type, ... or your own."
+MEASURES = (
+    "What --by shows: all, or some of jct, responsiveness, waiting, slowdown, fairness, ..., p99_jct_s."
+)
 TABLE = "Also write the tables to this file: .csv, .md or .tex."
 
 Settings = Annotated[
@@ -61,6 +67,7 @@ Termination = Annotated[str | None, _text(TERMINATION)]
 Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
 Failures = Annotated[str | None, _text(FAILURES)]
+Reports = Annotated[str | None, _text(REPORTS)]
 Belief = Annotated[str | None, _text(BELIEF)]
 Compat = Annotated[str | None, _text(COMPAT)]
 Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
@@ -96,6 +103,7 @@ Terminations = Annotated[Several, _text(TERMINATION)]
 Performances = Annotated[Several, _text(PERFORMANCE)]
 ManyOverheads = Annotated[Several, _text(OVERHEADS)]
 ManyFailures = Annotated[Several, _text(FAILURES)]
+ManyReports = Annotated[Several, _text(REPORTS)]
 Beliefs = Annotated[Several, _text(BELIEF)]
 Compats = Annotated[Several, _text(COMPAT)]
 Rounds = Annotated[
@@ -106,6 +114,9 @@ SeedList = Annotated[Several, _text(SEED[:-1] + ": 0,1,2 or 0-4.", _TIME, "LIST"
 
 Metrics = Annotated[Several, typer.Option("--metric", help=METRIC, rich_help_panel=_FIGURES, metavar="SPEC")]
 By = Annotated[Several, typer.Option("--by", help=BY, rich_help_panel=_FIGURES, metavar="COLUMN")]
+Measures = Annotated[
+    Several, typer.Option("--measures", help=MEASURES, rich_help_panel=_FIGURES, metavar="LIST")
+]
 Tables = Annotated[
     list[Path] | None, typer.Option("--table", help=TABLE, rich_help_panel=_FIGURES, metavar="FILE")
 ]
@@ -127,6 +138,14 @@ Report = Annotated[
 ReportToo = Annotated[
     bool, typer.Option("--report/--no-report", help="With --out, write report.html.", rich_help_panel=_OUTPUT)
 ]
+History = Annotated[
+    bool,
+    typer.Option(
+        "--history/--no-history",
+        help="Also show what really happened, where the trace says when its jobs started.",
+        rich_help_panel=_FIGURES,
+    ),
+]
 TraceDecisions = Annotated[
     bool,
     typer.Option(
@@ -147,6 +166,20 @@ Processes = Annotated[
 ]
 
 
-def joined(clauses: list[str] | None) -> str | None:
-    """The clauses of several `--auto` options as one text; None where none is given."""
-    return None if clauses is None else ";".join(clauses)
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an experiment among the parameters of a command, by name; None: not given.
+
+    A parameter that is a setting has its name. Two options have shorter names than their setting; metrics
+    and the clauses of --auto, which may be given several times, are each one text.
+    """
+    from blox.experiment.settings import Experiment
+
+    renamed = {"policy_timeout": "policy_timeout_s", "metric": "metrics"}
+    found = {renamed.get(name, name): value for name, value in given.items()}
+    settings = {field.name: found[field.name] for field in fields(Experiment) if field.name in found}
+    if "load" in found:  # of a sweep: one of the workload
+        settings["load"] = found["load"]
+    for name, mark in (("metrics", ","), ("auto", ";")):
+        if settings.get(name):
+            settings[name] = mark.join(text.strip() for text in settings[name])
+    return settings

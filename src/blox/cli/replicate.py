@@ -52,7 +52,7 @@ def replicate(
         if out is not None and report and runs:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by)
+            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures)
     if runs:
         show_runs(runs)
         tables.show(runs)

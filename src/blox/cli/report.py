@@ -29,6 +29,7 @@ def report(
     ] = "png,svg",
     metric: options.Metrics = None,
     by: options.By = None,
+    measures: options.Measures = None,
     table: options.Tables = None,
     label: options.Labels = None,
 ) -> None:
@@ -44,15 +45,16 @@ def report(
     from blox.results.replications import load_runs
 
     _check_page(out)
-    tables = figures.Tables.of(by, table)
-    metrics = metrics_from_spec(figures.joined(metric) or "")
+    tables = figures.Tables.of(by, table, measures)
+    metrics = metrics_from_spec(",".join(metric or ()))
     loaded = [run for directory in dirs for run in load_runs(directory)]
     measured = [figures.of_each(run, lambda one: with_metrics(one, metrics)) for run in loaded]
     results = Comparison(figures.labelled(measured, label))
+    tables.check_measures(results)
     # Pictures come first: a missing library or a wrong format is told before anything is written.
     written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
     with holding(out.parent) if written_by_a_run(out.parent) else nullcontext():
-        write_report(out, results, title, tables.by)
+        write_report(out, results, title, tables.by, tables.measures)
     console = SafeConsole()
     console.print(comparison_table(results))
     console.print(f"{jobs_told(results)} {certainty(results)}", highlight=False, markup=False)

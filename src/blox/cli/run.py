@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from blox.cli import figures, options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from blox.experiment.prepared import Prepared
@@ -25,6 +26,7 @@ def run(
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Belief = None,
     compat: options.Compat = None,
     round_s: options.Round = None,
@@ -41,6 +43,7 @@ def run(
     power: options.Power = None,
     metric: options.Metrics = None,
     by: options.By = None,
+    measures: options.Measures = None,
     table: options.Tables = None,
     label: options.Label = None,
     out: options.Out = None,
@@ -54,41 +57,38 @@ def run(
     Prints the figures and why jobs waited. With --out DIR, DIR/experiment.toml runs it again, to the byte.
     With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
-    settings = {
-        "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
-        "placement": placement, "auto": options.joined(auto), "termination": termination,
-        "performance": performance, "overheads": overheads, "failures": failures, "belief": belief,
-        "compat": compat, "round_s": round_s, "clock": clock, "window": window, "jobs": jobs, "seed": seed,
-        "max_rounds": max_rounds, "apps": apps, "backend": backend, "prices": prices, "power": power,
-        "metrics": figures.joined(metric), "label": label, "policy_timeout_s": policy_timeout,
-    }  # fmt: skip
+    settings = options.settings_of(locals())
     from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
-    from blox.errors import BloxError
+    from blox.cli.replicate import replicate
 
-    if report and out is None:
-        raise BloxError("--report has nowhere to go", where="blox run", fix="add --out DIR")
-    if trace_decisions and out is None:
-        raise BloxError("--trace-decisions has nowhere to go", where="blox run", fix="add --out DIR")
-    tables = figures.Tables.of(by, table)
     every_seed = seeds_from(experiment, seed, seeds)
+    _check_wanted(out, every_seed, report=report, trace_decisions=trace_decisions)
+    tables = figures.Tables.of(by, table, measures)
     settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
     prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     tables.check([prepared.experiment])
     if len(every_seed) > 1:
-        if trace_decisions:
-            raise BloxError(
-                f"--trace-decisions with {len(every_seed)} seeds: decisions are those of one run",
-                where="blox run",
-                fix=f"run one of them: --seed {every_seed[0]} --seeds 1",
-            )
-        from blox.cli.replicate import replicate
-
         return replicate(
             prepared.experiment, every_seed, out, report=report, processes=processes, tables=tables
         )
     result = _run_and_show(prepared, out, report, tables, trace_decisions=trace_decisions)
     if experiment is not None and not any(value is not None for value in settings.values()):
         note_other_jobs(experiment, result.experiment)
+
+
+def _check_wanted(out: Path | None, seeds: Sequence[int], *, report: bool, trace_decisions: bool) -> None:
+    """Refuses files without a directory, and the decisions of several runs."""
+    from blox.errors import BloxError
+
+    for option, given in (("--report", report), ("--trace-decisions", trace_decisions)):
+        if given and out is None:
+            raise BloxError(f"{option} has nowhere to go", where="blox run", fix="add --out DIR")
+    if trace_decisions and len(seeds) > 1:
+        raise BloxError(
+            f"--trace-decisions with {len(seeds)} seeds: decisions are those of one run",
+            where="blox run",
+            fix=f"run one of them: --seed {seeds[0]} --seeds 1",
+        )
 
 
 def _run_and_show(
@@ -112,7 +112,7 @@ def _run_and_show(
             if report:
                 from blox.report.page import write_report
 
-                write_report(claim.place / "report.html", [result], by=tables.by)
+                write_report(claim.place / "report.html", [result], by=tables.by, measures=tables.measures)
     show_runs([result])
     tables.show([result])
     if out is not None:

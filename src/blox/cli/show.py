@@ -19,11 +19,13 @@ def show_runs(runs: Sequence[Run]) -> None:
     """Prints the figures of each run, why its jobs waited and how long at most, and how fair it was."""
     from blox.cli.safe_console import SafeConsole
     from blox.report import series
+    from blox.report.causes import causes_sheet
     from blox.report.certainty import certainty, idle_queues, jobs_told
     from blox.report.labels import labels
     from blox.report.sheet_table import sheet_table
-    from blox.report.sheets import further_sheet, waiting_sheet
+    from blox.report.sheets import further_sheet
     from blox.report.table import comparison_table, difference_table
+    from blox.report.waits import waiting_sheet
     from blox.report.words import notes
     from blox.results.comparison import Comparison
 
@@ -35,7 +37,7 @@ def show_runs(runs: Sequence[Run]) -> None:
         console.print()
         console.print(differences)
     console.print()
-    console.print(waiting_table(runs))
+    console.print(sheet_table(causes_sheet(runs)))
     console.print()
     console.print(fairness_table(runs))
     if series.evicts(runs):
@@ -52,27 +54,6 @@ def show_runs(runs: Sequence[Run]) -> None:
         jobs, finished = run.summary.get("jobs"), run.summary.get("finished")
         if finished is not None and jobs != finished:
             console.print(f"{name}: {finished:,} of {jobs:,} jobs finished", highlight=False, markup=False)
-
-
-def waiting_table(runs: Sequence[Run]) -> WideTable:
-    """The time that jobs waited, per submitted job, in the window or not, and the share of each cause."""
-    from blox.report import series
-    from blox.report.labels import labels
-    from blox.report.units import duration
-    from blox.report.wide_table import Column, WideTable, right
-
-    causes = series.causes(runs)
-    if len(causes) > len(series.causes(())):  # more than usual: leave out those without figures
-        causes = tuple(cause for cause in causes if any(run.summary.get(f"wait_{cause}_s") for run in runs))
-    rows = []
-    for run in runs:
-        seconds = [float(run.summary.get(f"wait_{cause}_s") or 0.0) for cause in causes]
-        total = sum(seconds)
-        each = total / max(float(run.summary.get("submitted") or 0), 1)
-        rows.append([duration(each), *(f"{100 * part / total:.1f} %" if part else "–" for part in seconds)])
-    heads = ("\nper job", *(f"\n{cause}" for cause in causes))
-    columns = [Column("", right(head), [right(row[at]) for row in rows]) for at, head in enumerate(heads)]
-    return WideTable(["why jobs waited\n(all submitted)"], [[name] for name in labels(runs)], columns)
 
 
 def fairness_table(runs: Sequence[Run]) -> WideTable:
@@ -106,7 +87,7 @@ def _measured(title: str, shown: Sequence[Measure], runs: Sequence[Run]) -> Wide
         unit, texts = measures.column(measure, runs, short=True)
         head = "\n".join(filter(None, (measure.group, measure.name, unit)))
         reach = measures.half_widths(measure, runs, short=True)
-        columns.append(Column(measure.group, right(head), figure_cells(texts, reach, [])))
+        columns.append(Column(measure.group, right(head), figure_cells(texts, reach)))
     return WideTable([title], [[name] for name in labels(runs)], columns)
 
 

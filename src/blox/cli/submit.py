@@ -16,10 +16,16 @@ def submit(
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
     expected: Annotated[str, typer.Option(help="How long it will run, if known: 2h, 90m.")] = "",
     preemption: Annotated[
-        str, typer.Option(help="iteration (the script uses blox.client), signal (SIGTERM) or never.")
+        str,
+        typer.Option(
+            help="iteration (the script uses blox.client), signal (SIGTERM) or never.", metavar="SPEC"
+        ),
     ] = "iteration",
     launch: Annotated[
-        str, typer.Option(help="command, zip (--directory is a zip file) or container.")
+        str,
+        typer.Option(
+            help="command, zip (--directory is a zip file) or container[:engine=podman].", metavar="SPEC"
+        ),
     ] = "command",
     directory: Annotated[str, typer.Option(help="Where it starts; default: here.")] = "",
     min_gpus: Annotated[int, typer.Option(help="Fewest GPUs that it can use; 0: as --gpus.")] = 0,

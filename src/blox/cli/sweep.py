@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blox.cli import figures, options
+from blox.cli import options
 from blox.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def sweep(
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
     failures: options.ManyFailures = None,
+    reports: options.ManyReports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     load: options.Loads = None,
@@ -71,23 +72,11 @@ def sweep(
     again; a TOML file has lists at its top or under [sweep]. Each run is saved when it has finished: after an
     interruption, the same command goes on where it was.
     """
-    several = {
-        "workload": workload, "cluster": cluster, "admission": admission, "scheduler": scheduler,
-        "placement": placement, "termination": termination, "performance": performance,
-        "overheads": overheads, "failures": failures, "belief": belief, "compat": compat,
-        "load": load, "seed": seed, "round_s": round_s,
-    }  # fmt: skip
-    single = {
-        "clock": clock, "window": window, "jobs": jobs, "max_rounds": max_rounds, "apps": apps,
-        "prices": prices, "power": power, "metrics": figures.joined(metric),
-        "policy_timeout_s": policy_timeout,
-    }  # fmt: skip
+    settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
 
     with folder_of_runs(out, "runs", "figures", "sweep.toml", "sweep.csv", "means.csv", "report.html"):
-        grid = grid_from(
-            experiment, single, several, label=label, seeds=seeds, ignore_checksum=ignore_checksum
-        )
+        grid = grid_from(experiment, settings, seeds=seeds, ignore_checksum=ignore_checksum)
         ended = _run_grid(out, grid, report, baseline, processes)
     tell_failed(ended)
 
@@ -143,8 +132,8 @@ def _finish(
     from blox.cli.safe_console import SafeConsole
     from blox.report.certainty import certainty, idle_points, jobs_told
     from blox.report.means_csv import means_csv
-    from blox.report.sweep_best import best_table
     from blox.report.sweep_page import points_of, write_sweep_report
+    from blox.report.verdicts import of_points
     from blox.results.files import write_text
 
     if not any(outcome.result for outcome in outcomes):
@@ -158,9 +147,9 @@ def _finish(
     told = f"{jobs_told(points.compared)} {certainty(points.compared)}"
     for line in (told, *idle_points(points.compared)):
         console.print(line, highlight=False, markup=False)
-    if (best := best_table(points, points.layout.line_called(baseline))) is not None:
+    if (verdicts := of_points(points, points.layout.line_called(baseline))) is not None:
         console.print()
-        console.print(best)
+        console.print(verdicts.table())
     lines = [f"\nfigures: {out / 'sweep.csv'}, {out / 'means.csv'}"]
     if report:
         write_sweep_report(out / "report.html", grid, outcomes, points, baseline=baseline)

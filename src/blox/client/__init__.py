@@ -9,8 +9,10 @@ imports torch.
 
 from __future__ import annotations
 
-from blox.client.loader import LEFT, BloxDataLoader
+from blox.client.checkpoint import Checkpoint
+from blox.client.loader import BloxDataLoader
 from blox.client.metrics import MetricsCollector
 from blox.client.reducer import Reducer
+from blox.cluster.protocol.rank import LEFT
 
-__all__ = ["LEFT", "BloxDataLoader", "MetricsCollector", "Reducer"]
+__all__ = ["LEFT", "BloxDataLoader", "Checkpoint", "MetricsCollector", "Reducer"]

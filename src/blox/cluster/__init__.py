@@ -6,14 +6,22 @@ under a simulated network with faults.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-__all__ = ["Client"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from blox.cluster.api import Client
+    from blox.cluster.protocol.timing import Timing
+    from blox.cluster.shell.local import local_cluster
+
+__all__ = ["Client", "Timing", "local_cluster"]
+
+# Imported when they are asked for: training jobs import this package, too.
+_HOMES = {"Client": "api", "Timing": "protocol.timing", "local_cluster": "shell.local"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Client":  # imported when it is asked for: training jobs import this package, too
-        from blox.cluster.api import Client
-
-        return Client
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"blox.cluster.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

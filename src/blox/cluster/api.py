@@ -14,23 +14,12 @@ import getpass
 import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from blox.cluster.central.records import LifeEntry
-from blox.cluster.central.views import (
-    JobView,
-    ListJobs,
-    ListNodes,
-    NodeView,
-    PoliciesView,
-    Query,
-    ShowJob,
-    ShowPolicies,
-)
 from blox.cluster.protocol.messages import (
     Accepted,
     Cancel,
@@ -41,51 +30,134 @@ from blox.cluster.protocol.messages import (
     SetPolicies,
     Submit,
 )
+from blox.cluster.protocol.queries import (
+    PAGE,
+    Guess,
+    GuessStart,
+    JobView,
+    LifeEntry,
+    ListJobs,
+    ListNodes,
+    NodeView,
+    PoliciesView,
+    Query,
+    ShowJob,
+    ShowPolicies,
+)
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 from blox.state.node_events import NodeState
 
+if TYPE_CHECKING:
+    from blox.cluster.shell.wire import Line
+
 T = TypeVar("T")
 _LOOK_S = 0.5
+_DEADLINE_S = 5.0
+_LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
 class Client:
     """Every method raises BloxError, with the fix, for what cannot be done.
 
     A request is repeated while the scheduler starts again, for up to `patience_s`; it is carried out once.
+    One connection is kept; `close` it, or use the client in a `with`.
     """
 
     def __init__(self, directory: str | Path | None = None, patience_s: float = 10.0) -> None:
+        """`directory`: of the cluster; $BLOX_CLUSTER, or ~/.blox/cluster where none is named."""
         self._place, self._patience_s = Place.of(directory), patience_s
+        self._line: Line | None = None
 
-    def submit(self, command: Sequence[str], gpus: int = 1, **fields: object) -> int:
-        """Submits a job, and returns its number once it is durable. `fields`: those of JobSpec."""
-        user, here = getpass.getuser(), os.getcwd()
-        given = {"user": user, "directory": here, **fields, "command": list(command), "gpus": gpus}
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The client can be used again: it connects anew."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def submit(
+        self,
+        command: Sequence[str],
+        gpus: int = 1,
+        *,
+        name: str = "",
+        expected_s: float | None = None,
+        preemption: str = "iteration",
+        launch: str = "command",
+        directory: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        min_gpus: int = 0,
+        max_gpus: int = 0,
+        priority: float = 0.0,
+        user: str | None = None,
+        tenant: str = "",
+    ) -> int:
+        """Submits a job, and returns its number once it is durable.
+
+        One process is started per GPU. `expected_s`: how long it will run, if that is known. `directory`:
+        where it starts; here by default. `min_gpus`, `max_gpus`: for policies that resize jobs.
+        """
+        given = {
+            "command": list(command),
+            "gpus": gpus,
+            "name": name,
+            "expected_s": expected_s,
+            "preemption": preemption,
+            "launch": launch,
+            "directory": os.getcwd() if directory is None else directory,
+            "environment": dict(environment or {}),
+            "min_gpus": min_gpus,
+            "max_gpus": max_gpus,
+            "priority": priority,
+            "user": getpass.getuser() if user is None else user,
+            "tenant": tenant,
+        }
         try:
             spec = msgspec.convert(given, JobSpec)
         except msgspec.ValidationError as error:
-            fix = "preemption: iteration, signal or never; launch: command, zip or container"
+            fix = "help(blox.cluster.Client.submit) tells what a job consists of"
             raise BloxError(f"not a job: {error}", where="submit", fix=fix) from None
         return self._request(Submit(uuid.uuid4().hex, spec)).job
 
     def cancel(self, job: int) -> None:
         self._request(Cancel(uuid.uuid4().hex, job))
 
-    def set_policies(self, *, admission: str = "", scheduler: str = "", placement: str = "") -> None:
-        """Other policies rule from the next round on; jobs that need not restart do not."""
-        self._request(SetPolicies(uuid.uuid4().hex, admission, scheduler, placement))
+    def set_policies(
+        self, *, admission: str = "", scheduler: str = "", placement: str = "", termination: str = ""
+    ) -> None:
+        """Other policies rule from the next round on; jobs that need not restart do not.
+
+        A file of one's own counts from here: `./mine.py:Mine`.
+        """
+        given = (absolute(spec) for spec in (admission, scheduler, placement, termination))
+        self._request(SetPolicies(uuid.uuid4().hex, *given))
 
     def set_node(self, node: str, state: NodeState) -> None:
         """up: takes jobs. draining: keeps the jobs it has, takes no other. down: its jobs leave."""
         self._request(SetNode(uuid.uuid4().hex, node, state))
 
     def jobs(self, *, ended: bool = True) -> list[JobView]:
-        return self._ask(ListJobs(ended), list[JobView])
+        """Jobs in order of submission."""
+        found: list[JobView] = []
+        while True:
+            page = self._ask(ListJobs(ended, found[-1].job if found else 0), list[JobView])
+            found += page
+            if len(page) < PAGE:
+                return found
 
     def job(self, job: int) -> JobView:
         """One job with its life."""
         return self._ask(ShowJob(job), JobView)
+
+    def guess_start(self, job: int, draws: int = 20) -> Guess:
+        """When a job that waits would start, by running the loop ahead on a fork of the live state."""
+        return self._ask(GuessStart(job, draws), Guess, _LOOK_AHEAD_S)
 
     def nodes(self) -> list[NodeView]:
         return self._ask(ListNodes(), list[NodeView])
@@ -103,7 +175,7 @@ class Client:
         return view
 
     def events(self, job: int) -> Iterator[LifeEntry]:
-        """What happens to a job, as it happens, until it has ended."""
+        """What has happened to a job, and what happens, as it happens, until it has ended."""
         seen = 0
         while True:
             view = self.job(job)
@@ -113,18 +185,37 @@ class Client:
                 return
             time.sleep(_LOOK_S)
 
+    def log(self, job: int, rank: int = 0, *, follow: bool = False) -> Iterator[str]:
+        """The lines that a rank has printed, of all its starts; with `follow` until the job has ended.
+
+        Logs are files in the cluster's directory: the last megabytes of each.
+        """
+        file, position, rest = self._place.job(job) / f"rank-{rank}.log", 0, ""
+        while True:
+            ended = self.job(job).end_s is not None
+            if file.exists():
+                with open(file, "rb") as stream:
+                    stream.seek(position if file.stat().st_size >= position else 0)
+                    text = rest + stream.read().decode(errors="replace")
+                    position = stream.tell()
+                *lines, rest = text.split("\n")
+                yield from lines
+            if ended or not follow:
+                yield from filter(None, [rest])
+                return
+            time.sleep(_LOOK_S)
+
     def _request(self, request: Request) -> Accepted:
         return self._ask(request, Accepted)
 
-    def _ask(self, request: Request | Query, kind: type[T]) -> T:
-        from blox.cluster.shell.wire import ask
-
+    def _ask(self, request: Request | Query, kind: type[T], deadline_s: float = _DEADLINE_S) -> T:
         data, until_s = msgspec.msgpack.encode(request), time.monotonic() + self._patience_s
         while True:
             try:
-                answer = ask(self._place.address(), self._place.token(), data)
+                answer = self._connected().ask(self._place.token(), data, deadline_s)
                 break
             except BloxError:
+                self.close()
                 if time.monotonic() > until_s or not self._place.supervisor_file.exists():
                     raise
                 time.sleep(0.2)
@@ -133,3 +224,19 @@ class Client:
         except msgspec.ValidationError:
             refused = msgspec.msgpack.decode(answer, type=Refused)
             raise BloxError(refused.what, where=refused.where, fix=refused.fix) from None
+
+    def _connected(self) -> Line:
+        """A connection to where the scheduler is now: it has another address when it starts again."""
+        from blox.cluster.shell.wire import Line
+
+        address = self._place.address()
+        if self._line is None or self._line.address != address:
+            self.close()
+            self._line = Line(address)
+        return self._line
+
+
+def absolute(spec: str) -> str:
+    """The spec of a policy for the scheduler: a file counts from here, not from where the scheduler runs."""
+    path, _, rest = spec.partition(".py:")
+    return f"{Path(path).resolve()}.py:{rest}" if rest else spec

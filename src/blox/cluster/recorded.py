@@ -16,7 +16,7 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
 from blox.clock import Events
-from blox.cluster.central.views import JobView
+from blox.cluster.protocol.queries import JobView
 from blox.experiment.prepared import Prepared
 from blox.loop import run
 from blox.manager import BloxManager

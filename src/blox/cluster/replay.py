@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import Any
 
 from blox.backends.replay import JobKind, Replay
 from blox.cluster.api import Client
-from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.recorded import Timeline, result_of
-from blox.cluster.shell import local
-from blox.cluster.shell.place import Place
+from blox.cluster.shell.local import local_cluster
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.experiment.settings import Experiment
@@ -38,7 +35,7 @@ class Play:
     """How a workload is played: `speedup` times as fast, by which jobs, with what patience (real seconds)."""
 
     speedup: float = 60.0
-    job: JobKind = "sleep"
+    job: JobKind = "train"
     grace_s: float = 20.0
 
     def prepare(self, experiment: Experiment) -> Prepared:
@@ -70,7 +67,7 @@ def replay(
     speedup: float = 60.0,
     progress: Progress | None = None,
     *,
-    job: JobKind = "sleep",
+    job: JobKind = "train",
     grace_s: float = 20.0,
 ) -> Result:
     """Starts a cluster of the experiment's size, submits each job when its time comes, and waits for the
@@ -86,20 +83,13 @@ def replay(
 def play_prepared(play: Play, prepared: Prepared, progress: Progress | None = None) -> Result:
     """Plays an experiment that `play.prepare` has checked."""
     experiment, nodes = prepared.experiment, prepared.cluster.nodes
-    policies = Policies(*(str(getattr(experiment, n)) for n in ("admission", "scheduler", "placement")))
+    policies = {name: str(getattr(experiment, name)) for name in ("admission", "scheduler", "placement")}
     timing = play.timing(experiment.round_s)
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="blox-replay-") as directory:
-        place = Place.of(directory)
-        client = local.start(
-            place, len(nodes), nodes[0].gpus, timing=timing, policies=policies, attached=True
-        )
-        try:
-            begin_s = _next_round(client, timing.round_s)
-            numbers = _submit_all(client, play, list(_jobs(prepared)), begin_s, experiment.round_s)
-            views = _wait_for(client, numbers, progress)
-        finally:
-            local.stop(place)
+    with local_cluster(len(nodes), nodes[0].gpus, timing=timing, **policies) as client:
+        begin_s = _next_round(client, timing.round_s)
+        numbers = _submit_all(client, play, list(_jobs(prepared)), begin_s, experiment.round_s)
+        views = _wait_for(client, numbers, progress)
     timeline = Timeline.of(views, begin_s, play.speedup)
     return result_of(prepared, timeline, {"wall_s": time.perf_counter() - began})
 

@@ -15,6 +15,7 @@ from blox.experiment.settings import Experiment
 from blox.experiment.traits import distinct
 from blox.results.replications import Replications, as_one, seed_folder
 from blox.results.result import Result
+from blox.workloads.spec import is_trace
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,12 @@ class Case:
         return replace(self, directory=directory)
 
     def tasks(self) -> list[Task]:
-        """One per seed: in the directory itself if it is the only one, or else in a folder of its own."""
+        """One per seed: in the directory itself if it is the only one, or else in a folder of its own.
+
+        Without a directory, those of a trace are whole: its intervals need every table.
+        """
         if self.directory is None or len(self.experiments) == 1:
-            return [Task(each, self.directory) for each in self.experiments]
+            return [Task(each, self.directory, whole=is_trace(each.workload)) for each in self.experiments]
         return [Task(each, seed_folder(self.directory, each.seed)) for each in self.experiments]
 
     def gathered(self, outcomes: Sequence[Outcome]) -> Result | Replications | None:

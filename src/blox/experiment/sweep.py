@@ -33,7 +33,7 @@ from blox.results.flat import flat
 from blox.results.names import short_name
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
-from blox.workloads.spec import workload_from_spec
+from blox.workloads.spec import is_trace, workload_from_spec
 
 MOST_RUNS = 10_000  # of a grid: more take days even where each takes seconds
 _POLICIES = ("admission", "scheduler", "placement")
@@ -243,10 +243,19 @@ def check_all(experiments: Sequence[Experiment]) -> None:
         seen = set()
         for experiment in experiments:
             values = {name: getattr(experiment, name) for name in names}
+            if stand_in and _takes_its_time(experiment):
+                values["performance"] = "duration"
             key = tuple(values.values())
             if key not in seen:
                 seen.add(key)
                 replace(default, **{**stand_in, **values}).prepare()
+
+
+def _takes_its_time(experiment: Experiment) -> bool:
+    """Whether the jobs of its trace take as long on any GPUs as they took when they were logged."""
+    if experiment.compat or experiment.performance != "auto" or not is_trace(experiment.workload):
+        return False
+    return bool(declared(workload_from_spec(experiment.workload), "default_performance") == "duration")
 
 
 def run_name(experiment: Experiment) -> str:

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from blox.backends.shared import SharedSimulation
+from blox.beliefs import draws_nothing
 from blox.composition import Composition
 from blox.experiment.parts import backend_of, compose
 from blox.optional import declared
@@ -55,7 +56,7 @@ def _canonical(experiment: Experiment) -> Experiment:
         experiment = dataclasses.replace(experiment, belief="oracle")
     given = (
         declared(workload, "table") is not None
-        and experiment.belief.strip() == "oracle"
+        and draws_nothing(experiment.belief)
         and _all_known(experiment)
     )
     if given and not any(_may(part, declared(part, "uses_seed")) for part in policies):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from blox.explain.explanation import Eviction, Explanation
 from blox.explain.instead import RanInstead, ran_instead
-from blox.explain.intervals import RUNNING, Interval, totals_by_reason, totals_of
+from blox.explain.intervals import RUNNING, Interval, by_words, stretches, totals_by_reason, totals_of
 from blox.explain.places import places
-from blox.explain.standing import Round, Standing
+from blox.recording.standing import Round, Standing
 from blox.recording.wait_causes import ARRIVAL, EVICTION, WORDS
 
 __all__ = [
@@ -20,8 +20,10 @@ __all__ = [
     "RanInstead",
     "Round",
     "Standing",
+    "by_words",
     "places",
     "ran_instead",
+    "stretches",
     "totals_by_reason",
     "totals_of",
 ]

@@ -3,7 +3,12 @@ which hold from one time to another, replace those that follow from counting GPU
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
 
 from blox.recording.wait_causes import ARRIVAL, CAUSES, EVICTION, WORDS, told_cause
 
@@ -100,3 +105,61 @@ def totals_by_reason(history: list[Interval]) -> dict[tuple[str, str], float]:
         reason = each.state, each.words
         totals[reason] = totals.get(reason, 0.0) + each.seconds
     return totals
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Waits that are told in the same words: their causes, those of the longest waits first.
+
+    `seconds` is a number, or an array with one per job.
+    """
+
+    causes: tuple[str, ...]
+    words: str
+    seconds: Any
+
+
+def by_words(reasons: Mapping[tuple[str, str], Any]) -> list[Reason]:
+    """Seconds by cause and words, put together where the words are the same; in order of the first cause."""
+    alike: dict[str, list[tuple[str, Any]]] = {}
+    for (cause, words), seconds in reasons.items():
+        alike.setdefault(words, []).append((cause, seconds))
+    found = []
+    for words, waits in alike.items():
+        total = {cause: float(np.sum(seconds)) for cause, seconds in waits}
+        causes = [cause for cause in sorted(total, key=lambda cause: -total[cause]) if total[cause]]
+        found.append(Reason(tuple(causes or list(total)[:1]), words, sum(seconds for _, seconds in waits)))
+    return found
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From `start_s` to `end_s` a job ran on `gpus`, or waited for reasons that one sentence tells."""
+
+    start_s: float
+    end_s: float
+    causes: tuple[str, ...]  # (RUNNING,), or why it waited
+    words: str
+    gpus: tuple[int, ...] = ()
+
+    @property
+    def running(self) -> bool:
+        return self.causes == (RUNNING,)
+
+
+def stretches(history: list[Interval]) -> list[Stretch]:
+    """The same history; neighbours that tell the same in words are one, also where their causes differ."""
+    found = []
+    told = groupby(history, key=lambda each: (each.gpus, "" if each.state == RUNNING else each.words))
+    for (gpus, words), alike in told:
+        parts = list(alike)
+        (reason,) = by_words(_seconds(parts, words))
+        found.append(Stretch(parts[0].start_s, parts[-1].end_s, reason.causes, words, gpus))
+    return found
+
+
+def _seconds(parts: list[Interval], words: str) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    for each in parts:
+        found[each.state, words] = found.get((each.state, words), 0.0) + each.seconds
+    return found

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blox.backends.feed import JobFeed
+from blox.backends.reporting import JobReports, reporting
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import PerformanceModel, Simulation, SimulationBackend
 from blox.clock import Clock
-from blox.loop import run
+from blox.loop import execute_round, run
 from blox.manager import BloxManager
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
+from blox.recording.decisions import DecisionTrace
+from blox.recording.wait_reasons import WaitReasons
 from blox.state.cluster import ClusterState
 from blox.state.columns import SUBMISSION
 from blox.state.jobs import JobState
@@ -38,13 +41,17 @@ class Policies:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What holds ahead, whichever policies decide: how fast jobs run, what starting costs, when jobs end."""
+    """What holds ahead, whichever policies decide: how fast jobs run, what starting costs, when jobs end.
+
+    `reports`: what jobs report ahead; None: nothing new.
+    """
 
     performance: PerformanceModel
     overheads: Overheads
     clock: Clock
     termination: TerminationPolicy
     round_s: float = 300.0
+    reports: JobReports | None = None
 
 
 @dataclass(frozen=True)
@@ -98,14 +105,8 @@ def look_ahead(
     """
     begin_s = job_state.now
     cluster, jobs = cluster_state.fork(), job_state.fork()
-    if believed.expected_s is not None:
-        jobs.columns.expected_s[:] = believed.expected_s
     feed = JobFeed(iter(arrivals), cluster.spec.total_gpus, lambda jobs: jobs)
-    backend = _simulation(conditions, feed)
-    backend.resume(_table(jobs, believed.work_s), cluster, jobs)
-    manager = _AheadManager(backend, conditions.clock, termination=conditions.termination)
-    manager.now = begin_s
-    manager.recorder.resume(cluster, jobs)
+    manager = _resumed(feed, cluster, jobs, conditions, believed)
     present = np.concatenate((jobs.waiting, jobs.active))
     run(
         manager,
@@ -118,6 +119,41 @@ def look_ahead(
     )
     rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
     return Ahead(cluster, jobs, manager, rows, feed.duration_s, begin_s, _end_s(manager, jobs, rows))
+
+
+def decide_next(
+    cluster_state: ClusterState,
+    job_state: JobState,
+    policies: Policies,
+    conditions: Conditions,
+    believed: Believed,
+) -> dict[str, Array]:
+    """What the policies would decide if they were asked at `job_state.now`, job by job.
+
+    One round on a fork; the columns are those of `blox.recording.decisions`.
+    """
+    cluster, jobs = cluster_state.fork(), job_state.fork()
+    feed = JobFeed(iter(()), cluster.spec.total_gpus, lambda jobs: jobs)
+    manager = _resumed(feed, cluster, jobs, conditions, believed)
+    parts, trace = (policies.admission, policies.scheduler, policies.placement), DecisionTrace()
+    execute_round(manager, cluster, jobs, *parts, WaitReasons(manager.recorder, *parts), trace)
+    return trace.table()
+
+
+def _resumed(
+    feed: JobFeed, cluster: ClusterState, jobs: JobState, conditions: Conditions, believed: Believed
+) -> BloxManager:
+    """A manager of its own for forked states, over a simulation that takes beliefs for the work of jobs."""
+    if believed.expected_s is not None:
+        jobs.columns.expected_s[:] = believed.expected_s
+    backend = _simulation(conditions, feed)
+    backend.resume(_table(jobs, believed.work_s), cluster, jobs)
+    manager = _AheadManager(
+        reporting(backend, conditions.reports, feed), conditions.clock, termination=conditions.termination
+    )
+    manager.now = jobs.now
+    manager.recorder.resume(cluster, jobs)
+    return manager
 
 
 class _AheadManager(BloxManager):

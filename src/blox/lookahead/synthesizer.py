@@ -23,7 +23,7 @@ from blox.lookahead.clocks import patient
 from blox.lookahead.objective import Objective, objective_from
 from blox.lookahead.outcome import outcome
 from blox.optional import declared
-from blox.protocols import stable_until
+from blox.protocols import promise_of
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.jobs import JobState
@@ -101,7 +101,7 @@ class Synthesizer:
         """Until the ruling policies may change their answers, or until the next choice."""
         ruling = self._ruling(cluster_state, job_state)
         parts = (ruling.admission, ruling.scheduler, ruling.placement)
-        soonest = min(stable_until(part, job_state, cluster_state) for part in parts)
+        soonest = min(promise_of(part)(job_state, cluster_state) for part in parts)
         return min(soonest, self._next_choice_s(cluster_state, job_state))
 
     # -- deciding --------------------------------------------------------------------------------------

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.inside import InsideNode
+from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.node_room import NodePool, RuleOfJob
 from blox.placement.walk.room import Share
 from blox.protocols import for_ever
 from blox.registry import register
@@ -16,15 +17,21 @@ from blox.state.schedule import Schedule
 
 @register.placement("first-free")
 @dataclass(frozen=True)
-class FirstFree:
+class FirstFree(InsideNode):
     """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is None and not job_state.typed:
-            return place_by_count(schedule, cluster_state, job_state)
-        return place_by_node(schedule, cluster_state, job_state, self)
+            plan = place_by_count(schedule, cluster_state, job_state)
+        else:
+            plan = place_by_node(schedule, cluster_state, job_state, self)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
+
+    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob | None:
+        """Any GPUs will do, unless jobs may use some GPU types only."""
+        return same_rule(self, cluster_state, job_state) if job_state.typed else None
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""

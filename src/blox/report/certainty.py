@@ -13,7 +13,10 @@ from blox.report.run import Run
 from blox.results.comparison import Comparison
 from blox.workloads.spec import is_trace
 
-MARKED = " Bold: the best value of a column, and those not distinguishable from it."
+MARKED = (
+    " Bold: the best value of a column, by group where there are groups, and those not distinguishable "
+    "from it."
+)
 
 
 def certainty(runs: Sequence[Run]) -> str:

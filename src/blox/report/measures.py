@@ -13,6 +13,7 @@ from blox.results.comparison import Comparison
 from blox.results.flat import flat
 
 Kind = Literal["seconds", "share", "count", "rate", "ratio", "number"]
+Mark = Literal["best", "tied", ""]  # of a figure: the best, or not distinguishable from it
 
 
 @dataclass(frozen=True)
@@ -130,26 +131,20 @@ def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tup
     With `short`, large counts are abbreviated (`157k`).
     """
     values = [measure.of(run) for run in runs]
-    unit, write = _written_in(measure, values, short)
+    unit, write = written_in(measure, values, short)
     return unit, [write(value) for value in values]
 
 
 def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> list[str]:
     """How far each 95 % interval reaches (`±0.31`), like the values; "" where there is none or it is 0."""
-    _, write = _written_in(measure, [measure.of(run) for run in runs], short)
-    compared = Comparison.of(runs)
-    found = [compared.interval(position, measure.key) for position in range(len(runs))]
+    return reaches(measure, [Comparison.of(runs)], short=short)
+
+
+def reaches(measure: Measure, compared: Sequence[Comparison[Run]], *, short: bool = False) -> list[str]:
+    """The same for the runs of several comparisons, one after another, in the unit of them all."""
+    _, write = written_in(measure, [measure.of(run) for runs in compared for run in runs], short)
+    found = [runs.interval(position, measure.key) for runs in compared for position in range(len(runs))]
     return [f"±{write(each.half_width)}" if each is not None and each.half_width else "" for each in found]
-
-
-def reaches(measure: Measure, rows: Sequence[Run], *, short: bool = False) -> list[str]:
-    """The same for rows that have the bounds of their intervals beside each figure (`_low`, `_high`)."""
-    _, write = _written_in(measure, [measure.of(row) for row in rows], short)
-    low, high = (
-        [as_number(row.summary.get(f"{measure.key}_{end}")) for row in rows] for end in ("low", "high")
-    )
-    half = [(above - below) / 2 for below, above in zip(low, high)]
-    return [f"±{write(each)}" if each > 0 else "" for each in half]
 
 
 def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
@@ -166,7 +161,18 @@ def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
     return leaders if len(leaders) < known else []
 
 
-def _written_in(measure: Measure, values: Sequence[float], short: bool) -> tuple[str, Callable[[float], str]]:
+def marks(measure: Measure, runs: Sequence[Run]) -> list[Mark]:
+    """The mark of each run, by `best`."""
+    leaders = best(measure, runs)
+    found: list[Mark] = ["tied" if position in leaders else "" for position in range(len(runs))]
+    if leaders:
+        found[leaders[0]] = "best"
+    return found
+
+
+def written_in(
+    measure: Measure, values: Sequence[float], short: bool = False
+) -> tuple[str, Callable[[float], str]]:
     """The unit of a measure over these values, and how a value is written in it."""
     if measure.kind == "seconds":
         unit = units.column_unit(values)
@@ -180,4 +186,7 @@ def _written_in(measure: Measure, values: Sequence[float], short: bool) -> tuple
         return "", lambda value: units.number(value, places)
     if measure.kind == "share":
         return "%", lambda value: units.number(100 * value, 1)
+    if any(value < 10 and not value.is_integer() for value in values):  # means of small counts
+        write = units.compact if short else units.number
+        return "", lambda value: write(value) if value >= 10 or value == int(value) else f"{value:.1f}"
     return "", units.compact if short else units.number

@@ -11,11 +11,14 @@ from typing import Any
 
 from blox.disk.toml_text import to_toml
 from blox.report import choices, colours, figures, measures, series, settings, sheets, style, words
+from blox.report.breakdown import Breakdown
+from blox.report.causes import causes_sheet
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.run import Run
-from blox.report.sheet_html import breakable, figure_cell, sheet_html
+from blox.report.sheet_html import breakable, figure_cell, sheet_html, verdicts_html
+from blox.report.waits import waiting_sheet
 from blox.results.comparison import Comparison
 from blox.results.files import write_text
 from blox.version import VERSION
@@ -30,21 +33,29 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 
 
 def write_report(
-    path: str | Path, results: Sequence[Run], title: str = "blox report", by: Sequence[str] = ()
+    path: str | Path,
+    results: Sequence[Run],
+    title: str = "blox report",
+    by: Sequence[str] = (),
+    measures: Sequence[str] = (),
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
+
+    `measures` are those of the groups, by name: `jct`, `waiting`, ..., or `all`.
 
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
-    write_text(Path(path), page(results, title, by))
+    write_text(Path(path), page(results, title, by, measures))
 
 
-def page(results: Sequence[Run], title: str, by: Sequence[str] = ()) -> str:
+def page(
+    results: Sequence[Run], title: str, by: Sequence[str] = (), group_measures: Sequence[str] = ()
+) -> str:
     """The report as HTML text."""
     runs = Comparison.of(results)
     claim, price = words.headline(runs)
-    return document(title, claim, price, _sections(runs, by) if runs else [])
+    return document(title, claim, price, _sections(runs, by, group_measures) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str], css: str = "") -> str:
@@ -77,7 +88,7 @@ def document(title: str, claim: str, price: str, sections: Sequence[str], css: s
     )
 
 
-def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
+def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str]) -> list[str]:
     """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
     return [
         section(
@@ -90,7 +101,8 @@ def _sections(runs: Sequence[Run], by: Sequence[str] = ()) -> list[str]:
         ),
         *_failures(runs),
         *_choices(runs),
-        *_sheets(runs, by),
+        *_sheets(runs),
+        *(part for column in by for part in _by_group(runs, column, group_measures)),
         *_averages(runs),
         *_distributions(runs),
         *_courses(runs),
@@ -159,7 +171,7 @@ def _courses(runs: Sequence[Run]) -> list[str]:
             "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
             "where the job could use them. Arrival: the next round had not begun."
             + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
-            embedded("causes", figures.waiting(runs)),
+            embedded("causes", figures.waiting(runs)) + sheet_html(causes_sheet(runs)),
         ),
     ]
 
@@ -181,9 +193,9 @@ def _gpus_by_job(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _sheets(runs: Sequence[Run], by: Sequence[str]) -> list[str]:
-    """The longest waits, figures that not every run has, and figures by group."""
-    waits, further = sheets.waiting_sheet(runs), sheets.further_sheet(runs)
+def _sheets(runs: Sequence[Run]) -> list[str]:
+    """The longest waits, and figures that not every run has."""
+    waits, further = waiting_sheet(runs), sheets.further_sheet(runs)
     found = []
     if waits.columns:
         caption = (
@@ -194,12 +206,20 @@ def _sheets(runs: Sequence[Run], by: Sequence[str]) -> list[str]:
     if further.columns:
         caption = "Slowdown: job completion time over the time that the job takes alone."
         found.append(section("further", "Other figures", caption, sheet_html(further)))
-    for column in by:
-        sheet = sheets.breakdown_sheet(runs, column)
-        caption = "Over the jobs of each group. Differences between groups of few jobs say little."
-        title = sheet.title[0].upper() + sheet.title[1:]
-        found.append(section(f"by-{column}", title, caption, sheet_html(sheet), long=True))
     return found
+
+
+def _by_group(runs: Sequence[Run], column: str, group_measures: Sequence[str]) -> list[str]:
+    """The figures by the values of a column, and which run is best in each group."""
+    found = Breakdown.of(runs, column, group_measures)
+    caption = "Over the jobs of each group. "
+    if found.verdicts is not None:
+        caption += "The best value of a group and those not distinguishable from it are marked."
+    elif len(runs) > 1:
+        caption += f"Nothing is marked. {certainty(runs)}"
+    title = found.sheet.title[0].upper() + found.sheet.title[1:]
+    tables = sheet_html(found.sheet) + (verdicts_html(found.verdicts) if found.verdicts is not None else "")
+    return [section(f"by-{column}", title, caption, tables, long=True)]
 
 
 def _averages(runs: Sequence[Run]) -> list[str]:
@@ -325,7 +345,7 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
         for group, count in groups
     )
     columns = [
-        (measures.column(measure, runs), measures.half_widths(measure, runs), measures.best(measure, runs))
+        (measures.column(measure, runs), measures.half_widths(measure, runs), measures.marks(measure, runs))
         for measure in shown
     ]
     heads = "".join(
@@ -335,8 +355,8 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
     rows = []
     for position, name in enumerate(labels(runs)):
         cells = "".join(
-            figure_cell(texts[position], reach[position], position, best)
-            for (_, texts), reach, best in columns
+            figure_cell(texts[position], reach[position], marks[position])
+            for (_, texts), reach, marks in columns
         )
         rows.append(f"<tr><th>{_swatch(position)}{breakable(name)}</th>{cells}</tr>")
     return (

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blox.report import measures
-from blox.report.measures import Measure
+from blox.report.measures import Mark, Measure
 from blox.report.run import Array, Run
+from blox.results.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure over all rows, as texts in one unit; how far intervals reach (`±0.3`); the best rows.
+    """A measure over all rows, as texts in one unit; how far intervals reach (`±0.3`); marks.
 
-    `best` has the row with the best value first, then those that are not distinguishable from it.
+    Rows that are compared with one another have one that is best, and others not distinguishable from it.
     """
 
     measure: Measure
     unit: str
     texts: tuple[str, ...]
     reach: tuple[str, ...]
-    best: tuple[int, ...]
+    marks: tuple[Mark, ...]
 
     @property
     def head(self) -> str:
@@ -65,23 +66,22 @@ class Sheet:
         heads: Sequence[str],
         rows: Sequence[Row],
         shown: Sequence[Measure],
-        runs: Sequence[Run] = (),
+        compared: Sequence[Comparison[Run]],
+        *,
+        absent: bool = False,
     ) -> Sheet:
-        """The sheet of these measures; those that no row has are left out.
+        """The sheet of these measures; those that no row has are left out, unless `absent`.
 
-        The best values are marked where the rows are those of `runs`, a row each. Figures of groups are not
-        marked: of few jobs, a difference says little.
+        `compared` are the rows again, one after another: those of one comparison are compared with one
+        another, and have intervals.
         """
         columns = []
         for measure in shown:
-            if any(measure.key in row.summary for row in rows):
+            if absent or any(measure.key in row.summary for row in rows):
                 unit, texts = measures.column(measure, rows, short=True)
-                best = measures.best(measure, runs) if runs else []
-                if runs:
-                    reach = measures.half_widths(measure, runs, short=True)
-                else:
-                    reach = measures.reaches(measure, rows, short=True)
-                columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(best)))
+                reach = measures.reaches(measure, compared, short=True)
+                marks = [mark for each in compared for mark in measures.marks(measure, each)]
+                columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(marks)))
         return cls(title, tuple(heads), tuple(rows), tuple(columns))
 
     def groups(self) -> list[tuple[str, int]]:

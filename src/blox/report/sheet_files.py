@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError
+from blox.report.breakdown import Breakdown
 from blox.report.certainty import MARKED, certainty, jobs_told
 from blox.report.labels import labels
 from blox.report.means_csv import with_bounds
 from blox.report.run import Run
 from blox.report.sheet import Column, Sheet
-from blox.report.sheets import breakdown_sheet, run_sheets
+from blox.report.sheets import run_sheets
 from blox.results.breakdown import breakdown
 from blox.results.comparison import Comparison
 from blox.results.files import write_text
@@ -38,13 +39,18 @@ def check_tables(paths: Sequence[Path]) -> None:
             )
 
 
-def write_table(path: Path, runs: Sequence[Run], by: Sequence[str] = ()) -> None:
-    """Writes the figures of runs, then by each of the columns `by`, in the form that the name ends in."""
+def write_table(
+    path: Path, runs: Sequence[Run], by: Sequence[str] = (), measures: Sequence[str] = ()
+) -> None:
+    """Writes the figures of runs, then by each of the columns `by`, in the form that the name ends in.
+
+    `measures` are those of the groups, as `--measures` names them; a CSV file has all.
+    """
     check_tables([path])
     if path.suffix == ".csv":
         write_text(path, to_csv(runs, by))
         return
-    sheets = [*run_sheets(runs), *(breakdown_sheet(runs, column) for column in by)]
+    sheets = [*run_sheets(runs), *(Breakdown.of(runs, column, measures).sheet for column in by)]
     told = f"{jobs_told(runs)} {certainty(runs)}{MARKED if len(runs) > 1 else ''}"
     write_text(path, f"{_SHEETS[path.suffix](sheets)}\n{'% ' if path.suffix == '.tex' else ''}{told}\n")
 
@@ -53,7 +59,7 @@ def to_csv(runs: Sequence[Run], by: Sequence[str] = ()) -> str:
     """A line per run, and per run and group: all figures in plain units (seconds, dollars, 0 to 1).
 
     `by` and `group` are empty in the lines of whole runs; there a figure with an interval has its bounds
-    beside it, `_low` and `_high`. Every value of a column is a group.
+    beside it, `_low` and `_high`, as in those of groups. Every value of a column is a group.
     """
     names = labels(runs)
     compared = Comparison.of(runs)
@@ -81,8 +87,8 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
         lines = [[*sheet.heads, *(column.head for column in sheet.columns)]]
         lines.append(["---"] * len(sheet.heads) + ["---:"] * len(sheet.columns))
         for position, row in enumerate(sheet.rows):
-            cells = [(_with_reach(column, position), position in column.best) for column in sheet.columns]
-            lines.append([*row.names, *(f"**{text}**" if best else text for text, best in cells)])
+            cells = [(_with_reach(column, position), column.marks[position]) for column in sheet.columns]
+            lines.append([*row.names, *(f"**{text}**" if mark else text for text, mark in cells)])
         table = "\n".join(f"| {' | '.join(_barless(cell) for cell in line)} |" for line in lines)
         parts.append(f"**{_barless(sheet.title)}**\n\n{table}\n")
     return "\n".join(parts)
@@ -117,7 +123,7 @@ def _latex_table(sheet: Sheet) -> str:
         cells = [_tex(name) for name in row.names]
         for column in sheet.columns:
             text = _tex(_with_reach(column, position))
-            cells.append(f"\\textbf{{{text}}}" if position in column.best else text)
+            cells.append(f"\\textbf{{{text}}}" if column.marks[position] else text)
         if names > 1 and position and row.names[0] != sheet.rows[position - 1].names[0]:
             lines.append("\\addlinespace")
         lines.append(f"{' & '.join(cells)} \\\\")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
 
 from blox.report import colours
+from blox.report.measures import Mark
 from blox.report.sheet import Sheet
+from blox.report.verdicts import Verdicts
 
 
 def sheet_html(sheet: Sheet) -> str:
@@ -33,7 +34,7 @@ def sheet_html(sheet: Sheet) -> str:
         marks = ["" for _ in names[:-1]] + [swatch if len(position) > 1 else ""]
         cells = "".join(f'<th class="name">{mark}{breakable(name)}</th>' for mark, name in zip(marks, names))
         cells += "".join(
-            figure_cell(column.texts[at], column.reach[at], at, column.best) for column in sheet.columns
+            figure_cell(column.texts[at], column.reach[at], column.marks[at]) for column in sheet.columns
         )
         body.append(f"<tr>{cells}</tr>")
     blank = "<th></th>" * len(sheet.heads)
@@ -43,10 +44,28 @@ def sheet_html(sheet: Sheet) -> str:
     )
 
 
-def figure_cell(text: str, reach: str, position: int, best: Sequence[int]) -> str:
+def verdicts_html(verdicts: Verdicts) -> str:
+    """Which run is best in each group, as an HTML table."""
+    unit, changes = verdicts.changes()
+    against = f"against {verdicts.baseline} ({f'{unit}, ' if unit else ''}95 % interval)"
+    head = "".join(f"<th>{escape(text)}</th>" for text in (*verdicts.heads, against))
+    body = "".join(
+        "<tr>"
+        + f'<th class="name">{breakable(row.where)}</th>'
+        + "".join(f"<td>{escape(text)}</td>" for text in (row.best, row.others, change))
+        + "</tr>"
+        for row, change in zip(verdicts.rows, changes)
+    )
+    return (
+        '<div class="scroll"><table class="texts">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def figure_cell(text: str, reach: str, mark: Mark) -> str:
     """A figure, how far its interval reaches below it, and its mark: the best, or not distinguishable."""
-    mark = "" if position not in best else ' class="best"' if position == best[0] else ' class="tied"'
-    return f"<td{mark}>{escape(text)}{f'<small>{reach}</small>' if reach else ''}</td>"
+    marked = f' class="{mark}"' if mark else ""
+    return f"<td{marked}>{escape(text)}{f'<small>{reach}</small>' if reach else ''}</td>"
 
 
 def breakable(name: str) -> str:

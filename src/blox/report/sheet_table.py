@@ -35,12 +35,12 @@ def sheet_table(sheet: Sheet) -> WideTable:
         wide_table.Column(
             column.measure.group,
             wide_table.right(_head(column)),
-            figure_cells(column.texts, column.reach, column.best),
+            figure_cells(column.texts, column.reach, column.marks),
         )
         for column in sheet.columns
     ]
     if len(sheet.heads) == 1:
-        return wide_table.WideTable([sheet.title], rows, columns)
+        return wide_table.WideTable([sheet.title.replace(" (", "\n(")], rows, columns)
     widest = [max((len(row[at]) for row in rows), default=0) for at in range(len(sheet.heads))]
     # A head keeps its column as wide as itself: names that are not long are not folded.
     heads = [head.ljust(min(width, _SHORT_NAME)) for head, width in zip(sheet.heads, widest)]

@@ -18,6 +18,7 @@ from blox.report.run import Run
 from blox.results.comparison import Comparison
 from blox.results.replications import as_one
 from blox.results.result import Result, label_of
+from blox.results.samples import sample_of
 from blox.results.statistics import Interval, mean_interval
 
 _NUMBERS = ("load", "round_s", "jobs", "max_rounds")
@@ -114,7 +115,8 @@ class Points:
             runs.setdefault(place, []).append(result)
             with_tables.setdefault(place, []).append((tables or results)[experiment])
         compared: Comparison[Run] = Comparison(
-            [as_one(each) for each in runs.values()], [as_one(each) for each in with_tables.values()]
+            [as_one(each) for each in runs.values()],
+            [sample_of(as_one(each)) for each in with_tables.values()],
         )
         of_line = {line: run for (_, line, _), run in zip(runs, compared)}
         lines = [marked(name, of_line[at]) if at in of_line else name for at, name in enumerate(layout.lines)]

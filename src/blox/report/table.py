@@ -31,17 +31,22 @@ def figures_column(measure: measures.Measure, runs: Sequence[Run], *, marked: bo
     """A measure of the runs, with intervals, and the best ones marked."""
     unit, texts = measures.column(measure, runs, short=True)
     reach = measures.half_widths(measure, runs, short=True)
-    best = measures.best(measure, runs) if marked else []
-    return Column(measure.group, right(_head(measure, unit)), figure_cells(texts, reach, best))
+    marks = measures.marks(measure, runs) if marked else []
+    return Column(measure.group, right(_head(measure, unit)), figure_cells(texts, reach, marks))
 
 
-def figure_cells(texts: Sequence[str], reach: Sequence[str], best: Sequence[int]) -> list[Text]:
-    """Figures, how far their intervals reach below them, and marks: the best first, then its equals."""
+def figure_cells(
+    texts: Sequence[str], reach: Sequence[str], marks: Sequence[measures.Mark] = ()
+) -> list[Text]:
+    """Figures in the style of their marks, and how far their intervals reach below them."""
     cells = []
-    for position, (text, around) in enumerate(zip(texts, reach)):
-        cell = right(text, "bold green" if position in best[:1] else "green" if position in best else "")
+    for text, around, mark in zip(texts, reach, marks or [""] * len(texts)):
+        cell = right(text, _STYLES[mark])
         cells.append(cell.append(f"\n{around}", style="not bold dim") if around else cell)
     return cells
+
+
+_STYLES = {"best": "bold green", "tied": "green", "": ""}
 
 
 def difference_table(results: Sequence[Run]) -> WideTable | None:

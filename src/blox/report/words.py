@@ -19,7 +19,7 @@ from blox.report.measures import (
     UTILISATION_WHOLE_RUN,
 )
 from blox.report.run import Run
-from blox.report.starvation import starving
+from blox.report.waits import starving
 from blox.results.comparison import Comparison
 from blox.results.interruptions import kinds_of
 

@@ -16,7 +16,6 @@ from blox.workloads.table import Array
 
 RESAMPLES = 2000
 _MOST_CELLS = 2048  # of the histogram by which quantiles are found
-_AT_ONCE = 250  # resamples of a histogram, for the sake of memory
 
 
 def block_days(days: int) -> int:
@@ -50,24 +49,35 @@ def resampled_means(values: Array, day: Array, days: int) -> Array:
 
 
 def resampled_quantiles(values: Array, day: Array, days: int, shares: Sequence[float]) -> Array:
-    """Quantiles of the values in every resample (shares x resamples), linear within a cell of a histogram."""
-    counts = resampled_days(days)
+    """Quantiles of the values in every resample (shares x resamples), linear within a cell of a histogram.
+
+    The cell of a quantile is found by bisection over the cumulative histograms of the days.
+    """
+    counts = resampled_days(days).astype(np.float64)
     found = np.full((len(shares), len(counts)), math.nan)
     if not len(values):
         return found
     ascending = np.argsort(values, kind="stable")
     size = -(-len(values) // _MOST_CELLS)
     edges = np.append(values[ascending][::size], values.max())
-    table = np.zeros((days, len(edges) - 1), dtype=np.float32)
-    np.add.at(table, (day[ascending], np.arange(len(values)) // size), 1)
-    for begin in range(0, len(counts), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        below = np.cumsum(counts[part] @ table, axis=1, dtype=np.float64)
-        rows = np.arange(len(below))
-        for at, share in enumerate(shares):
-            target = share * below[:, -1]
-            cell = (below >= target[:, None]).argmax(axis=1)
-            before = np.where(cell > 0, below[rows, cell - 1], 0.0)
-            within = (target - before) / np.maximum(below[rows, cell] - before, 1e-9)
-            found[at, part] = edges[cell] + within * (edges[cell + 1] - edges[cell])
+    table = np.zeros((len(edges) - 1, days))
+    np.add.at(table, (np.arange(len(values)) // size, day[ascending]), 1)
+    up_to = np.concatenate((np.zeros((1, days)), np.cumsum(table, axis=0)))  # values below each edge, by day
+
+    def below(edge: Array) -> Array:
+        """How many values of each resample are below its edge."""
+        number: Array = np.einsum("rd,rd->r", counts, up_to[edge])
+        return number
+
+    total = below(np.full(len(counts), len(table)))
+    for at, share in enumerate(shares):
+        target = share * total
+        low, high = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), len(table) - 1)
+        while (low < high).any():  # the first cell up to whose end there are enough
+            middle = (low + high) // 2
+            enough = below(middle + 1) >= target
+            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+        before = below(low)
+        within = (target - before) / np.maximum(below(low + 1) - before, 1e-9)
+        found[at] = edges[low] + within * (edges[low + 1] - edges[low])
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,22 +14,60 @@ from blox.results import own_metrics
 from blox.results.groups import groups_of
 from blox.results.interruptions import kinds_of
 from blox.results.metrics import job_figures
-from blox.results.samples import Figures, runs_of
-from blox.results.statistics import mean_interval
+from blox.results.samples import Days, Figures, Sample, Seeds, runs_of, sample_of
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
     from blox.results.result import Result
 
 _SUMS = ("preemptions", "moves", "cost_dollars", "energy_kwh")  # columns of jobs that are added up
+NEEDED = ("waited_s", "slowdown", "deadline_s", "duration_s", "rho")  # that earlier versions did not have
+_OF_THE_WORKLOAD = ("jobs", "deadlines")  # no property of the scheduler: they have no interval
+
+
+@dataclass(frozen=True)
+class GroupFigures:
+    """The figures of one group of a run's jobs, and the sample that tells how sure they are.
+
+    Of a run over several seeds the figures are means over the seeds in which the group has jobs; numbers of
+    jobs, and what is added up over jobs, are means over all seeds.
+    """
+
+    value: Any
+    summary: dict[str, Any]
+    sample: Sample
+
+    def with_bounds(self) -> dict[str, Any]:
+        """The figures, each with the bounds of its interval (`_low`, `_high`) behind it, where it has one."""
+        found: dict[str, Any] = {}
+        for name, value in self.summary.items():
+            found[name] = value
+            interval = self.sample.interval(name)
+            if interval is not None:
+                found[f"{name}_low"], found[f"{name}_high"] = interval.low, interval.high
+        return found
 
 
 def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str, Array]:
-    """Columns with a row per group: the group, then its figures. See `Result.by`.
+    """Columns with a row per group: the group, then its figures and the bounds of their 95 % intervals.
 
-    Of a run over several seeds the figures are means over the seeds in which a group has jobs, with the
-    bounds of their 95 % interval beside them (`_low`, `_high`; nan where fewer than two seeds have jobs); of
-    numbers of jobs, and of what is added up over jobs, over all seeds.
+    See `Result.by` and `GroupFigures`. A bound is nan where there is none: fewer than two seeds, or too few
+    days, in which the group has jobs.
+    """
+    groups = figures_by_group(run, column, most=most)
+    found = {column: _column([group.value for group in groups])}
+    rows = [group.with_bounds() for group in groups]
+    for name in _in_order(rows):
+        found[name] = np.array([np.nan if row.get(name) is None else row[name] for row in rows])
+    return found
+
+
+def figures_by_group(
+    run: Figures, column: str, *, most: int | None = None, own: bool = True
+) -> list[GroupFigures]:
+    """The groups of a run's counted jobs by the values of a column, in order of the values.
+
+    `own`: with the metrics of one's own that the run was made with.
     """
     runs = runs_of(run)
     for each in runs:
@@ -38,31 +77,74 @@ def breakdown(run: Figures, column: str, *, most: int | None = None) -> dict[str
         np.concatenate([part(each.jobs)[rows] for each, rows in zip(runs, counted)])
         for part in (lambda jobs: np.asarray(jobs[column]), _asked_s)
     )
-    groups = groups_of(values, np.arange(len(values)), most=most, weight=weight)
     begins = np.cumsum([0, *map(len, counted)])
-    metrics = _metrics(runs[0])
-    rows = []
-    for group in groups:
+    metrics = _metrics(runs[0]) if own else []
+    found = []
+    for group in groups_of(values, np.arange(len(values)), most=most, weight=weight):
         bounds = group.rows.searchsorted(begins)
-        parts = [group.rows[low:high] for low, high in itertools.pairwise(bounds)]
-        rows.append(
-            _mean(
-                [
-                    _figures(each, rows_of[part - begin], metrics)
-                    for each, rows_of, part, begin in zip(runs, counted, parts, begins)
-                ]
-            )
-        )
-    found = {column: _column([group.value for group in groups])}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        found[name] = np.array([np.nan if row.get(name) is None else row[name] for row in rows])
+        rows = [
+            rows_of[group.rows[low:high] - begin]
+            for (low, high), rows_of, begin in zip(itertools.pairwise(bounds), counted, begins)
+        ]
+        parts = [_Part(each, those, _figures(each, those, metrics)) for each, those in zip(runs, rows)]
+        summary = _mean([part.summary for part in parts])
+        found.append(GroupFigures(group.value, summary, _sample(run, parts, summary)))
     return found
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Some jobs of a run, in its shape, with the figures of these jobs."""
+
+    run: Any
+    rows: Array
+    summary: dict[str, Any]
+
+    @property
+    def experiment(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.run.experiment
+        return found
+
+    @property
+    def jobs(self) -> Mapping[str, Array]:
+        return {name: np.asarray(values)[self.rows] for name, values in self.run.jobs.items()}
+
+    def of_the_run(self) -> _Part:
+        """Without figures that every run of the workload has in common."""
+        kept = {name: value for name, value in self.summary.items() if name not in _OF_THE_WORKLOAD}
+        return replace(self, summary=kept)
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """The jobs of a group in all seeds together, of a workload that is the same for every seed."""
+
+    parts: Sequence[_Part]
+    summary: Mapping[str, Any]
+
+    @property
+    def experiment(self) -> Mapping[str, Any]:
+        return self.parts[0].experiment
+
+    @property
+    def jobs(self) -> Mapping[str, Array]:
+        tables = [part.jobs for part in self.parts]
+        shared = [name for name in tables[0] if all(name in table for table in tables)]
+        return {name: np.concatenate([table[name] for table in tables]) for name in shared}
+
+
+def _sample(run: Figures, parts: Sequence[_Part], summary: Mapping[str, Any]) -> Sample:
+    """How sure the figures of a group are, by what the run itself goes by: its seeds, or its days."""
+    if isinstance(sample_of(run), Seeds):
+        return Seeds([part.of_the_run() for part in parts if len(part.rows)])
+    return Days(_Pooled(parts, summary))
+
+
 def _check(result: Any, column: str) -> None:
-    if "waited_s" not in result.jobs:
+    missing = [name for name in NEEDED if name not in result.jobs]
+    if missing:
         raise BloxError(
-            "the results are of an earlier version, without the columns that this needs",
+            f"the jobs have no column {missing[0]!r}: the results are damaged, or of an earlier version",
             where=result.label,
             fix="run the experiment again (its experiment.toml)",
         )
@@ -78,18 +160,22 @@ def _asked_s(jobs: Mapping[str, Array]) -> Array:
 
 
 def _mean(figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The mean of figures over seeds, with the bounds of its interval unless it counts things."""
+    """The mean of each figure over the seeds that have it."""
     if len(figures) == 1:
         return figures[0]
     found: dict[str, Any] = {}
     for name in figures[0]:
         values = [each[name] for each in figures if each[name] is not None]
         found[name] = sum(values) / len(values) if values else None
-        if not all(isinstance(value, int) for value in values):
-            interval = mean_interval(np.array(values))
-            found[f"{name}_low"] = None if interval is None else interval.low
-            found[f"{name}_high"] = None if interval is None else interval.high
     return found
+
+
+def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of all rows, those of bounds behind their figure also where only some rows have them."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    bounds = {f"{name}{end}" for name in names for end in ("_low", "_high")}
+    plain = [name for name in names if name not in bounds]
+    return [each for name in plain for each in (name, f"{name}_low", f"{name}_high") if each in names]
 
 
 def _figures(result: Result, rows: Array, metrics: list[own_metrics.OwnMetric]) -> dict[str, Any]:

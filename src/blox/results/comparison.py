@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar, overload
 
-from blox.results.samples import Basis, Figures, number, sample_of
+from blox.results.samples import Basis, Figures, Sample, number, sample_of
 from blox.results.statistics import LEVEL, Interval
 
 R = TypeVar("R", bound=Figures, covariant=True)
@@ -16,10 +16,10 @@ R = TypeVar("R", bound=Figures, covariant=True)
 class Comparison(Sequence[R]):
     """A sequence of runs that knows how sure their figures are, and which differences are distinguishable."""
 
-    def __init__(self, runs: Sequence[R], tables: Sequence[Figures] | None = None) -> None:
-        """`tables`: the same runs with their jobs, where `runs` are without; these are not kept."""
+    def __init__(self, runs: Sequence[R], samples: Sequence[Sample] | None = None) -> None:
+        """`samples`: what tells how sure each run is, where that is not its own seeds or days."""
         self._runs = tuple(runs)
-        self._samples = [sample_of(run) for run in (self._runs if tables is None else tables)]
+        self._samples = [sample_of(run) for run in self._runs] if samples is None else list(samples)
 
     @classmethod
     def of(cls, runs: Sequence[R]) -> Comparison[R]:
@@ -28,9 +28,7 @@ class Comparison(Sequence[R]):
 
     def subset(self, positions: Sequence[int]) -> Comparison[R]:
         """Some of the runs, compared among themselves; what is worked out stays shared."""
-        found = Comparison([self._runs[position] for position in positions], ())
-        found._samples = [self._samples[position] for position in positions]
-        return found
+        return Comparison([self._runs[at] for at in positions], [self._samples[at] for at in positions])
 
     @overload
     def __getitem__(self, at: int) -> R: ...

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from blox.errors import BloxError
-from blox.protocols import SchedulingPolicy, stable_until
+from blox.protocols import Promise, SchedulingPolicy, promise_of
 from blox.registry import build, register
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
@@ -46,6 +46,10 @@ class Promote:
         policy: SchedulingPolicy = build("scheduling", self.policy.replace(";", ","))
         return policy
 
+    @cached_property
+    def _promise(self) -> Promise:
+        return promise_of(self.wraps)
+
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         schedule = self.wraps.schedule(job_state, cluster_state)
         memory = job_state.memory(self, _Promoted)
@@ -66,7 +70,7 @@ class Promote:
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         own = job_state.memory(self, _Promoted).look_again_s
-        return min(own, stable_until(self.wraps, job_state, cluster_state))
+        return min(own, self._promise(job_state, cluster_state))
 
     def _due(self, job_state: JobState, jobs: Array) -> Array:
         """When each job is promoted if it goes on waiting; inf for those that run."""

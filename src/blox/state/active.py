@@ -53,7 +53,9 @@ class ActiveRows:
                 at = gone.item()
                 rows = np.concatenate((rows[:at], rows[at + 1 :]))
             else:
-                rows = np.delete(rows, gone)
+                stays = np.ones(len(rows), dtype=bool)
+                stays[gone] = False
+                rows = rows[stays]
         rows.flags.writeable = False
         self._rows, self._joined, self._left = rows, [], []
 

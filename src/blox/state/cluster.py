@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from blox.state.holdings import Holdings
 from blox.state.node_events import NodeState
 from blox.state.plan import NO_ROWS, Allocation
 from blox.workloads.table import Array
+
+if TYPE_CHECKING:
+    from blox.state.jobs import JobState
 
 WHOLE = 1000  # thousandths of a GPU
 
@@ -45,6 +50,7 @@ class ClusterState:
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
+        self.node_rule: Callable[[ClusterState, JobState], Any] | None = None  # how the placement picks nodes
         self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
         self.holdings = Holdings(self.gpu_node, self.node_first, self.node_gpus)
 

@@ -58,6 +58,7 @@ class Columns:
     job_type: Array
     priority: Array
     deadline_s: Array
+    limit_s: Array
     min_gpus: Array
     max_gpus: Array
     share_milli: Array
@@ -69,6 +70,9 @@ class Columns:
     max_batch_size: Array
     iterations: Array
     iteration_s: Array
+    loss_threshold: Array
+    loss_target: Array
+    logged_start_s: Array
     expected_s: Array
     status: Array
     admit_s: Array
@@ -99,6 +103,14 @@ class Columns:
             getattr(twin, name)[:rows] = getattr(self, name)[:rows]
         for name, values in self.extra.items():
             twin.put_extra(name, 0, values[:rows])
+        return twin
+
+    def select(self, rows: Array) -> Columns:
+        """These rows of every column, in this order."""
+        twin = Columns()
+        for name in _ALL:
+            setattr(twin, name, getattr(self, name)[rows])
+        twin.extra = {name: values[rows] for name, values in self.extra.items()}
         return twin
 
     def named(self, name: str) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from blox.state.columns import SCALAR_MAX, read_only, scalar_view
 from blox.state.free_gpus import FreeGpus
-from blox.state.plan import GRANTS, NO_ROWS, Allocation, Plan, PlanBuilder
+from blox.state.plan import GRANTS, NO_ROWS, NOTHING, Allocation, Plan, PlanBuilder
 from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
@@ -142,10 +142,12 @@ class Holdings:
             leaving = np.concatenate((leaving, move.jobs))
         if len(leaving):
             self._take_off(leaving, plan.freed)
+        bare = plan.adjust is NOTHING
         for part in (launch, move):
-            if len(part.jobs):
+            if part is not NOTHING:
                 self._put_on(part)
-        if self._grants or not (launch.bare and move.bare and plan.adjust.bare):
+                bare = bare and part.bare
+        if self._grants or not bare:
             self._grant(plan)
         self._allocation = None
 

@@ -226,6 +226,11 @@ class JobState:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
         return self._metric_column(name)[self.active]
 
+    def metrics_of(self, row: int) -> dict[str, float]:
+        """Every open metric that a job has reported, as last reported."""
+        told = {name: float(self._metric_column(name)[row]) for name in self._metrics}
+        return {name: value for name, value in told.items() if value == value}
+
     def report_metric(self, name: str, rows: Array | int, values: Array | float) -> None:
         """Stores what jobs report about themselves, or one job does."""
         self._metric_column(name)[rows] = values
@@ -272,6 +277,25 @@ class JobState:
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
         twin._asked = []
+        return twin
+
+    def select(self, rows: Array) -> JobState:
+        """An independent copy of some rows, ascending, numbered from 0; every unfinished job must be in it.
+
+        What policies remember is not in it: it names rows by their old numbers.
+        """
+        twin, numbers = copy.copy(self), np.full(self.submitted, -1)
+        numbers[rows] = np.arange(len(rows))
+        twin._hold(self.columns.select(rows))
+        twin._rows = np.arange(len(rows))
+        twin._rows.flags.writeable = False
+        twin.submitted = twin._staged = len(rows)
+        twin._active, twin.waiting = ActiveRows(numbers[self.active]), numbers[self.waiting]
+        twin._unread_line = None
+        twin.just_admitted = twin.just_finished = _NO_ROWS
+        twin.start_log, twin.idle_log = ChangeLog(), ChangeLog()
+        twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
+        twin._memory, twin._known, twin._asked = {}, {}, []
         return twin
 
     def _recall(self, policy: object, factory: Callable[[], T]) -> T:

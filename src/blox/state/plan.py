@@ -129,9 +129,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def empty(self) -> bool:
-        return not (
-            len(self.launch.jobs) or len(self.suspend) or len(self.move.jobs) or len(self.adjust.jobs)
-        )
+        return not (len(self.suspend) or self.launch.size or self.move.size or self.adjust.size)
 
     def keep(self, now: Allocation) -> Array:
         """The jobs of `now`, the allocation before, for which nothing changes."""

@@ -136,6 +136,15 @@ COLUMNS: dict[str, Column] = {
             least=0,
             most=10 * LATEST_S,
         ),
+        Column(
+            "limit_s",
+            np.float64,
+            NAN,
+            "seconds it may run at most, as its user asked for",
+            above=0,
+            most=LONGEST_S,
+            note="31 years",
+        ),
         Column("min_gpus", np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)", least=0),
         Column(
             "max_gpus",
@@ -182,5 +191,31 @@ COLUMNS: dict[str, Column] = {
         ),
         Column("iterations", np.float64, NAN, "steps that it takes in all", above=0, most=LARGEST_COUNT),
         Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0, most=LONGEST_S),
+        Column(
+            "loss_threshold",
+            np.float64,
+            NAN,
+            "by what share its loss has to fall for it to go on, where jobs end by their loss",
+            above=0,
+            most=1,
+        ),
+        Column(
+            "loss_target",
+            np.float64,
+            NAN,
+            "the loss at which it may end, where jobs end by their loss",
+            least=-LARGEST_COUNT,
+            most=LARGEST_COUNT,
+        ),
+        Column(
+            "logged_start_s",
+            np.float64,
+            NAN,
+            "seconds from the start of the trace at which it really started",
+            least=0,
+            most=10 * LATEST_S,
+        ),
     )
 }
+# Times that keep their distance from the submission when a trace is shifted, cut or scaled.
+WITH_SUBMISSION = ("deadline_s", "logged_start_s")

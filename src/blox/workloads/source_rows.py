@@ -149,16 +149,22 @@ def read_delimited(
     delimiter: str = ",",
     header: Sequence[str] | None = None,
     text: str | None = None,
+    quotes: bool = True,
 ) -> SourceRows:
     """The rows of a delimited file; blank lines are skipped.
 
     Without `header` its first line names the columns; `text` is given where the file has been read already.
+    `quotes=False`: a quotation mark is a character like any other.
     Raises BloxError for a missing column (naming those present) and for an empty file; a row with too few or
     too many cells is a problem of that line.
     """
     if text is None:
         text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines_of_text = io.StringIO(text, newline="")
+    if quotes:
+        reader = csv.reader(lines_of_text, delimiter=delimiter)
+    else:
+        reader = csv.reader(lines_of_text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     names = None if header is None else list(header)
     rows: list[list[str]] = []
     lines: list[int] = []  # where each row begins: a cell in quotes may go over several
@@ -180,7 +186,7 @@ def read_delimited(
             where=f"{path}:{reader.line_num}",
             fix="open the file and mend that line",
         ) from None
-    if last - begins > 1 and text.count('"') % 2:
+    if quotes and last - begins > 1 and text.count('"') % 2:
         raise BloxError(
             "a quotation mark is opened in this line and never closed",
             where=f"{path}:{begins}",

@@ -49,8 +49,8 @@ class Trace:
 
     @property
     def default_performance(self) -> str:
-        """The speeds of resizable jobs follow what they get, under every scheduler; others any."""
-        return "goodput" if self.table.resizable.any() else ""
+        """The speeds of resizable jobs follow what they get, under every scheduler; others the reader's."""
+        return "goodput" if self.table.resizable.any() else str(declared(self.reader, "default_performance"))
 
     @property
     def spec(self) -> str:

@@ -49,6 +49,7 @@ RULES = (
     _ordered("min_gpus", "gpus", blamed="min_gpus"),
     _ordered("gpus", "max_gpus", blamed="max_gpus"),
     _ordered("submit_s", "deadline_s", blamed="deadline_s"),
+    _ordered("submit_s", "logged_start_s", blamed="logged_start_s"),
     _ordered("min_batch_size", "batch_size", blamed="min_batch_size"),
     _ordered("batch_size", "max_batch_size", blamed="batch_size"),
     _ordered("min_batch_size", "max_batch_size", blamed="min_batch_size"),

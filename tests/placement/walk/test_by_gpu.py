@@ -1,8 +1,10 @@
 """Placement by single GPUs: the walk of the contract, and the GPUs that the rule picks."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 
+from blox.errors import BloxError
 from blox.placement.walk.by_gpu import place_by_gpu
 from blox.state.schedule import Schedule
 from support.examples import examples
@@ -47,3 +49,16 @@ def test_a_job_whose_rule_picks_none_waits_and_displaces_no_job_for_long():
 
     plan = place_by_gpu(Schedule(np.array([0, 1])), cluster_state, job_state, only_for_single_gpus)
     assert placed(plan, cluster_state).as_dict() == {1: (0,)}
+
+
+@pytest.mark.parametrize("picked", [[0, 0], [0], [0, 1, 2], [0, 9], [-1, 0], [2, 3]])
+def test_a_pick_of_other_than_free_gpus_each_once_is_refused_in_words(picked):
+    cluster_state, job_state = idle_cluster("2x2"), admitted([2, 2], 100.0)
+    held = place_by_gpu(
+        Schedule(np.array([1])), cluster_state, job_state, lambda row, free, need: free[-need:]
+    )
+    cluster_state.holdings.apply(held)  # job 1 holds GPUs 2 and 3
+    states = Schedule(np.array([1, 0])), cluster_state, job_state
+    job_state.start(np.array([1]), np.array([2]), 1.0, 0.0)
+    with pytest.raises(BloxError, match="for a job of 2 GPUs the rule picks"):
+        place_by_gpu(*states, lambda row, free, need: picked)

@@ -28,6 +28,9 @@ _WHY: dict[Outcome, str] = {
 }
 
 
+_MOST_METRICS = 1_000  # names, over all jobs: each is a column
+
+
 class ClusterBackend:
     """The backend of a live cluster (`blox.protocols.Backend`). It waits for nothing: the shell does.
 
@@ -44,6 +47,12 @@ class ClusterBackend:
         self._interrupted: list[int] = []  # rows whose processes have ended although they should run
         self.why: dict[int, str] = {}  # what interrupted a row
         self.metrics: dict[int, dict[str, float]] = {}  # by job, since the last round
+        self._names: set[str] = set()  # of metrics that have been reported
+
+    @property
+    def idle(self) -> bool:
+        """Whether the manager has learnt everything."""
+        return not (self._done or self._interrupted or self.why)
 
     def settle(self, job_state: JobState, now: float) -> None:
         """At the beginning of a round: takes in how stints have ended."""
@@ -140,8 +149,10 @@ class ClusterBackend:
         reported, self.metrics = self.metrics, {}
         for number, values in reported.items():
             row = self._jobs.all[number].row
-            for name, value in values.items():
-                job_state.report_metric(name, np.array([row]), np.array([value]))
+            for name, value in _measured(values).items():
+                if name in self._names or len(self._names) < _MOST_METRICS:
+                    self._names.add(name)
+                    job_state.report_metric(name, np.array([row]), np.array([value]))
 
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._done:
@@ -166,6 +177,12 @@ class ClusterBackend:
 
     def close(self) -> None:
         """The shell closes what there is to close."""
+
+
+def _measured(values: dict[str, float]) -> dict[str, float]:
+    """What a job has pushed, and the speed that its iteration time implies."""
+    iteration_s = values.get("iteration_s", 0.0)
+    return {"steps_per_s": 1.0 / iteration_s, **values} if iteration_s > 0 else values
 
 
 def _shares(gpus: tuple[int, ...], cluster_state: ClusterState) -> list[Share]:

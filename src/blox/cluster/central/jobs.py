@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from blox.cluster.central.history import Belief
 from blox.cluster.central.records import Job
 from blox.cluster.protocol.messages import JobSpec
 from blox.state.jobs import JobState
@@ -30,11 +31,10 @@ KEPT = (
 
 
 class Jobs:
-    """Jobs by number, by request, and by row."""
+    """Jobs by number and by row: those that have not ended, and the latest of those that have."""
 
     def __init__(self, jobs: Iterable[Job] = ()) -> None:
         self.all: dict[int, Job] = {job.job: job for job in jobs}
-        self.by_request: dict[str, Job] = {job.request: job for job in self.all.values()}
         staged = sorted((job for job in self.all.values() if job.row >= 0), key=lambda job: job.row)
         self.by_row: list[Job] = staged
         self.pending: list[Job] = [job for job in self.all.values() if job.row < 0 and not job.end]
@@ -42,21 +42,30 @@ class Jobs:
             n: job for n, job in self.all.items() if job.verdict and not job.end
         }
         self.changed: dict[int, Job] = {}
+        self.forgotten: list[Job] = []  # since they were last saved
         self._next = max(self.all, default=0) + 1
+        self.ended = sum(bool(job.end) for job in self.all.values())
 
-    def submit(self, request: str, spec: JobSpec, now: float) -> Job:
+    def submit(self, request: str, spec: JobSpec, believed: Belief, now: float) -> Job:
         """A new job."""
-        job = Job(self._next, request, spec, now)
+        job = Job(self._next, request, spec, now, believed.expected_s, believed.source)
         self._next += 1
-        self.all[job.job] = self.by_request[request] = job
+        self.all[job.job] = job
         self.pending.append(job)
         self.touch(job)
         return job
 
+    @property
+    def unfinished(self) -> int:
+        return len(self.all) - self.ended
+
     def enter(self, job_state: JobState) -> None:
-        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended."""
-        new = [job for job in self.pending if not job.end]
-        self.pending = []
+        """Jobs that have no row yet join the wait queue; those that were cancelled before have ended.
+
+        A job that came after the boundary of this round, while it was late, is for the next one.
+        """
+        new = [job for job in self.pending if not job.end and job.submit_s <= job_state.now]
+        self.pending = [job for job in self.pending if not job.end and job.submit_s > job_state.now]
         for job in new:
             job.row = len(self.by_row)
             self.by_row.append(job)
@@ -71,9 +80,25 @@ class Jobs:
         self.condemned[job.job] = job
         self.touch(job)
 
-    def pardon(self, job: Job) -> None:
-        """The job has ended: nothing is left to be done about it."""
+    def end(self, job: Job, why: str, now: float) -> None:
+        """A job has ended, for good."""
+        job.end, job.end_s = why, now
+        self.ended += 1
         self.condemned.pop(job.job, None)
+        self.touch(job)
+
+    def forget(self, gone: Iterable[Job]) -> np.ndarray:
+        """Drops jobs that have ended; those that stay are numbered from row 0. Returns the rows that stay."""
+        for job in gone:
+            del self.all[job.job]
+            self.forgotten.append(job)
+            self.ended -= 1
+        kept = [job.row for job in self.by_row if job.job in self.all]
+        self.by_row = [self.by_row[row] for row in kept]
+        for row, job in enumerate(self.by_row):
+            job.row = row
+            self.touch(job)
+        return np.array(kept, dtype=np.int64)
 
     def touch(self, job: Job) -> None:
         """The record of the job is saved at the end of the step."""
@@ -99,8 +124,8 @@ def table_of(jobs: list[Job]) -> JobTable:
 
 
 def expected_of(jobs: list[Job]) -> np.ndarray:
-    """What their users expect (s); nan: nothing."""
-    return np.array([np.nan if (e := job.spec.expected_s) is None else e for job in jobs], dtype=np.float64)
+    """What is believed of their run times (s); nan: nothing."""
+    return np.array([np.nan if (e := job.expected_s) is None else e for job in jobs], dtype=np.float64)
 
 
 def keep_columns(job: Job, job_state: JobState) -> None:

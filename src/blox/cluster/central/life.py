@@ -16,6 +16,8 @@ from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
+FINISHED = "finished"  # how a job ends whose work is done
+PREEMPTED = "preempted"
 Note = tuple[int, str, tuple[int, ...]]
 
 
@@ -42,7 +44,7 @@ class Life(Recorder):
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         for row in rows.tolist():
-            self.noted.append((row, self.ends.setdefault(row, "finished"), ()))
+            self.noted.append((row, self.ends.setdefault(row, FINISHED), ()))
 
     def withdrawn(self, row: int, why: str) -> None:
         """A job that was never admitted has ended."""
@@ -58,7 +60,7 @@ class Life(Recorder):
         """The state of nodes is kept elsewhere."""
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        self._note(plan.suspend, "preempted")
+        self._note(plan.suspend, PREEMPTED)
         self._placed(plan.launch, "placed", cluster_state)
         self._placed(plan.move, "moved", cluster_state)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,8 +15,10 @@ from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.node_events import NodeEvent, NodeState
 from blox.state.plan import Allocation, Plan
 
-_MOST_GPUS = 1024  # of a node
-_LONGEST_NAME = 100
+_MOST_GPUS = 256  # of a node: what it should run fits into a message
+_MOST_NODES = 10_000
+_MOST_PARTS = 4 * _MOST_GPUS  # jobs in a report: those that run, and those that are to be forgotten
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass
@@ -34,6 +37,10 @@ class Nodes:
     def __init__(self, records: Iterable[NodeRecord], timing: Timing, now: float) -> None:
         self.records: dict[str, NodeRecord] = {record.node: record for record in records}
         self.heard: dict[str, Heard] = {name: Heard() for name in self.records}
+        self.first_gpu: dict[str, int] = {}  # of each node, by the cluster's numbers
+        self.total_gpus = 0  # of all nodes, alive or not
+        for record in self.records.values():
+            self._number_gpus(record)
         self.events: list[NodeEvent] = []
         self.changed: set[str] = set()
         self._timing = timing
@@ -45,17 +52,54 @@ class Nodes:
     def names(self) -> list[str]:
         return list(self.records)
 
-    def hear(self, report: Report, now: float) -> bool:
-        """Takes in a report, which is about to be answered. False: it is older than one that was heard."""
+    def objection(self, report: Report, wall_s: float | None) -> str:
+        """Why a report is refused; "" if it is not. `wall_s`: the scheduler's wall clock."""
+        fault = _malformed(report)
+        if fault:
+            return fault
+        record, heard = self.records.get(report.node), self.heard.get(report.node)
+        if record is None or heard is None:
+            if len(self.records) >= _MOST_NODES:
+                return f"the cluster has {_MOST_NODES} nodes, which is the most"
+            return self._clock_objection(report, wall_s)
+        if record.gpus != report.gpus:
+            return f"{report.node} had {record.gpus} GPUs: give a node with {report.gpus} another name"
+        if record.identity != report.identity:
+            if not self._lost(report.node):
+                return f"another machine has the name {report.node}, and may be alive: give this one another"
+            return self._clock_objection(report, wall_s)
+        if report.incarnation < heard.incarnation:
+            return f"{report.node} has started again since"
+        if report.incarnation > heard.incarnation:
+            return self._clock_objection(report, wall_s)
+        if report.number <= heard.number:
+            return f"report {report.number} of {report.node} was heard, or a later one"
+        return ""
+
+    def _clock_objection(self, report: Report, wall_s: float | None) -> str:
+        """A node that starts must know what time it is, or its logs and the files that it shares mislead.
+
+        Afterwards its clock may jump: leases are counted by its monotonic clock, which no other is compared
+        with.
+        """
+        off_s = 0.0 if wall_s is None or report.wall_s is None else report.wall_s - wall_s
+        if abs(off_s) <= self._timing.clock_off_s:
+            return ""
+        return (
+            f"the clock of {report.node} is {abs(off_s):,.0f} s {'fast' if off_s > 0 else 'slow'}: set it "
+            f"(NTP); {self._timing.clock_off_s:g} s are tolerated"
+        )
+
+    def hear(self, report: Report, now: float) -> str:
+        """Takes in a report, which is about to be answered. Returns what is new about the node, in a word."""
         heard = self.heard.get(report.node)
+        joins = heard is None
         if heard is None:
             self._join(report, now)
             heard = self.heard[report.node]
-        if report.incarnation < heard.incarnation:
-            return False
-        if report.incarnation == heard.incarnation and report.number <= heard.number:
-            return False
         record = self.records[report.node]
+        if record.identity != report.identity:  # another machine in its place
+            heard.incarnation = heard.number = 0
         if (record.address, record.identity) != (report.address, report.identity):  # it has started again
             record.address, record.identity = report.address, report.identity
             self.changed.add(report.node)
@@ -67,16 +111,7 @@ class Nodes:
             self._note(report.node, "down", now)
         if restarted or returned:
             self._note(report.node, self.records[report.node].state, now)
-        return True
-
-    def credible(self, report: Report) -> bool:
-        """Whether a node can be what it says, and no other machine that is alive has its name."""
-        record = self.records.get(report.node)
-        if record is None:
-            return 1 <= report.gpus <= _MOST_GPUS and 1 <= len(report.node) <= _LONGEST_NAME
-        if record.gpus != report.gpus:
-            return False
-        return record.identity == report.identity or not self.alive(report.node)
+        return "joined" if joins else "started again" if restarted else "returned" if returned else ""
 
     def alive(self, node: str) -> bool:
         heard = self.heard[node]
@@ -120,8 +155,28 @@ class Nodes:
             report.cpu,
             report.memory_gb,
         )
+        self._number_gpus(self.records[report.node])
         self.heard[report.node] = Heard()
         self.changed.add(report.node)
+
+    def _number_gpus(self, record: NodeRecord) -> None:
+        self.first_gpu[record.node] = self.total_gpus
+        self.total_gpus += record.gpus
+
+
+def _malformed(report: Report) -> str:
+    """What is wrong with a report by itself."""
+    if not _NAME.fullmatch(report.node):
+        return "a node's name is 1 to 100 letters, digits, dots, dashes and underscores"
+    if not 1 <= report.gpus <= _MOST_GPUS:
+        return f"the node says that it has {report.gpus} GPUs, and 1 to {_MOST_GPUS} are possible"
+    if report.incarnation < 1 or report.number < 1:
+        return "starts and reports are counted from 1"
+    if not all(0 <= amount < math.inf for amount in (report.cpu, report.memory_gb)):
+        return "CPU and memory are numbers, 0 or more"
+    if len(report.parts) > _MOST_PARTS:
+        return f"a report of {len(report.parts)} jobs, and {_MOST_PARTS} are the most"
+    return ""
 
 
 def cluster_of(records: Iterable[NodeRecord], states: Iterable[NodeState], held: Allocation) -> ClusterState:

@@ -65,6 +65,8 @@ class Job(msgspec.Struct):
     request: str
     spec: JobSpec
     submit_s: float
+    expected_s: float | None = None  # what is believed of its run time when it is submitted; None: nothing
+    expected_from: str = "unknown"  # whose belief that is
     row: int = -1  # in JobState; -1: not there yet
     epoch: int = 0  # of its latest stint
     commanded: int = 0  # the epoch that holds GPUs by the latest plan; 0: none does
@@ -99,6 +101,7 @@ class Policies(msgspec.Struct, frozen=True):
     admission: str = "accept-all"
     scheduler: str = "fifo"
     placement: str = "first-free"
+    termination: str = "completed"
 
 
 class Term(msgspec.Struct):
@@ -109,16 +112,24 @@ class Term(msgspec.Struct):
     wall_s: float = 0.0  # and the wall clock's
 
 
-class LifeEntry(msgspec.Struct, frozen=True):
-    """Something that happened to a job; `gpus`: where it was placed, by the cluster's numbers."""
+class Asked(msgspec.Struct, frozen=True):
+    """A request that was accepted: `digest` of its content, and the job that it became (-1: none)."""
 
-    at_s: float
-    what: str
-    gpus: tuple[int, ...] = ()
+    digest: bytes
+    job: int = -1
 
 
 def job_key(job: int) -> str:
     return f"job/{job:010d}"
+
+
+def ended_key(job: int) -> str:
+    """Of a job that has ended and was forgotten: nothing but its record is left."""
+    return f"{ENDED}{job:010d}"
+
+
+def request_key(request: str) -> str:
+    return f"{REQUESTS}{request}"
 
 
 def stint_key(job: int, epoch: int) -> str:
@@ -129,13 +140,21 @@ def node_key(number: int) -> str:
     return f"node/{number:06d}"
 
 
+def history_key(key: str) -> str:
+    return f"history/{key}"
+
+
 def life_key(job: int, entry: int) -> str:
-    return f"life/{job:010d}/{entry:06d}"
+    return f"{LIVES}{job:010d}/{entry:06d}"
 
 
 POLICIES, TERM, MEMORY = "policies", "term", "memory"
+LIVES, ENDED, REQUESTS = "life/", "ended/", "request/"  # read one by one, never all at once
+ARCHIVES = (LIVES, ENDED, REQUESTS)
 
 encode = msgspec.msgpack.encode
+decode_job = msgspec.msgpack.Decoder(Job).decode
+decode_asked = msgspec.msgpack.Decoder(Asked).decode
 
 
 def under(records: Mapping[str, bytes], prefix: str, kind: type[R]) -> list[R]:

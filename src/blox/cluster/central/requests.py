@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
+from blox.cluster.central.job_checks import check_spec
+from blox.cluster.central.records import Asked
 from blox.cluster.protocol.messages import (
     Accepted,
     Answer,
@@ -18,65 +22,63 @@ from blox.cluster.protocol.messages import (
 )
 from blox.errors import BloxError, suggestion
 from blox.experiment.parts import policy_from_spec
-from blox.workloads.columns import MOST_GPUS
 
 if TYPE_CHECKING:
     from blox.cluster.central.scheduler import CentralScheduler
 
 CANCELLED = "cancelled"
 _LONGEST_REQUEST = 200  # characters
+_MOST_JOBS = 100_000  # that have not ended
 
 
 def answer(scheduler: CentralScheduler, request: Request, now: float) -> Answer:
-    """Carries a request out, or says why not."""
+    """Carries a request out, or says why not. One that was carried out before is answered as it was then."""
     try:
         if not 0 < len(request.request) <= _LONGEST_REQUEST:
             raise BloxError(
                 "the request has no name, or a long one", fix=f"1 to {_LONGEST_REQUEST} characters"
             )
-        if isinstance(request, Submit):
-            return _submit(scheduler, request, now)
-        if isinstance(request, Cancel):
-            _cancel(scheduler, request, now)
-        elif isinstance(request, SetPolicies):
-            _set_policies(scheduler, request)
-        else:
-            _set_node(scheduler, request, now)
-        return Accepted(request.request)
+        digest = blake2b(msgspec.msgpack.encode(request), digest_size=8).digest()
+        asked = scheduler.asked(request.request)
+        if asked is None:
+            asked = Asked(digest, _carry_out(scheduler, request, now))
+            scheduler.accept(request.request, asked)
+        elif asked.digest != digest:
+            raise BloxError("another request had this name", fix="give every request a name of its own")
+        return Accepted(request.request, asked.job)
     except BloxError as error:
         return Refused(request.request, error.what, error.where, error.fix)
 
 
-def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> Answer:
-    known = scheduler.jobs.by_request.get(request.request)
-    if known is not None:
-        return Accepted(request.request, known.job)
+def _carry_out(scheduler: CentralScheduler, request: Request, now: float) -> int:
+    """The number of the job that it became; -1: it is no submission."""
+    if isinstance(request, Submit):
+        return _submit(scheduler, request, now)
+    if isinstance(request, Cancel):
+        _cancel(scheduler, request, now)
+    elif isinstance(request, SetPolicies):
+        _set_policies(scheduler, request)
+    else:
+        _set_node(scheduler, request, now)
+    return -1
+
+
+def _submit(scheduler: CentralScheduler, request: Submit, now: float) -> int:
     spec = request.spec
-    if not spec.command:
-        raise BloxError("the job has no command", where="submit", fix="give one behind `--`")
-    least, most = spec.min_gpus or spec.gpus, spec.max_gpus or spec.gpus
-    if not 1 <= least <= spec.gpus <= most <= MOST_GPUS:
+    check_spec(spec, scheduler.nodes.total_gpus)
+    if scheduler.jobs.unfinished >= _MOST_JOBS:
         raise BloxError(
-            f"gpus is {spec.gpus}, min_gpus {spec.min_gpus}, max_gpus {spec.max_gpus}",
+            f"{_MOST_JOBS:,} jobs have not ended",
             where="submit",
-            fix="give 1 or more GPUs, between min_gpus and max_gpus where these are given",
+            fix="wait, or cancel some",
         )
-    there = sum(record.gpus for record in scheduler.nodes.records.values())
-    if there and least > there:
-        raise BloxError(
-            f"the job needs {least} GPUs, and the cluster has {there}",
-            where="submit",
-            fix="ask for fewer, or add nodes first",
-        )
-    if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
-        raise BloxError(f"expected_s is {spec.expected_s}", where="submit", fix="give seconds above 0")
-    job = scheduler.jobs.submit(request.request, spec, now)
+    job = scheduler.jobs.submit(request.request, spec, scheduler.history.believe(spec), now)
     scheduler.ledger.record(job, "submitted", now)
-    return Accepted(request.request, job.job)
+    return job.job
 
 
 def _cancel(scheduler: CentralScheduler, request: Cancel, now: float) -> None:
-    job = scheduler.jobs.all.get(request.job)
+    job = scheduler.find(request.job)
     if job is None:
         raise BloxError(f"there is no job {request.job}", where="cancel", fix="`blox jobs` lists the jobs")
     if job.end and job.end != CANCELLED:
@@ -85,14 +87,14 @@ def _cancel(scheduler: CentralScheduler, request: Cancel, now: float) -> None:
         scheduler.jobs.condemn(job, CANCELLED)
         if job.row < 0:
             scheduler.ledger.record(job, CANCELLED, now)
-            scheduler.end(job, CANCELLED, now)
+            scheduler.jobs.end(job, CANCELLED, now)
 
 
 def _set_policies(scheduler: CentralScheduler, request: SetPolicies) -> None:
-    given = {"admission": request.admission, "scheduler": request.scheduler, "placement": request.placement}
-    wanted = {name: spec for name, spec in given.items() if spec}
+    kinds = ("admission", "scheduler", "placement", "termination")
+    wanted = {name: spec for name in kinds if (spec := getattr(request, name))}
     if not wanted:
-        raise BloxError("no policy was named", where="policy", fix="name a scheduler, admission or placement")
+        raise BloxError("no policy was named", where="policy", fix=f"name one: {', '.join(kinds)}")
     for name, spec in wanted.items():
         policy_from_spec("scheduling" if name == "scheduler" else name, spec)
     scheduler.set_policies(replace(scheduler.policies, **wanted))

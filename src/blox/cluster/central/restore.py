@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 import numpy as np
 
 from blox.cluster.central.jobs import KEPT, Jobs, expected_of, table_of
 from blox.cluster.central.nodes import Nodes, cluster_of
-from blox.cluster.central.stints import Stints
+from blox.cluster.central.stints import Stints, gpus_of
 from blox.state.cluster import ClusterState
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
@@ -47,13 +45,10 @@ def cluster_state_of(nodes: Nodes, jobs: Jobs, stints: Stints) -> ClusterState |
     records = list(nodes.records.values())
     if not records:
         return None
-    firsts = accumulate((record.gpus for record in records), initial=0)
-    first = dict(zip((record.node for record in records), firsts))
     held: dict[int, tuple[int, ...]] = {}
     for stint in stints.all.values():
         job = jobs.all[stint.job]
         if job.commanded == stint.epoch and not job.end:
-            gpus = [first[share.node] + slot for share in stint.shares for slot in share.slots]
-            held[job.row] = tuple(sorted(gpus))
+            held[job.row] = gpus_of(stint, nodes.first_gpu)
     states: list[NodeState] = ["draining"] * len(records)
     return cluster_of(records, states, Allocation.from_dict(held))

@@ -8,15 +8,17 @@ ClusterBackend.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from blox.clock import Rounds, following
-from blox.cluster.central import requests
+from blox.cluster.central import compaction, requests
 from blox.cluster.central.backend import ClusterBackend
+from blox.cluster.central.history import Durations, History
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
-from blox.cluster.central.life import Life
+from blox.cluster.central.life import FINISHED, PREEMPTED, Life
 from blox.cluster.central.nodes import Nodes, joined
 from blox.cluster.central.records import (
     GRANTED,
@@ -24,20 +26,35 @@ from blox.cluster.central.records import (
     POLICIES,
     STOPPING,
     TERM,
+    Asked,
     Job,
     NodeRecord,
     Policies,
     Share,
     Stint,
     Term,
+    decode_asked,
+    decode_job,
     encode,
+    ended_key,
     one,
+    request_key,
     under,
 )
 from blox.cluster.central.restore import cluster_state_of, job_state_of
-from blox.cluster.central.stints import Stints
+from blox.cluster.central.stints import Stints, gpus_of
 from blox.cluster.central.verdicts import Verdicts
-from blox.cluster.protocol.messages import Ask, Assignment, Grant, Message, Renewed, Report, Request
+from blox.cluster.protocol.messages import (
+    Answer,
+    Ask,
+    Assignment,
+    Grant,
+    Message,
+    Refused,
+    Renewed,
+    Report,
+    Request,
+)
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.errors import BloxError
@@ -46,6 +63,9 @@ from blox.loop import execute_round
 from blox.manager import BloxManager
 
 _TERM_BITS = 40  # of a version, for the assignments of one term
+_NAMED = 3  # jobs that took the slots of another
+_RECENT = 10_000  # requests that are known without asking the journal
+Stored = Callable[[str], bytes | None]
 
 
 class CentralScheduler:
@@ -59,23 +79,29 @@ class CentralScheduler:
         policies: Policies | None = None,
         seed: int = 0,
         wall_s: float = 0.0,
+        stored: Stored | None = None,
     ) -> None:
-        """Starts from what was saved; from nothing, with these policies."""
+        """Starts from what was saved; from nothing, with these policies.
+
+        `stored` gives the record under a key: requests and jobs of long ago are looked up there, not kept.
+        """
+        self._stored: Stored = stored or records.get
+        self._recent: OrderedDict[str, Asked] = OrderedDict()
         before = one(records, TERM, Term)
         self.term = Term(1 if before is None else before.term + 1, now, wall_s)
         self.timing = timing
         self.jobs = Jobs(under(records, "job/", Job))
         self.nodes = Nodes(under(records, "node/", NodeRecord), timing, now)
         self.stints = Stints(under(records, "stint/", Stint))
-        self.ledger = Ledger(self.jobs, self.nodes, self.stints, records.get(MEMORY, b""))
+        self.history = History(under(records, "history/", Durations))
+        self.ledger = Ledger(self.jobs, self.nodes, self.stints, self.history, records.get(MEMORY, b""))
         self.job_state = job_state_of(self.jobs, now, seed)
         self.notice = ""  # what could not be taken over from before the restart
         self._restore_memory()
         self.cluster_state = cluster_state_of(self.nodes, self.jobs, self.stints)
         self.backend = ClusterBackend(self.jobs, self.nodes, self.stints, timing)
-        self.verdicts, self.life = Verdicts(self.jobs), Life(self.backend.why)
-        clock = Rounds(timing.round_s)
-        self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
+        self.verdicts = Verdicts(self.jobs)
+        self._begin_loop()
         self._restore_policies(one(records, POLICIES, Policies) or policies or Policies())
         self.fault = ""  # what a policy did wrong in the latest round
         self._version = self.term.term << _TERM_BITS
@@ -94,36 +120,49 @@ class CentralScheduler:
 
     # -- inputs ------------------------------------------------------------------------------------
 
-    def receive(self, message: Message, sender: str, now: float) -> Outputs:
+    def receive(self, message: Message, sender: str, now: float, wall_s: float | None = None) -> Outputs:
         """Takes in a message of a node or a user; the answer goes to `sender`."""
         out = Outputs()
         if isinstance(message, Report):
-            self._reported(message, now)
+            reason = self.nodes.objection(message, wall_s)
+            if reason:
+                self.ledger.note("refused", node=message.node[:100], what=reason)
+                out.sends.append((sender, Refused("", reason, where=f"node {message.node[:100]}")))
+            else:
+                self._reported(message, now)
         elif isinstance(message, Ask):
             stint = self.stints.all.get((message.job, message.epoch))
             go = stint is not None and stint.phase == GRANTED
             out.sends.append((sender, Renewed(message.job, message.epoch, message.iteration, go)))
         elif isinstance(message, Request):
-            out.sends.append((sender, requests.answer(self, message, now)))
+            answer = requests.answer(self, message, now)
+            self._note_request(message, answer)
+            out.sends.append((sender, answer))
         return self._finish(out, now)
 
     def tick(self, now: float) -> Outputs:
         """A timer, at `wake_s` or whenever: nodes whose leases have run out, and the next round."""
         for node in self.nodes.expire(now):
             self.stints.node_lost(node, now)
+            self.ledger.note("node", node=node, what="lost: its lease has run out")
         if now >= self._round_s:
-            self._round_s = following(now, self.timing.round_s)
-            self._round(now)
+            # A round takes place at its boundary, however late it is executed: so service is counted in whole
+            # rounds, and jobs that have received the same are equal, as in a simulation.
+            due_s, self._round_s = self._round_s, following(now, self.timing.round_s)
+            while (later_s := following(due_s, self.timing.round_s)) <= now:
+                due_s = later_s
+            self._round(due_s)
         self._check_s = now + self.timing.heartbeat_s
         return self._finish(Outputs(), now)
 
     def set_policies(self, policies: Policies) -> None:
         """Other policies rule from the next round on. Raises BloxError for one that cannot be built."""
-        self._parts: tuple[Any, Any, Any] = (
+        self.parts: tuple[Any, Any, Any] = (
             policy_from_spec("admission", policies.admission),
             policy_from_spec("scheduling", policies.scheduler),
             policy_from_spec("placement", policies.placement),
         )
+        self.verdicts.policy = policy_from_spec("termination", policies.termination)
         self.policies = policies
         self._policies_changed = True
 
@@ -142,20 +181,46 @@ class CentralScheduler:
             self.set_policies(Policies())
             self.notice = f"FIFO rules, for a policy could not be built: {error.text()}"
 
-    def end(self, job: Job, why: str, now: float) -> None:
-        """A job has ended, for good."""
-        job.end, job.end_s = why, now
-        self.jobs.pardon(job)
-        self.jobs.touch(job)
+    def find(self, number: int) -> Job | None:
+        """A job by its number, also one that ended long ago."""
+        job = self.jobs.all.get(number)
+        if job is None and (record := self._stored(ended_key(number))) is not None:
+            job = decode_job(record)
+        return job
+
+    def asked(self, request: str) -> Asked | None:
+        """What became of a request that was accepted before."""
+        known = self._recent.get(request)
+        if known is None and (record := self._stored(request_key(request))) is not None:
+            known = decode_asked(record)
+        return known
+
+    def accept(self, request: str, asked: Asked) -> None:
+        """A request was carried out: repeated, it is answered and not carried out again."""
+        self.ledger.asked(request, asked)
+        self._recent[request] = asked
+        if len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
+
+    def _begin_loop(self) -> None:
+        """The manager of the simulator over the states there are."""
+        self.life = Life(self.backend.why)
+        clock = Rounds(self.timing.round_s)
+        self.manager = BloxManager(self.backend, clock, termination=self.verdicts, recorder=self.life)
 
     # -- nodes -------------------------------------------------------------------------------------
 
     def _reported(self, report: Report, now: float) -> None:
-        if not self.nodes.credible(report) or not self.nodes.hear(report, now):
-            return
+        what = self.nodes.hear(report, now)
+        if what:
+            self.ledger.note("node", node=report.node, what=what)
         if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
             self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
         self.stints.observe(report, now)
+        started, self.stints.started = self.stints.started, []
+        for stint in started:
+            gpus = gpus_of(stint, self.nodes.first_gpu)
+            self.ledger.record(self.jobs.all[stint.job], "started", now, gpus)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
                 self.backend.metrics[part.job] = part.metrics
@@ -195,6 +260,9 @@ class CentralScheduler:
         """Asks the policies. What one does wrong is told, and what was decided before stays."""
         if self.cluster_state is None:
             return
+        if compaction.due(self):
+            self.job_state, self.cluster_state = compaction.compact(self, self.cluster_state)
+            self._begin_loop()
         self.manager.now = self.job_state.now = now
         self.backend.settle(self.job_state, now)
         for row in self.verdicts.withdraw(self.job_state):
@@ -202,16 +270,35 @@ class CentralScheduler:
         if not self.manager.rounds:  # nodes may be lost in the first round after a restart
             self.manager.update_metrics(self.cluster_state, self.job_state)
         try:
-            execute_round(self.manager, self.cluster_state, self.job_state, *self._parts)
+            execute_round(self.manager, self.cluster_state, self.job_state, *self.parts)
             self.fault = ""
         except Exception as error:
             self.fault = f"{type(error).__name__}: {error}"
+            self.ledger.note("fault", what=self.fault)
         noted, ends = self.life.take()
         for row, what, gpus in noted:
-            self.ledger.record(self.jobs.by_row[row], what, now, gpus)
+            job = self.jobs.by_row[row]
+            if what == PREEMPTED:
+                what += self._by_whom(job)
+            self.ledger.record(job, what, now, gpus)
         for row, why in ends.items():
-            self.end(self.jobs.by_row[row], why, float(self.job_state.columns.finish_s[row]))
+            job, columns = self.jobs.by_row[row], self.job_state.columns
+            if why == FINISHED:
+                self.history.finished(job.spec, float(columns.done0[row]))
+            self.jobs.end(job, why, float(columns.finish_s[row]))
         self.ledger.note_memory(self.job_state)
+
+    def _note_request(self, request: Request, answer: Answer) -> None:
+        kind, refused = type(request).__name__, isinstance(answer, Refused)
+        what = answer.what if isinstance(answer, Refused) else "accepted"
+        self.ledger.note("refused" if refused else "request", kind=kind, what=what)
+
+    def _by_whom(self, job: Job) -> str:
+        """Which jobs a preempted one gives its slots to, in words; "" if nothing waits for them."""
+        stint = self.stints.all.get((job.job, job.epoch))
+        takers = [] if stint is None else self.stints.takers(stint)
+        some = ", ".join(map(str, takers[:_NAMED])) + (", ..." if len(takers) > _NAMED else "")
+        return f" by job {some}" if takers else ""
 
     def _finish(self, out: Outputs, now: float) -> Outputs:
         """Every step ends here: grants, records to save, and assignments to the nodes that they concern."""
@@ -225,6 +312,7 @@ class CentralScheduler:
             ]
             unassigned.clear()
         out.saves += self.ledger.take(self.job_state)
+        out.notes, self.ledger.notes = self.ledger.notes, []
         if self._policies_changed:
             out.saves.append((POLICIES, encode(self.policies)))
             self._policies_changed = False

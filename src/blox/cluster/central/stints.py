@@ -7,7 +7,7 @@ belong to none and no other stint of its job is left. So no slot and no job ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from blox.cluster.central.records import DROPPED, GRANTED, QUEUED, STOPPING, Share, Stint
 from blox.cluster.protocol.messages import Outcome, PartReport, Report, worst
@@ -22,6 +22,7 @@ class Stints:
         self.all: dict[Key, Stint] = {}
         self.queued: dict[Key, Stint] = {}
         self.changed: dict[Key, Stint] = {}  # since they were last saved
+        self.started: list[Stint] = []  # since they were last taken
         self.unassigned: set[str] = set()  # nodes whose assignment differs from the one last sent
         self._owner: dict[tuple[str, int], Key] = {}  # slot -> stint
         self._on_node: dict[str, dict[Key, Share]] = {}  # shares that may live
@@ -87,6 +88,15 @@ class Stints:
         """Whether the former epoch of the job has ended, and the scheduler has learnt how."""
         return min(self._epochs[stint.job]) == stint.epoch
 
+    def takers(self, stint: Stint) -> list[int]:
+        """The jobs that wait for slots of a stint."""
+        slots = _slots(stint)
+        return sorted(other.job for other in self.queued.values() if not slots.isdisjoint(_slots(other)))
+
+    def has(self, job: int) -> bool:
+        """Whether any stint of a job is not over, or not settled."""
+        return job in self._epochs
+
     # -- what is observed --------------------------------------------------------------------------
 
     def observe(self, report: Report, now: float) -> None:
@@ -113,6 +123,7 @@ class Stints:
     def _observe_part(self, stint: Stint, share: Share, part: PartReport, now: float) -> None:
         if part.started and stint.started_s is None:
             stint.started_s = now
+            self.started.append(stint)
             self.changed[stint.key] = stint
         stint.iteration = max(stint.iteration, part.iteration)
         if part.checkpoint > stint.checkpoint:
@@ -169,6 +180,15 @@ class Stints:
         self._on_node.setdefault(share.node, {})[stint.key] = share
         for slot in share.slots:
             self._owner[share.node, slot] = stint.key
+
+
+def gpus_of(stint: Stint, first_gpu: Mapping[str, int]) -> tuple[int, ...]:
+    """The GPUs of a stint by the cluster's numbers; `first_gpu`: that of each node."""
+    return tuple(sorted(first_gpu[share.node] + slot for share in stint.shares for slot in share.slots))
+
+
+def _slots(stint: Stint) -> set[tuple[str, int]]:
+    return {(share.node, slot) for share in stint.shares for slot in share.slots}
 
 
 def outcome_of(stint: Stint) -> Outcome:

@@ -2,84 +2,40 @@
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Iterable
 
-from blox.cluster.central.records import QUEUED, STOPPING, Job, LifeEntry
+from blox.cluster.central.ahead import Moment
+from blox.cluster.central.records import QUEUED, STOPPING, Job
 from blox.cluster.central.scheduler import CentralScheduler
-from blox.state.node_events import NodeState
+from blox.cluster.protocol.queries import (
+    PAGE,
+    JobView,
+    LifeEntry,
+    ListJobs,
+    NodeView,
+    PoliciesView,
+    Queueing,
+)
+
+_LONGEST_COMMAND = 500  # characters of a command in a list
 
 
-class ListJobs(msgspec.Struct, frozen=True, tag=True):
-    """Jobs in order of submission; only those that have not ended, unless `ended`."""
-
-    ended: bool = False
-
-
-class ShowJob(msgspec.Struct, frozen=True, tag=True):
-    job: int
+def jobs_view(scheduler: CentralScheduler, query: ListJobs, forgotten: Iterable[Job] = ()) -> list[JobView]:
+    """A page of jobs. `forgotten`: those behind `query.after` that the scheduler does not keep."""
+    known = [job for job in scheduler.jobs.all.values() if query.ended or not job.end]
+    behind = [job for job in (*known, *forgotten) if job.job > query.after]
+    page = sorted(behind, key=lambda job: job.job)[:PAGE]
+    return [job_view(scheduler, job, short=True) for job in page]
 
 
-class ListNodes(msgspec.Struct, frozen=True, tag=True):
-    pass
-
-
-class ShowPolicies(msgspec.Struct, frozen=True, tag=True):
-    pass
-
-
-Query = ListJobs | ShowJob | ListNodes | ShowPolicies
-
-
-class JobView(msgspec.Struct, frozen=True):
-    """`state`: waiting, starting, running, stopping, failed (to be tried again), or how it ended. Times are
-    those of the cluster (s)."""
-
-    job: int
-    name: str
-    user: str
-    gpus: int
-    state: str
-    nodes: tuple[str, ...]
-    submit_s: float
-    end_s: float | None
-    epoch: int
-    failures: int
-    iteration: int
-    checkpoint: int
-    place: int | None  # in the wait queue, from 1; None: it does not wait
-    command: tuple[str, ...]
-    life: tuple[LifeEntry, ...] = ()
-
-
-class NodeView(msgspec.Struct, frozen=True):
-    """`state` is what the operator wants; `alive` whether its worker manager answers."""
-
-    node: str
-    gpus: int
-    used: int
-    gpu_type: str
-    state: NodeState
-    alive: bool
-    address: str
-    jobs: tuple[int, ...]
-
-
-class PoliciesView(msgspec.Struct, frozen=True):
-    """`fault`: what a policy did wrong in the latest round, or what was lost at a restart."""
-
-    admission: str
-    scheduler: str
-    placement: str
-    now_s: float
-    round_s: float
-    fault: str
-
-
-def jobs_view(scheduler: CentralScheduler, ended: bool) -> list[JobView]:
-    return [job_view(scheduler, job) for job in scheduler.jobs.all.values() if ended or not job.end]
-
-
-def job_view(scheduler: CentralScheduler, job: Job, life: tuple[LifeEntry, ...] = ()) -> JobView:
+def job_view(
+    scheduler: CentralScheduler,
+    job: Job,
+    now: float = 0.0,
+    life: tuple[LifeEntry, ...] = (),
+    *,
+    short: bool = False,
+) -> JobView:
     stint = scheduler.stints.all.get((job.job, job.epoch))
     return JobView(
         job.job,
@@ -94,8 +50,12 @@ def job_view(scheduler: CentralScheduler, job: Job, life: tuple[LifeEntry, ...] 
         job.failures,
         -1 if stint is None else stint.iteration,
         max(job.checkpoint, -1 if stint is None else stint.checkpoint),
-        _place(scheduler, job),
-        job.spec.command,
+        _shortened(job.spec.command) if short else job.spec.command,
+        job.expected_s,
+        job.expected_from,
+        {} if short else _metrics(scheduler, job),
+        None if short else queueing(scheduler, job, now),
+        scheduler.term.wall_s - scheduler.term.now,
         life,
     )
 
@@ -123,7 +83,10 @@ def policies_view(scheduler: CentralScheduler, now: float) -> PoliciesView:
     own, fault = scheduler.policies, scheduler.notice
     if scheduler.fault:
         fault = f"the latest round failed, and what was decided before stays: {scheduler.fault}"
-    return PoliciesView(own.admission, own.scheduler, own.placement, now, scheduler.timing.round_s, fault)
+    round_s = scheduler.timing.round_s
+    return PoliciesView(
+        own.admission, own.scheduler, own.placement, now, round_s, fault, termination=own.termination
+    )
 
 
 def _state(scheduler: CentralScheduler, job: Job) -> str:
@@ -139,9 +102,33 @@ def _state(scheduler: CentralScheduler, job: Job) -> str:
     return "stopping" if stint.phase == STOPPING or not job.commanded else "running"
 
 
-def _place(scheduler: CentralScheduler, job: Job) -> int | None:
-    """By submission: what the policies make of it is their affair."""
+def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | None:
+    """Why a job waits, and its place in line; None: it does not wait."""
     if job.end or job.commanded:
         return None
-    waiting = [other.job for other in scheduler.jobs.all.values() if not other.end and not other.commanded]
-    return waiting.index(job.job) + 1
+    if job.verdict:
+        return Queueing(0, f"it is about to be ended: {job.verdict}")
+    moment = Moment.of(scheduler, now)
+    if job.row < 0 or moment is None:
+        ahead = sum(not other.end and not other.commanded for other in scheduler.jobs.all.values())
+        return Queueing(ahead, "it waits for the next round" if moment else "no node has joined")
+    try:
+        return moment.queueing(job.row) or Queueing(1, "it starts in the next round")
+    except Exception as error:  # a policy of a user's may raise anything
+        return Queueing(0, f"the policies fail: {type(error).__name__}: {error}")
+
+
+def _metrics(scheduler: CentralScheduler, job: Job) -> dict[str, float]:
+    return {} if job.row < 0 else scheduler.job_state.metrics_of(job.row)
+
+
+def _shortened(command: tuple[str, ...]) -> tuple[str, ...]:
+    """As many words as fit into a list."""
+    kept: list[str] = []
+    left = _LONGEST_COMMAND
+    for word in command:
+        if len(word) > left:
+            return (*kept, f"{word[:left]}...")
+        kept.append(word)
+        left -= len(word) + 1
+    return tuple(kept)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from blox.cluster.central.records import Job
+from blox.cluster.central.records import ENDED, Job, decode_job, ended_key, job_key
 
 if TYPE_CHECKING:
     from blox.cluster.chaos.gangs import Process
 
-_decode_job = msgspec.msgpack.Decoder(Job).decode
+_JOBS = ("job/", ENDED)
 
 
 class Violation(Exception):
@@ -85,9 +83,9 @@ class Checks:
 
     def committed(self, saves: Iterable[tuple[str, bytes | None]]) -> None:
         for key, value in saves:
-            if not key.startswith("job/") or value is None:
+            if not key.startswith(_JOBS) or value is None:
                 continue
-            job = _decode_job(value)
+            job = decode_job(value)
             before = self.ends.get(job.job)
             self._require(before in (None, job.end), f"job {job.job} ended as {before!r} and as {job.end!r}")
             if job.end and before is None:
@@ -97,11 +95,12 @@ class Checks:
     def acknowledge(self, request: str, job: int, journal: dict[str, bytes]) -> None:
         known = self.acknowledged.setdefault(request, job)
         self._require(known == job, f"request {request} became jobs {known} and {job}")
-        self._require(f"job/{job:010d}" in journal, f"job {job} was acknowledged and is not in the journal")
+        stored = job_key(job) in journal or ended_key(job) in journal
+        self._require(stored, f"job {job} was acknowledged and is not in the journal")
 
     def at_end(self, journal: dict[str, bytes], submitted: int) -> None:
         """The faults have ceased long ago."""
-        jobs = [_decode_job(value) for key, value in journal.items() if key.startswith("job/")]
+        jobs = [decode_job(value) for key, value in journal.items() if key.startswith(_JOBS)]
         self._require(len(jobs) == submitted, f"{submitted} jobs were submitted, {len(jobs)} are known")
         for job in jobs:
             self._require(bool(job.end), f"job {job.job} has not ended")

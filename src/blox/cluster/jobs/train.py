@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,26 +42,23 @@ class Batches:
 
 
 class Model:
-    """Weights, and the file that outlives the process."""
+    """Weights, and what a checkpoint keeps of them."""
 
-    def __init__(self, file: Path) -> None:
-        self._file, self.weights, self.iteration = file, np.zeros(_FEATURES), 0
-        if file.exists():
-            saved = np.load(file)
-            self.weights, self.iteration = saved["weights"], int(saved["iteration"])
+    def __init__(self) -> None:
+        self.weights = np.zeros(_FEATURES)
 
-    def save(self, iteration: int) -> None:
-        half = self._file.with_name("half.npz")
-        np.savez(half, weights=self.weights, iteration=iteration)
-        half.replace(self._file)
+    def state_dict(self) -> list[float]:
+        return list(self.weights.tolist())
+
+    def load_state_dict(self, state: list[float]) -> None:
+        self.weights = np.array(state)
 
 
 def main() -> None:
     iterations = max(1, round(float(sys.argv[1]) / ITERATION_S))
-    model = Model(Path(os.environ["BLOX_CHECKPOINT"]) / "model.npz")
-    reducer = Reducer()
+    model, reducer = Model(), Reducer()
     batches = Batches(iterations, int(os.environ["BLOX_JOB"]))
-    loader = BloxDataLoader(batches, save=model.save, start=model.iteration, every=_SAVE_EVERY)
+    loader = BloxDataLoader(batches, {"model": model}, every=_SAVE_EVERY)
     due_s = time.monotonic()
     for inputs, target in loader:
         mine = slice(reducer.rank * _BATCH // reducer.world, (reducer.rank + 1) * _BATCH // reducer.world)

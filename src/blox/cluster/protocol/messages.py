@@ -20,8 +20,6 @@ SCHEDULER = "scheduler"  # the address of the central scheduler; nodes are addre
 # may still run. The most severe comes last: ranks often fail because another was lost.
 Outcome = Literal["", "done", "left", "killed", "failed", "lost"]
 SEVERITY: tuple[Outcome, ...] = ("", "done", "left", "killed", "failed", "lost")
-Preemption = Literal["iteration", "signal", "never"]
-Launch = Literal["command", "zip", "container"]
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
@@ -41,8 +39,8 @@ class JobSpec(msgspec.Struct, frozen=True):
     min_gpus: int = 0  # 0: as `gpus`
     max_gpus: int = 0
     priority: float = 0.0
-    preemption: Preemption = "iteration"
-    launch: Launch = "command"
+    preemption: str = "iteration"  # a part: `blox policies preemption`
+    launch: str = "command"  # a part: `blox policies launch`
     directory: str = ""  # where it is started; "": a directory of its own
     environment: dict[str, str] = {}
 
@@ -110,6 +108,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     gpu_type: str = "gpu"
     cpu: float = 0.0
     memory_gb: float = 0.0
+    wall_s: float | None = None  # its wall clock, when the report is sent
 
 
 class ExitAt(msgspec.Struct, frozen=True, tag=True):
@@ -166,6 +165,7 @@ class SetPolicies(msgspec.Struct, frozen=True, tag=True):
     admission: str = ""
     scheduler: str = ""
     placement: str = ""
+    termination: str = ""
 
 
 class SetNode(msgspec.Struct, frozen=True, tag=True):

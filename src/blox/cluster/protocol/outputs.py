@@ -73,13 +73,21 @@ class ExtendLease(msgspec.Struct, frozen=True):
     until_s: float
 
 
+class Note(msgspec.Struct, frozen=True):
+    """Something worth a line in the log and a count in the metrics; nothing depends on it."""
+
+    event: str
+    fields: dict[str, str | int | float]
+
+
 Action = Start | Terminate | Kill | Revoke | FixExit | Allow | ExtendLease
 
 
 @dataclass
 class Outputs:
-    """`saves`: (key, record) to store; None: to delete. `sends`: (address, message)."""
+    """`saves`: (key, record) to store; None: to delete. `sends`: (address, message). `notes`: for people."""
 
     saves: list[tuple[str, bytes | None]] = field(default_factory=list)
     sends: list[tuple[str, Message]] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)

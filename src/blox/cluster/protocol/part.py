@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from blox.cluster.preemption import Preemption
 from blox.cluster.protocol.messages import Grant, Outcome, PartReport, worst
 
 
@@ -12,6 +13,7 @@ class Part:
     """`live` are the ranks whose processes have not ended. A part starts once and never again."""
 
     grant: Grant
+    preemption: Preemption
     live: set[int] = field(default_factory=set)
     started: bool = False
     stop_since: float | None = None  # when the lease was revoked
@@ -29,11 +31,6 @@ class Part:
     @property
     def ended(self) -> bool:
         return bool(self.ends) and not self.live
-
-    @property
-    def leads(self) -> bool:
-        """Whether rank 0 is here: the only one that a revocation reaches."""
-        return 0 in self.grant.ranks
 
     @property
     def exit_agreed(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 
 Step = Literal["go", "wait", "leave"]
 NEVER = -1
+LEFT = 75  # the exit code of a rank that left after a checkpoint (EX_TEMPFAIL: try again later)
 
 
 class Lease(Protocol):

@@ -22,6 +22,7 @@ class Timing(msgspec.Struct, frozen=True):
     grace_s: float = 15.0  # from the revocation of a lease to the kill
     backoff_s: float = 5.0  # before a job that failed starts again; doubled with every failure
     longest_backoff_s: float = 300.0
+    clock_off_s: float = 300.0  # by how much the wall clock of a node that starts may be off
     attempts: int = 3  # a job that failed by itself so often is given up
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ between.
 
 from __future__ import annotations
 
+from blox.cluster.preemption import preemption_of
 from blox.cluster.protocol.messages import (
     SCHEDULER,
     Ask,
@@ -26,9 +27,7 @@ from blox.cluster.protocol.outputs import (
     FixExit,
     Kill,
     Outputs,
-    Revoke,
     Start,
-    Terminate,
 )
 from blox.cluster.protocol.part import Part
 from blox.cluster.protocol.timing import Timing
@@ -160,7 +159,8 @@ class WorkerManager:
         self._sent = {number: at for number, at in self._sent.items() if number >= message.answers}
 
     def _take_on(self, grant: Grant) -> Part:
-        self.parts[grant.key] = part = Part(grant, live=set(grant.ranks))
+        preemption = preemption_of(grant.spec.preemption)
+        self.parts[grant.key] = part = Part(grant, preemption, live=set(grant.ranks))
         return part
 
     def _start_waiting(self, now: float, out: Outputs) -> bool:
@@ -187,29 +187,27 @@ class WorkerManager:
     # -- leaving -----------------------------------------------------------------------------------
 
     def _stop(self, part: Part, now: float, out: Outputs) -> None:
-        """Revokes the lease: at the lead alone, or by a signal where the job does not read its lease."""
+        """Revokes the lease, in the way of the job's kind of preemption."""
         if part.stop_since is not None or part.ended:
             return
         part.stop_since = now
         if not part.started:
             part.live.clear()
             part.ends.append("killed")  # the ranks that have started on other nodes wait for it in vain
-        elif part.grant.spec.preemption == "signal":
-            out.actions += [Terminate(*part.grant.key, rank) for rank in sorted(part.live)]
-        elif part.grant.spec.preemption == "iteration":
+        else:
             self._revoke(part, out)
 
     def _revoke(self, part: Part, out: Outputs) -> None:
-        if part.leads:
-            out.actions.append(Revoke(*part.grant.key, 0))
+        out.actions += part.preemption.stop(part.grant, part.live)
 
     def _out_of_contact(self, now: float) -> bool:
         """Whether so little is left of the lease that jobs must leave now."""
         return now >= self.lease_until_s - self._timing.grace_s
 
     def _overdue(self, part: Part, now: float) -> bool:
-        patient = part.grant.spec.preemption == "never"
-        return part.stop_since is not None and not patient and now >= part.stop_since + self._timing.grace_s
+        if part.stop_since is None or part.preemption.waits:
+            return False
+        return now >= part.stop_since + self._timing.grace_s
 
     def _kill(self, part: Part, out: Outputs) -> None:
         if part.started and not part.killed:
@@ -258,7 +256,7 @@ class WorkerManager:
         if part is None or part.asked != message.iteration or not part.live:
             return
         part.asked = -1
-        if message.go or part.grant.spec.preemption == "never":
+        if message.go or part.preemption.waits:
             out.actions.append(Allow(*part.grant.key, 0, message.iteration))
         else:
             self._stop(part, now, out)
@@ -293,7 +291,7 @@ class WorkerManager:
             if part.live and not part.killed:
                 if part.stop_since is None:
                     wake = min(wake, self.lease_until_s - grace)
-                elif part.grant.spec.preemption != "never":
+                elif not part.preemption.waits:
                     wake = min(wake, part.stop_since + grace)
         self.wake_s = max(wake, now)
         return out

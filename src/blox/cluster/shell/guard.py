@@ -3,14 +3,18 @@
 Run as a script, by its path: it imports nothing but the standard library, so that it starts at once. It kills
 when told to (`K` on standard input), when its worker manager is gone (standard input ends), and when the
 node's lease has run out, even if the worker manager stands still. `T` passes SIGTERM on. The last line of its
-standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`.
+standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`. CLEANUP is a
+command in JSON, carried out when the other was killed: the death of a container's client does not end the
+container.
 
-    guard.py LEASE LOG LOG_BYTES COMMAND...
+    guard.py LEASE LOG LOG_BYTES CLEANUP COMMAND...
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import mmap
 import os
 import select
@@ -22,7 +26,10 @@ import time
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: children of children become ours, and none escapes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG: the command ends with its guard
+_CHUNK = 1 << 16  # bytes of output that are taken together
+_CUT = b"[...]\n"  # stands for what a log has lost
 _LONGEST_S = 0.5  # between two looks at the lease
+_CLEANUP_S = 30.0
 
 
 def _descendants() -> list[int]:
@@ -60,19 +67,50 @@ def _kill_all() -> None:
         time.sleep(0.002)
 
 
-def _trim(log: str, most: int) -> None:
-    """Keeps the second half of a log that has grown too long."""
-    if os.path.getsize(log) > most:
-        with open(log, "rb+") as file:
-            file.seek(-most // 2, os.SEEK_END)
+def _clean_up(command: list[str]) -> None:
+    if command:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_CLEANUP_S)
+
+
+class Log:
+    """What the command prints, in a file that never holds more than `most` bytes: the latest are kept.
+
+    What cannot be written, on a full disk, is lost; the command goes on.
+    """
+
+    def __init__(self, path: str, most: int) -> None:
+        self._path, self._most = path, most
+        self._size = os.path.getsize(path) if os.path.exists(path) else 0
+
+    def write(self, text: bytes) -> None:
+        with contextlib.suppress(OSError):
+            text = text[-self._most // 2 :]
+            if self._size + len(text) > self._most:
+                self._halve()
+            with open(self._path, "ab") as file:
+                file.write(text)
+            self._size += len(text)
+
+    def _halve(self) -> None:
+        with open(self._path, "rb+") as file:
+            file.seek(max(-self._most // 2, -self._size) + len(_CUT), os.SEEK_END)
             kept = file.read()
             file.seek(0)
-            file.write(b"[...]\n" + kept)
+            file.write(_CUT + kept)
             file.truncate()
+            self._size = file.tell()
+
+
+def _begin_child(libc: ctypes.CDLL) -> None:
+    """In the child, before its command: it ends with its guard, and does not ignore what we ignore."""
+    libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> None:
-    lease, log, log_bytes, command = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+    lease, log_path, log_bytes, cleanup, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -80,45 +118,61 @@ def main() -> None:
     with open(lease, "rb") as file:
         until = mmap.mmap(file.fileno(), 8, prot=mmap.PROT_READ)
     if time.monotonic() >= struct.unpack("d", until[:8])[0]:
-        print("-1 lost", flush=True)
+        _tell("-1 lost")
         return
-    with open(log, "ab") as output:
-        try:
-            child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                preexec_fn=lambda: libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0),
-            )
-        except OSError as error:
-            output.write(f"blox: cannot start {command[0]}: {error.strerror}\n".encode())
-            print("127 exit", flush=True)
-            return
-    ended, why, told = os.pidfd_open(child.pid), "exit", sys.stdin.fileno()
-    while True:
-        left = struct.unpack("d", until[:8])[0] - time.monotonic()
-        if left <= 0:
-            why = "lost"
-            break
-        ready, _, _ = select.select([ended, told], [], [], min(left, _LONGEST_S))
-        if ended in ready:
-            break
-        if told in ready:
-            word = os.read(told, 1)
-            if word == b"T":
-                os.killpg(child.pid, signal.SIGTERM)
-                continue
-            why = "killed"
-            break
-        _trim(log, log_bytes)
+    log = Log(log_path, int(log_bytes))
+    printed, printing = os.pipe()
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=printing,
+            stderr=printing,
+            start_new_session=True,
+            preexec_fn=lambda: _begin_child(libc),
+        )
+    except OSError as error:
+        log.write(f"blox: cannot start {command[0]}: {error.strerror}\n".encode())
+        _tell("127 exit")
+        return
+    os.close(printing)
+    why = _watch(child, until, printed, log)
     if why != "exit":
         child.send_signal(signal.SIGKILL)
     code = child.wait()
     _kill_all()
-    _trim(log, log_bytes)
-    print(code, why, flush=True)
+    while text := os.read(printed, _CHUNK):
+        log.write(text)
+    if why != "exit":
+        _clean_up(json.loads(cleanup))
+    _tell(f"{code} {why}")
+
+
+def _watch(child: subprocess.Popen[bytes], until: mmap.mmap, printed: int, log: Log) -> str:
+    """Waits for the end of the command, or for a reason to end it: `exit`, `killed` or `lost`."""
+    ended, told = os.pidfd_open(child.pid), sys.stdin.fileno()
+    inputs = [ended, told, printed]
+    while True:
+        left = struct.unpack("d", until[:8])[0] - time.monotonic()
+        if left <= 0:
+            return "lost"
+        ready, _, _ = select.select(inputs, [], [], min(left, _LONGEST_S))
+        if printed in ready:
+            text = os.read(printed, _CHUNK)
+            log.write(text)
+            if not text:
+                inputs.remove(printed)  # it has closed its output, and may go on
+        if ended in ready:
+            return "exit"
+        if told in ready:
+            if os.read(told, 1) != b"T":
+                return "killed"
+            os.killpg(child.pid, signal.SIGTERM)
+
+
+def _tell(how: str) -> None:
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+        os.write(sys.stdout.fileno(), f"{how}\n".encode())
 
 
 if __name__ == "__main__":

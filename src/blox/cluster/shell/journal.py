@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
+from blox.cluster.central.records import ARCHIVES
 from blox.errors import BloxError
 
 _SET_UP = """
@@ -33,16 +34,23 @@ class Journal:
             ) from error
 
     def records(self) -> dict[str, bytes]:
-        """Every record but the lives of jobs, which may be long."""
-        rows = self._database.execute("SELECT key, value FROM records WHERE key NOT GLOB 'life/*'")
-        return dict(rows.fetchall())
+        """Every record that a scheduler starts from; what is looked up one by one is left out."""
+        apart = " AND ".join("key NOT GLOB ?" for _ in ARCHIVES)
+        patterns = [f"{prefix}*" for prefix in ARCHIVES]
+        return dict(self._database.execute(f"SELECT key, value FROM records WHERE {apart}", patterns))
 
-    def under(self, prefix: str) -> dict[str, bytes]:
-        """The records whose keys begin with a prefix."""
+    def get(self, key: str) -> bytes | None:
+        """The record under a key."""
+        row = self._database.execute("SELECT value FROM records WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def under(self, prefix: str, after: str = "", most: int = -1) -> dict[str, bytes]:
+        """The records whose keys begin with a prefix, in order; of those behind `after`, `most` at most."""
         rows = self._database.execute(
-            "SELECT key, value FROM records WHERE key >= ? AND key < ?", (prefix, prefix + "\U0010ffff")
+            "SELECT key, value FROM records WHERE key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?",
+            (prefix, after, prefix + "\U0010ffff", most),
         )
-        return dict(rows.fetchall())
+        return dict(rows)
 
     def commit(self, saves: Iterable[tuple[str, bytes | None]]) -> None:
         """Stores and deletes records, all or none of them."""

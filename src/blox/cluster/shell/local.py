@@ -5,27 +5,36 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
-from blox.cluster.api import Client
+from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.place import Place, Settings, write_whole
 from blox.errors import BloxError
 
 
 def is_up(place: Place) -> int | None:
-    """The process id of the supervisor that runs here; None: none does."""
+    """The process id of the supervisor that runs here; None: none does. Raises BloxError if it runs on
+    another machine that has the same directory."""
     try:
-        pid = int(place.supervisor_file.read_text(encoding="utf-8"))
-        os.kill(pid, 0)
+        pid, _, host = place.supervisor_file.read_text(encoding="utf-8").partition(" ")
+        if host != socket.gethostname():
+            fix = f"give the command on {host}; if that machine is gone, remove {place.supervisor_file}"
+            raise BloxError(f"the cluster was started on {host}", where=str(place.root), fix=fix)
+        os.kill(int(pid), 0)
     except (FileNotFoundError, ValueError, ProcessLookupError):
         return None
-    return pid
+    return int(pid)
 
 
 def start(
@@ -37,11 +46,12 @@ def start(
     policies: Policies,
     central: bool = False,
     attached: bool = False,
+    address: str = "127.0.0.1:0",
     patience_s: float = 60.0,
 ) -> Client:
     """Starts a scheduler and worker managers, and waits until all of them answer.
 
-    `attached`: they end with this process, whatever it dies of.
+    `attached`: they end with this process, whatever it dies of. `address`: where the scheduler listens.
     """
     if is_up(place) is not None:
         raise BloxError(
@@ -50,9 +60,11 @@ def start(
             fix="`blox down`, or name another directory",
         )
     place.create()
-    _check_gpus(place, gpus)
+    if nodes:
+        _check_gpus(place, gpus)
     place.address_file.unlink(missing_ok=True)
-    arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
+    place.keep_settings(Settings(timing, central))
+    arguments = ["--nodes", str(nodes), "--gpus", str(gpus), "--address", address]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
     arguments += ["--attached"] if attached else []
@@ -92,6 +104,37 @@ def _check_gpus(place: Place, gpus: int) -> None:
             where=str(place.root),
             fix=f"give --gpus {before}, name another directory, or remove this one and its jobs",
         )
+
+
+@contextmanager
+def local_cluster(
+    nodes: int = 1,
+    gpus: int = 4,
+    *,
+    scheduler: str = "fifo",
+    admission: str = "accept-all",
+    placement: str = "first-free",
+    termination: str = "completed",
+    timing: Timing | None = None,
+    directory: str | Path | None = None,
+) -> Iterator[Client]:
+    """A cluster of this machine's processes, up as long as the block runs; it ends with this process.
+
+        with local_cluster(nodes=2, gpus=2, scheduler="las") as cluster:
+            job = cluster.submit(["python", "train.py"], gpus=2)
+            cluster.wait(job)
+
+    `directory`: what it keeps, and jobs that have not ended, stay there; without one it is temporary.
+    """
+    with nullcontext(directory) if directory else TemporaryDirectory(prefix="blox-") as root:
+        place = Place.of(root)
+        policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
+        client = start(place, nodes, gpus, timing=timing or Timing(), policies=policies, attached=True)
+        try:
+            with client:
+                yield client
+        finally:
+            stop(place)
 
 
 def stop(place: Place, patience_s: float = 20.0) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,15 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from blox.client.page import LeasePage
+from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
-from blox.cluster.shell import launchers
+from blox.cluster.protocol.rank import LEFT
+from blox.cluster.shell.gpus import device
+from blox.cluster.shell.orphans import VARIABLE, kill_orphans
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
-LEFT = 75  # the exit code of a rank that left after a checkpoint (EX_TEMPFAIL: try again later)
+_LINES = 5  # of its log, by which a job that failed is explained
 _LOG_BYTES = 4 << 20
+_MOST_METRICS, _LONGEST_NAME = 100, 100  # of a job, in characters
+_decode_metrics = msgspec.json.Decoder(dict[str, float]).decode
 _GUARD = Path(__file__).with_name("guard.py")
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 Key = tuple[int, int, int]  # job, epoch, rank
@@ -35,14 +43,25 @@ class Rank:
     page: LeasePage
     directory: Path
     preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+    _metrics: tuple[int, dict[str, float]] = (-1, {})  # when the directory had changed last, and what it held
 
     def metrics(self) -> dict[str, float]:
-        """What the rank has pushed last."""
-        try:
-            found = json.loads((self.directory / "metrics.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return {str(k)[:100]: float(v) for k, v in list(found.items())[:100] if isinstance(v, int | float)}
+        """What the rank has pushed last; read again when its directory has changed."""
+        changed = self.directory.stat().st_mtime_ns
+        if self._metrics[0] != changed:
+            self._metrics = changed, self._read_metrics()
+        return self._metrics[1]
+
+    def _read_metrics(self) -> dict[str, float]:
+        """By all collectors of the script."""
+        found: dict[str, float] = {}
+        for file in sorted(self.directory.glob("metrics-*.json")):
+            try:
+                told = _decode_metrics(file.read_bytes())
+            except (OSError, msgspec.DecodeError):
+                continue
+            found.update(told)
+        return {name[:_LONGEST_NAME]: value for name, value in list(found.items())[:_MOST_METRICS]}
 
 
 class Ranks:
@@ -73,15 +92,17 @@ class Ranks:
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
         page = LeasePage.create(own / "lease", central=self._central)
-        command, where = launchers.prepare(action.grant.spec, job)
+        environment = self._environment(action, own, job)
+        started = prepared(action.grant.spec, Home(job, own, environment))
         log = job / f"rank-{action.rank}.log"
-        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), *command]
+        cleanup = json.dumps(started.cleanup)
+        arguments = [str(self._lease_file), str(log), str(_LOG_BYTES), cleanup, *started.command]
         guard = subprocess.Popen(
             [sys.executable, "-S", "-E", str(_GUARD), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=where,
-            env=self._environment(action, own, job),
+            cwd=started.directory,
+            env=environment,
             start_new_session=True,
             pass_fds=self._keep_open,
         )
@@ -101,7 +122,10 @@ class Ranks:
             return  # it has ended
 
     def forget(self, key: Key) -> None:
-        self.running.pop(key, None)
+        """A rank that has ended; what it shared with us goes with it."""
+        rank = self.running.pop(key, None)
+        if rank is not None:
+            shutil.rmtree(rank.directory, ignore_errors=True)
 
     def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
         """A clean environment: little of ours, what the user gave, and the job's own place in the world."""
@@ -113,14 +137,14 @@ class Ranks:
             "BLOX_JOB": str(grant.job),
             "BLOX_EPOCH": str(grant.epoch),
             "BLOX_LEASE": str(own / "lease"),
-            "BLOX_RANK_DIRECTORY": str(own),
+            VARIABLE: str(own),
             "BLOX_CHECKPOINT": str(job / "checkpoint"),
             "RANK": str(action.rank),
             "LOCAL_RANK": str(grant.ranks.index(action.rank)),
             "WORLD_SIZE": str(grant.world),
             "MASTER_ADDR": lead,
             "MASTER_PORT": str(_port(grant)),
-            "CUDA_VISIBLE_DEVICES": str(action.slot),
+            "CUDA_VISIBLE_DEVICES": device(action.slot),
             "PYTHONUNBUFFERED": "1",
         }
 
@@ -128,7 +152,11 @@ class Ranks:
         assert rank.guard.stdout is not None
         told = rank.guard.stdout.read().split()
         rank.guard.wait()
-        code, why = (int(told[0]), told[1].decode()) if len(told) == 2 else (-9, "lost")
+        if len(told) == 2:
+            code, why = int(told[0]), told[1].decode()
+        else:  # the guard was killed, and left to others what it should have ended
+            code, why = -9, "lost"
+            kill_orphans(rank.directory)
         self._ended(key, *outcome_of(code, why, rank.preempted, log))
 
 
@@ -143,15 +171,15 @@ def outcome_of(code: int, why: str, preempted: bool, log: Path) -> tuple[Outcome
     if code == LEFT or (preempted and code == -15):
         return "left", ""
     what = f"exit code {code}" if code >= 0 else f"signal {-code}"
-    return "failed", f"{what}; its log ends: {_last_line(log)}"
+    return "failed", f"{what}; its log ends:\n{_last_lines(log)}"
 
 
-def _last_line(log: Path) -> str:
+def _last_lines(log: Path) -> str:
     try:
-        lines = log.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
+        lines = log.read_bytes()[-4000:].decode(errors="replace").strip().splitlines()
     except OSError:
         lines = []
-    return lines[-1][:300] if lines else "(nothing)"
+    return "\n".join(line[:300] for line in lines[-_LINES:]) or "(nothing)"
 
 
 def _port(grant: Grant) -> int:

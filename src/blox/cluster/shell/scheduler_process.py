@@ -5,51 +5,72 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from blox.cluster.central import views
-from blox.cluster.central.records import Job, LifeEntry, Policies, Term, one, under
+from blox.cluster.central.records import Job, Policies, Term, one, under
 from blox.cluster.central.scheduler import CentralScheduler
-from blox.cluster.protocol.messages import Accepted, Ask, Message, Refused, Report, Request
+from blox.cluster.protocol import queries
+from blox.cluster.protocol.messages import Ask, Assignment, Message, Refused, Report, Request
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.journal import Journal
+from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
+from blox.cluster.shell.metrics import SchedulerMetrics, serve
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
-from blox.cluster.shell.wire import Peers, Server
+from blox.cluster.shell.reply import Reply
+from blox.cluster.shell.shown import Shown
+from blox.cluster.shell.wire import Busy, Peers, Server
 from blox.errors import BloxError
 
 _USER = "user"
-_ANSWER_S = 5.0  # a request that took longer is answered with a refusal to say more
 _decode_message = msgspec.msgpack.Decoder(Report | Ask).decode
-_decode_request = msgspec.msgpack.Decoder(Request | views.Query).decode
+_decode_request = msgspec.msgpack.Decoder(Request | queries.Query).decode
 _encode = msgspec.msgpack.encode
 
 
 class SchedulerProcess:
-    """Journal, wire and clock around a CentralScheduler. One thread gives it its inputs."""
+    """Journal, wire and clock around a CentralScheduler. One thread gives it its inputs.
+
+    Inputs that came together are stored together: nothing of what they changed is sent, and none is
+    answered, before all of it is durable.
+    """
 
     def __init__(self, place: Place, address: str, timing: Timing, policies: Policies) -> None:
-        self._place, self._journal = place, Journal(place.journal)
+        self._journal = Journal(place.journal)
+        self._log, self._metrics = open_log(place.logs, "scheduler"), SchedulerMetrics()
         records = self._journal.records()
         self._base_s = _resumed(records) - time.monotonic()
-        self._scheduler = CentralScheduler(records, timing, self._now(), policies, wall_s=time.time())
-        self._peers = Peers(place.token())
+        self._scheduler = CentralScheduler(
+            records, timing, self._now(), policies, wall_s=time.time(), stored=self._stored
+        )
+        del records
+        self._shown = Shown(self._scheduler, self._journal)
+        self._peers = Peers(place.token(), lambda address, why: self._log("refused", by=address, what=why))
         self._mailbox = Mailbox()
-        self._carry_out(self._scheduler.start())
-        self._server = Server(address, place.token(), self._deliver, self._ask)
+        self._saves: list[tuple[str, bytes | None]] = []  # of the inputs that are being carried out
+        self._sends: list[tuple[str, Message]] = []
+        self._answers: list[tuple[Reply, object]] = []
+        self._take(self._scheduler.start())
+        self._flush()
+        self._server = Server(address, place.token(), self._deliver, self._ask, self._refused)
+        self._end_metrics = serve(self._metrics.registry, place.metrics, "scheduler")
         write_whole(place.address_file, self._server.address)
+        term, jobs = self._scheduler.term.term, self._scheduler.jobs.unfinished
+        self._log("started", term=term, jobs=jobs, address=self._server.address)
 
     def run(self) -> None:
-        self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick)
+        self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick, self._flush)
         self._server.close()
+        self._end_metrics()
         self._peers.close()
         self._journal.close()
+        self._log("ended")
 
     def close(self) -> None:
         self._mailbox.close()
@@ -58,67 +79,89 @@ class SchedulerProcess:
         """The cluster's time: goes on where it was, by this machine's monotonic clock."""
         return time.monotonic() + self._base_s
 
+    # -- inputs, on the thread of the mailbox --------------------------------------------------------
+
     def _tick(self) -> None:
-        self._carry_out(self._scheduler.tick(self._now()))
+        with self._metrics.round_s.time():
+            self._take(self._scheduler.tick(self._now()))
+        self._metrics.show(self._scheduler)
+        self._metrics.inputs.set(len(self._mailbox))
 
-    def _deliver(self, data: bytes) -> None:
-        """From a node, on a thread of the server."""
-        message = _decode_message(data)
+    def _receive(self, message: Report | Ask, reply: Reply) -> None:
+        """From a node; it is answered at once if it is refused, for that changes nothing."""
         sender = message.node if isinstance(message, Report) else message.sender
-        self._mailbox.post(lambda: self._receive(message, sender))
+        out = self._scheduler.receive(message, sender, self._now(), time.time())
+        refusals = [each for _, each in out.sends if isinstance(each, Refused)]
+        out.sends = [each for each in out.sends if not isinstance(each[1], Refused)]
+        self._take(out)
+        reply.give(refusals[0].what if refusals else "")
 
-    def _receive(self, message: Message, sender: str) -> None:
-        self._carry_out(self._scheduler.receive(message, sender, self._now()))
+    def _answer(self, request: Request | queries.Query, reply: Reply) -> None:
+        """From a user."""
+        if isinstance(request, Request):
+            out = self._scheduler.receive(request, _USER, self._now())
+            answer: object = next(message for address, message in out.sends if address == _USER)
+            out.sends = [each for each in out.sends if each[0] != _USER]
+            self._take(out)
+        else:
+            self._flush()  # so that what is shown is stored
+            answer = self._shown.view(request, self._now())
+        self._answers.append((reply, answer))
+
+    def _take(self, out: Outputs) -> None:
+        self._saves += out.saves
+        self._sends += out.sends
+        self._metrics.count(out.notes)
+        for note in out.notes:
+            self._log(note.event, **note.fields)
+
+    def _flush(self) -> None:
+        """Saves, then sends and answers. Of the assignments of a node the last says everything."""
+        saves, sends, answers = self._saves, self._sends, self._answers
+        self._saves, self._sends, self._answers = [], [], []
+        if saves:
+            with self._metrics.commit_s.time():
+                self._journal.commit(saves)
+        last = {address: message for address, message in sends if isinstance(message, Assignment)}
+        for address, message in sends:
+            if last.get(address, message) is message or not isinstance(message, Assignment):
+                self._send(address, message)
+        for reply, answer in answers:
+            reply.give(answer)
+
+    def _send(self, node: str, message: Message) -> None:
+        record = self._scheduler.nodes.records.get(node)
+        if record is not None and record.address:
+            self._peers.send(record.address, _encode(message))
+
+    def _stored(self, key: str) -> bytes | None:
+        """A record of long ago; what is about to be stored is still known to the scheduler itself."""
+        return self._journal.get(key)
+
+    # -- threads of the server ----------------------------------------------------------------------
+
+    def _deliver(self, data: bytes) -> str:
+        """From a node: "" or why its message is refused."""
+        message = _decode_message(data)
+        return str(self._await(lambda reply: self._receive(message, reply)))
 
     def _ask(self, data: bytes) -> bytes:
-        """From a user, on a thread of the server: waits until the answer is durable."""
+        """From a user: waits until the answer is durable."""
         request = _decode_request(data)
-        answered = threading.Event()
-        answer: list[bytes] = []
+        answer = self._await(lambda reply: self._answer(request, reply))
+        if isinstance(request, queries.GuessStart) and isinstance(answer, tuple):
+            answer = self._shown.guess(answer, request.draws)
+        return _encode(answer)
 
-        def act() -> None:
-            answer.append(_encode(self._answer(request)))
-            answered.set()
+    def _refused(self, why: str) -> None:
+        self._log("refused", what=why)
+        self._metrics.refused.inc()
 
-        self._mailbox.post(act)
-        if not answered.wait(_ANSWER_S):
-            return _encode(
-                Refused("", "the scheduler is busy", fix="ask again: a request is carried out once")
-            )
-        return answer[0]
-
-    def _answer(self, request: Request | views.Query) -> object:
-        scheduler, now = self._scheduler, self._now()
-        if isinstance(request, views.ListJobs):
-            return views.jobs_view(scheduler, request.ended)
-        if isinstance(request, views.ListNodes):
-            return views.nodes_view(scheduler)
-        if isinstance(request, views.ShowPolicies):
-            return views.policies_view(scheduler, now)
-        if isinstance(request, views.ShowJob):
-            return self._job(request.job)
-        replies = self._carry_out(scheduler.receive(request, _USER, now))
-        return replies[0] if replies else Accepted("")
-
-    def _job(self, number: int) -> object:
-        job = self._scheduler.jobs.all.get(number)
-        if job is None:
-            return Refused("", f"there is no job {number}", fix="`blox jobs` lists the jobs")
-        prefix = f"life/{number:010d}/"
-        life = tuple(under(self._journal.under(prefix), prefix, LifeEntry))
-        return views.job_view(self._scheduler, job, life)
-
-    def _carry_out(self, out: Outputs) -> list[Message]:
-        """Saves, then sends; returns what is for the user."""
-        if out.saves:
-            self._journal.commit(out.saves)
-        replies = []
-        for address, message in out.sends:
-            if address == _USER:
-                replies.append(message)
-            elif (record := self._scheduler.nodes.records.get(address)) is not None and record.address:
-                self._peers.send(record.address, _encode(message))
-        return replies
+    def _await(self, act: Callable[[Reply], None]) -> Any:
+        reply = Reply()
+        if not self._mailbox.offer(lambda: act(reply)):
+            raise Busy("the scheduler has too much to do: ask again; a request is carried out once")
+        return reply.wait()
 
 
 def _resumed(records: dict[str, bytes]) -> float:

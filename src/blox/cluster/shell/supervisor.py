@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -63,22 +64,24 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--timing", default="{}")
     parser.add_argument("--policies", default="{}")
+    parser.add_argument("--address", default="127.0.0.1:0", help="of the scheduler; nodes take another port")
     parser.add_argument("--central", action="store_true")
     parser.add_argument("--attached", action="store_true", help="end when standard input does")
     options = parser.parse_args()
     place = Place.of(options.directory)
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
-    write_whole(place.supervisor_file, str(os.getpid()))
+    write_whole(place.supervisor_file, f"{os.getpid()} {socket.gethostname()}")
     root, timing = str(place.root), ["--timing", options.timing]
-    children = [
-        Child("scheduler_process", [root, *timing, "--policies", options.policies], logs / "scheduler.log")
-    ]
+    told = [root, "--address", options.address, *timing, "--policies", options.policies]
+    children = [Child("scheduler_process", told, logs / "scheduler.log")]
     for number in range(options.nodes):
         arguments = [
             root,
             f"node-{number}",
             str(options.gpus),
+            "--address",
+            f"{options.address.rpartition(':')[0]}:0",
             *timing,
             *(["--central"] if options.central else []),
         ]

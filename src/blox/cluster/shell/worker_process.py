@@ -14,13 +14,18 @@ import uuid
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from blox.cluster.protocol import outputs
 from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKnown, Outcome, Renewed, Report
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
+from blox.cluster.shell.gpus import found
+from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
+from blox.cluster.shell.metrics import WorkerMetrics, serve
+from blox.cluster.shell.orphans import kill_orphans
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.ranks import Key, Ranks
@@ -48,18 +53,31 @@ class WorkerProcess:
     """Wire, clock and processes around a WorkerManager. One thread gives it its inputs."""
 
     def __init__(
-        self, place: Place, node: str, gpus: int, address: str, timing: Timing, central: bool
+        self,
+        place: Place,
+        node: str,
+        gpus: int,
+        address: str,
+        timing: Timing,
+        central: bool,
+        gpu_type: str = "gpu",
     ) -> None:
         self._place = place
         directory = place.node(node)
         directory.mkdir(parents=True, exist_ok=True)
         # Guards inherit the lock: it is ours when the last process of a predecessor has ended.
         self._lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another worker manager of {node} and its jobs to end", file=sys.stderr)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        kill_orphans(directory)
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()
         self._ranks = Ranks(place, node, self._rank_ended, central, keep_open=(self._lock,))
-        self._peers = Peers(place.token())
+        self._log = open_log(place.logs, node)
+        self._peers = Peers(place.token(), self._refused)
         self._server = Server(address, place.token(), self._deliver)
         identity = Report(
             node,
@@ -70,16 +88,28 @@ class WorkerProcess:
             (),
             identity=_identity(directory),
             address=self._server.address,
+            gpu_type=gpu_type,
             cpu=float(os.cpu_count() or 0),
         )
         self._worker = WorkerManager(identity, timing, time.monotonic())
         self._addresses: dict[str, str] = {}  # of other nodes, as grants tell them
         self._look_s = 0.0
+        self._metrics = WorkerMetrics(
+            lambda: self._worker.lease_until_s - time.monotonic(), lambda: len(self._ranks.running)
+        )
+        self._end_metrics = serve(self._metrics.registry, place.metrics, node)
+        self._log("started", incarnation=self._worker.incarnation, address=self._server.address)
 
     def run(self) -> None:
-        self._mailbox.run(self._next_s, self._tick)
+        self._mailbox.run(self._next_s, self._tick, lambda: None)
         self._server.close()
+        self._end_metrics()
         self._peers.close()
+        self._log("ended")
+
+    @property
+    def address(self) -> str:
+        return self._server.address
 
     def close(self) -> None:
         self._mailbox.close()
@@ -106,7 +136,7 @@ class WorkerProcess:
             if page.asked > page.allowed and part is not None and part.asked != page.asked:
                 self._carry_out(self._worker.asked(key, page.asked, time.monotonic()))
 
-    def _deliver(self, data: bytes) -> None:
+    def _deliver(self, data: bytes) -> str:
         """From the scheduler or another node, on a thread of the server."""
         message = _decode(data)
 
@@ -116,7 +146,12 @@ class WorkerProcess:
                     self._addresses.update(zip(grant.nodes, grant.addresses))
             self._carry_out(self._worker.receive(message, time.monotonic()))
 
-        self._mailbox.post(act)
+        return "" if self._mailbox.offer(act) else "the worker manager has too much to do"
+
+    def _refused(self, address: str, why: str) -> None:
+        """From a thread of the wire: somebody refused a message of ours."""
+        self._log("refused", by=address, what=why)
+        self._metrics.refused.inc()
 
     def _rank_ended(self, key: Key, outcome: Outcome, detail: str) -> None:
         """From the thread that waits for a rank."""
@@ -124,6 +159,8 @@ class WorkerProcess:
         def act() -> None:
             self._look_at_leases()
             self._ranks.forget(key)
+            self._log("ended rank", job=key[0], epoch=key[1], rank=key[2], outcome=outcome, detail=detail)
+            self._metrics.ends.labels(outcome).inc()
             self._carry_out(self._worker.ended(key[:2], key[2], outcome, time.monotonic(), detail))
 
         self._mailbox.post(act)
@@ -135,18 +172,24 @@ class WorkerProcess:
             except BloxError:
                 continue  # the scheduler has not started yet
             if found:
+                if isinstance(message, Report):
+                    message = replace(message, wall_s=time.time())
                 self._peers.send(found, _encode(message))
         for action in out.actions:
             self._act(action)
 
     def _act(self, action: outputs.Action) -> None:
-        if isinstance(action, outputs.Start):
-            self._ranks.start(action)
-            return
         if isinstance(action, outputs.ExtendLease):
             self._lease.extend(action.until_s)
             return
+        if isinstance(action, outputs.Start):
+            grant = action.grant
+            self._note("start", grant.job, grant.epoch, action.rank)
+            self._ranks.start(action)
+            return
         key = action.job, action.epoch, action.rank
+        if not isinstance(action, outputs.Allow):  # which comes in every iteration
+            self._note(type(action).__name__.lower(), *key)
         rank = self._ranks.running.get(key)
         if rank is None:
             return
@@ -160,6 +203,10 @@ class WorkerProcess:
             rank.page.exit_at = action.iteration
         else:
             rank.page.allowed = action.iteration
+
+    def _note(self, action: str, job: int, epoch: int, rank: int) -> None:
+        self._log(action, job=job, epoch=epoch, rank=rank)
+        self._metrics.actions.labels(action).inc()
 
 
 def _next_incarnation(directory: Path) -> int:
@@ -190,12 +237,21 @@ def main() -> None:
     try:
         timing = msgspec.json.decode(options.timing, type=Timing)
         place = Place.of(options.directory)
-        process = WorkerProcess(place, options.node, options.gpus, options.address, timing, options.central)
+        process = WorkerProcess(
+            place, options.node, options.gpus, options.address, timing, options.central, found().kind
+        )
     except BloxError as error:
         sys.exit(error.text())
     signal.signal(signal.SIGTERM, lambda *_: process.close())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     call_when_parent_ends(process.close)
+    process.run()
+
+
+def run_until_told(process: WorkerProcess) -> None:
+    """Runs a worker manager until this process is interrupted or told to end."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.close())
     process.run()
 
 

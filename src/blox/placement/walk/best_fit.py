@@ -12,27 +12,27 @@ from heapq import heappush
 from blox.placement.walk.node_room import NodeRoom
 from blox.placement.walk.plain import NO_MORE, Walk
 from blox.placement.walk.requests import Requests
-from blox.state.cluster import ClusterState
 from blox.state.plan import Plan
+from blox.workloads.table import Array
 
 
 class BestFitWalk(Walk):
     """Jobs that fit on one node are handled here as plain numbers, wider ones by the plain steps."""
 
-    def __init__(self, requests: Requests, cluster_state: ClusterState, room: NodeRoom) -> None:
-        super().__init__(requests, cluster_state, room)
+    def __init__(self, requests: Requests, unit_of: Array, room: NodeRoom) -> None:
+        super().__init__(requests, unit_of, room)
         self._pool = room.pool
 
     def run(self) -> Plan:
         pool, victims, returning, queue = self._pool, self._victims, self._returning, self._queue
         free, heaps, top, best_fit, returned = pool.free, pool.heaps, pool.top, pool.best_fit, self._returned
-        put_row, put_node, put_count = self._rows.append, self._nodes.append, self._counts.append
+        put_row, put_node, put_count = self._rows.append, self._units.append, self._counts.append
         upcoming, blocked = next(queue, NO_MORE), False
         refused = top + 1  # jobs that need as many GPUs on one node, or more, are hopeless
         while returning or upcoming is not NO_MORE:
             if returning and victims.places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
-                node, need = victims.nodes[victim], victims.held[victim]
+                node, need = victims.units[victim], victims.held[victim]
                 if node < 0:
                     if self._goes_back(victim):
                         continue
@@ -85,7 +85,7 @@ class BestFitWalk(Walk):
         Returns the node, or -1 where there is none; then the jobs are put back.
         """
         victims, pool = self._victims, self._pool
-        free, heaps, nodes, held, places = pool.free, pool.heaps, victims.nodes, victims.held, victims.places
+        free, heaps, nodes, held, places = pool.free, pool.heaps, victims.units, victims.held, victims.places
         first = last = victims.off
         found, given = -1, 0
         while found < 0 and (last < len(places) or victims.reach(last)) and places[last] > place:

@@ -37,7 +37,12 @@ def place_by_node(
     else:
         room = NodeRoom(requests, cluster_state, job_state, rule, best_fit)
         if room.best_fit and undo:
-            plan = BestFitWalk(requests, cluster_state, room).run()
+            plan = BestFitWalk(requests, cluster_state.gpu_node, room).run()
         else:
-            plan = Walk(requests, cluster_state, room, undo=undo).run()
+            plan = Walk(requests, cluster_state.gpu_node, room, undo=undo).run()
     return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
+
+
+def same_rule(self: NodeRule, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
+    """The `node_rule()` of a placement that is itself the rule for every job: `node_rule = same_rule`."""
+    return lambda row: self

@@ -6,7 +6,6 @@ import numpy as np
 
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -15,8 +14,6 @@ _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "sh
 
 def set_aside(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> tuple[Schedule, Array]:
     """The schedule less the running jobs that stay on draining nodes, and the rows of those."""
-    if not cluster_state.draining:
-        return schedule, NO_ROWS
     on_draining = cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0])
     kept = np.isin(schedule.jobs, on_draining)
     if schedule.gpus is not None:  # one that is resized gives its GPUs up

@@ -1,10 +1,10 @@
-"""The walk where it matters on which nodes the free GPUs are. It defines the contract of placement.
+"""The walk where it matters which GPUs are free. It defines the contract of placement.
 
 In order: a running job stays; another takes free GPUs where the rule finds them; if it finds none and the
 schedule may preempt, jobs are released from the end of the order, only ones behind it, until the rule is
 satisfied, and put back if it never is. A released job that is reached later stays where it was if that is
-still free. A job that finds no place is passed over, or ends the walk if the schedule is strict. A rule
-sees nodes and counts; GPU ids on a node are handed out lowest first.
+still free. A job that finds no place is passed over, or ends the walk if the schedule is strict. A room
+knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed out lowest first, or by GPU.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 
 from blox.placement.walk.requests import Requests
 from blox.placement.walk.room import Room, Share
-from blox.state.cluster import ClusterState
 from blox.state.plan import Plan
 from blox.workloads.table import Array
 
@@ -28,21 +27,20 @@ _CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks en
 class Walk:
     """One walk down a schedule, through a room that knows what is free and how a job finds its place."""
 
-    def __init__(
-        self, requests: Requests, cluster_state: ClusterState, room: Room, *, undo: bool = True
-    ) -> None:
+    def __init__(self, requests: Requests, unit_of: Array, room: Room, *, undo: bool = True) -> None:
+        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by."""
         schedule, order = requests.schedule, requests.schedule.order
-        self._requests, self._cluster, self._room, self._undo = requests, cluster_state, room, undo
+        self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
         self._strict, self._preempt = schedule.strict, schedule.preempt
         self._queue = _pending(requests, order)
-        self._victims = Victims(requests, cluster_state, order)
+        self._victims = Victims(requests, unit_of, order)
         # Released victims that are still to be reached, the next one last: victims come off from the end of
         # the line, so one that is released later stands before all of them.
         self._returning: list[int] = []
         self._returned: set[int] = set()  # victims that were reached, and went back where they had been
-        # New placements in order: a job has an entry for each of its nodes.
+        # New placements in order: a job has an entry for each of its units.
         self._rows: list[int] = []
-        self._nodes: list[int] = []
+        self._units: list[int] = []
         self._counts: list[int] = []
 
     def run(self) -> Plan:
@@ -77,9 +75,9 @@ class Walk:
 
     def _put(self, row: int, shares: list[Share]) -> None:
         self._room.take(row, shares)
-        for node, count in shares:
+        for unit, count in shares:
             self._rows.append(row)
-            self._nodes.append(node)
+            self._units.append(unit)
             self._counts.append(count)
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
@@ -115,8 +113,8 @@ class Walk:
         if not self._rows:
             return requests.unplaced(leaving)
         change = requests.change(leaving)
-        rows, nodes, counts = np.array(self._rows), np.array(self._nodes), np.array(self._counts)
-        gpus = _lowest_ids(self._cluster, change.free_ids, nodes, counts)
+        rows, units, counts = np.array(self._rows), np.array(self._units), np.array(self._counts)
+        gpus = _lowest_ids(self._unit_of, change.free_ids, units, counts)
         starts = np.concatenate(([True], rows[1:] != rows[:-1])).nonzero()[0]
         change.put(rows[starts], np.add.reduceat(counts, starts), gpus)
         return change.plan(blocked=blocked, settled=self._undo and not change.moves)
@@ -125,21 +123,21 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, place in line, node (-1: several), GPUs held. The first `off` have been released.
+    Lists by victim: row, place in line, unit (-1: several), GPUs held. The first `off` have been released.
     The lists hold as many as were asked for: `reach()` adds more."""
 
-    def __init__(self, requests: Requests, cluster_state: ClusterState, order: Array) -> None:
-        owner, nodes = requests.holdings.owner, cluster_state.gpu_node
+    def __init__(self, requests: Requests, unit_of: Array, order: Array) -> None:
+        owner = requests.holdings.owner
         first, last = np.empty((2, requests.holdings.row_bound + 1), dtype=np.int64)
-        last[owner] = nodes  # GPUs come in ascending order: the last one stays (row -1: without an owner),
-        first[owner[::-1]] = nodes[::-1]  # or here the first
+        last[owner] = unit_of  # GPUs come in ascending order: the last one stays (row -1: without an owner),
+        first[owner[::-1]] = unit_of[::-1]  # or here the first
         self._first, self._last = first, last
-        self._requests, self._gpu_node = requests, nodes
+        self._requests, self._unit_of = requests, unit_of
         self._line = (~requests.pending.take(order)).nonzero()[0][::-1]  # places of the running jobs
         self._order = order
         self.rows: list[int] = []
         self.places: list[int] = []
-        self.nodes: list[int] = []
+        self.units: list[int] = []
         self.held: list[int] = []
         self.off = 0
 
@@ -153,11 +151,11 @@ class Victims:
             return False
         positions = self._order.take(places)
         rows = self._requests.schedule.jobs.take(positions)
-        node = self._first.take(rows)
-        node[node != self._last.take(rows)] = -1
+        unit = self._first.take(rows)
+        unit[unit != self._last.take(rows)] = -1
         self.rows += rows.tolist()
         self.places += places.tolist()
-        self.nodes += node.tolist()
+        self.units += unit.tolist()
         self.held += self._requests.held.take(positions).tolist()
         return True
 
@@ -167,11 +165,11 @@ class Victims:
 
     def shares(self, victim: int) -> list[Share]:
         """Where a victim stands, or stood when the walk began."""
-        node = self.nodes[victim]
-        if node >= 0:
-            return [(node, self.held[victim])]
+        unit = self.units[victim]
+        if unit >= 0:
+            return [(unit, self.held[victim])]
         gpus = self._requests.holdings.gpus_of(self.rows[victim])
-        found, counts = np.unique(self._gpu_node[gpus], return_counts=True)
+        found, counts = np.unique(self._unit_of[gpus], return_counts=True)
         return list(zip(found.tolist(), counts.tolist()))
 
 
@@ -187,15 +185,15 @@ def _pending(requests: Requests, order: Array) -> Iterator[Pending]:
         size *= 2
 
 
-def _lowest_ids(cluster_state: ClusterState, free_ids: Array, nodes: Array, counts: Array) -> Array:
-    """The lowest free ids on each node, in the order of the walk."""
-    size = cluster_state.nodes
-    by_node = np.argsort(nodes, kind="stable")
-    in_order = counts.take(by_node)
-    free = np.bincount(cluster_state.gpu_node.take(free_ids), minlength=size)
-    kept = free - np.bincount(nodes, weights=counts, minlength=size).astype(np.int64)
-    first = np.empty(len(nodes), dtype=np.int64)  # of each placement, in the list of free ids
-    first[by_node] = in_order.cumsum() - in_order
-    first += (kept.cumsum() - kept).take(nodes)
+def _lowest_ids(unit_of: Array, free_ids: Array, units: Array, counts: Array) -> Array:
+    """The lowest free ids of each unit, in the order of the walk."""
+    size = int(unit_of.max()) + 1
+    by_unit = np.argsort(units, kind="stable")
+    in_order = counts.take(by_unit)
+    free = np.bincount(unit_of.take(free_ids), minlength=size)
+    kept = free - np.bincount(units, weights=counts, minlength=size).astype(np.int64)
+    first = np.empty(len(units), dtype=np.int64)  # of each placement, in the list of free ids
+    first[by_unit] = in_order.cumsum() - in_order
+    first += (kept.cumsum() - kept).take(units)
     first -= counts.cumsum() - counts
     return free_ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))

@@ -36,7 +36,9 @@ class Requests:
     )
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
-        schedule, self.kept = set_aside(schedule, cluster_state, job_state)
+        self.kept: Array = NO_ROWS
+        if cluster_state.draining:
+            schedule, self.kept = set_aside(schedule, cluster_state, job_state)
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
         self.held: Array = columns.held_gpus.take(jobs)

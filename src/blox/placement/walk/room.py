@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-Share = tuple[int, int]  # (node, GPUs on it)
+Share = tuple[int, int]  # (unit, GPUs of it); a unit is a node as a rule
 
 
 class Room(Protocol):

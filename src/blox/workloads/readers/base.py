@@ -15,6 +15,7 @@ import numpy as np
 
 from blox.errors import BloxError, suggestion
 from blox.registry import classes
+from blox.workloads.columns import WITH_SUBMISSION
 from blox.workloads.extra import check_names, numbers_or_text
 from blox.workloads.limits import whole
 from blox.workloads.source_rows import MissingColumn, Problem, SourceRows, read_delimited
@@ -22,6 +23,7 @@ from blox.workloads.table import COLUMNS, Array, JobTable
 from blox.workloads.text_files import require_file
 from blox.workloads.validity import broken_rules, repeated_ids
 
+_DATES = tuple((name,) for name in ("submit_s", *WITH_SUBMISSION))  # what rules about a single date are of
 # how values that come straight out of the file may be called there: our name -> the format's own
 Names = dict[str, str]
 
@@ -78,6 +80,10 @@ class TraceReader(ABC):
                 )
         check_names(self.keep, source=self.path, fix="rename it in the file, or do not keep it")
         return list(self.keep)
+
+    def own_columns(self, rows: SourceRows) -> dict[str, Array]:
+        """Columns that the format has and the job table does not, under names of the reader's own."""
+        return {}
 
     def files(self) -> list[Path]:
         """The files that the jobs are made from; their bytes are the workload's checksum."""
@@ -136,6 +142,7 @@ class TraceReader(ABC):
         if extra:
             kinds = (f"{n} ({'numbers' if v.dtype.kind == 'f' else 'text'})" for n, v in extra.items())
             notes.append(f"kept the columns {', '.join(kinds)}")
+        extra |= {name: values[good] for name, values in self.own_columns(rows).items()}
         table = JobTable.build(ready, source=self.path, lines=rows.lines[good], notes=notes, extra=extra)
         return self._limited(table), sorted(rows.problems)
 
@@ -172,8 +179,8 @@ class TraceReader(ABC):
     def _check(self, rows: SourceRows, columns: dict[str, Array]) -> None:
         """Adds a fault for each job that breaks a rule; a value at fault already is not counted twice."""
         for rule, broken in broken_rules(columns):
-            if rule.needs == ("submit_s",) and not self.relative:
-                continue  # dates: any will do
+            if rule.needs in _DATES and not self.relative:
+                continue  # any will do
             here = columns[rule.column]
             unread = np.zeros(len(rows), dtype=bool)
             for name in rule.needs:
@@ -228,8 +235,9 @@ class TraceReader(ABC):
             notes.append(
                 f"times between submissions multiplied by {self.scale!r}; durations are as they were"
             )
-        if "deadline_s" in columns:  # a deadline keeps its distance from the submission
-            columns["deadline_s"] = columns["deadline_s"] + (moved - submit)
+        for name in WITH_SUBMISSION:
+            if name in columns:  # by rounding it might come before the submission
+                columns[name] = np.maximum(columns[name] + (moved - submit), moved)
         columns["submit_s"] = moved
         return JobTable(columns, table.source, table.lines, tuple(notes), table.extra)
 
@@ -249,9 +257,9 @@ def only_tenant(rows: SourceRows, column: str, tenant: str) -> None:
 
 def _shift_to_zero(columns: dict[str, Array], good: Array) -> str:
     origin = float(columns["submit_s"][good].min())
-    columns["submit_s"] = columns["submit_s"] - origin
-    if "deadline_s" in columns:
-        columns["deadline_s"] = columns["deadline_s"] - origin
+    for name in ("submit_s", *WITH_SUBMISSION):
+        if name in columns:
+            columns[name] = columns[name] - origin
     return "submission times count from the first job, which is submitted at 0"
 
 

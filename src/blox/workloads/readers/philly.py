@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from blox.errors import BloxError
 from blox.registry import register
+from blox.workloads.json_lists import json_objects
 from blox.workloads.readers.base import Names, TraceReader, only_tenant
 from blox.workloads.source_rows import SourceRows, read_delimited, seconds_of
 from blox.workloads.table import Array
-from blox.workloads.text_files import parsed, read_text
+from blox.workloads.text_files import read_text
 
 
 @register.reader("philly")
@@ -86,7 +85,7 @@ def _log_rows(path: str, text: str) -> SourceRows:
     columns: dict[str, list[str]] = {name: [] for name in names}
     lines: list[int] = []
     faults: list[tuple[int, str]] = []
-    for line, job in _json_objects(path, text):
+    for line, job in json_objects(path, text):
         try:
             cells = _log_cells(job)
         except (ValueError, TypeError, AttributeError, KeyError) as error:
@@ -131,42 +130,3 @@ def _words(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"the job has no {error.args[0]!r}"
     return f"the job cannot be read: {error}"
-
-
-def _json_objects(path: str, text: str) -> list[tuple[int, Any]]:
-    """The elements of a JSON list with the lines on which they begin. Raises BloxError naming the line."""
-    decoder, found = json.JSONDecoder(), []
-    line, counted = 1, 0
-    at = _skip(text, 0)
-    if text[at : at + 1] != "[":
-        raise BloxError(
-            "is not a JSON list of jobs", where=f"{path}:1", fix="it should begin with [ like cluster_job_log"
-        )
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "]":
-        line, counted = line + text.count("\n", counted, at), at
-        element, at = parsed(
-            lambda whole, at=at: decoder.raw_decode(whole, at),  # type: ignore[misc]
-            text,
-            kind="JSON",
-            where=path,
-            fix="mend that line, or fetch the file again",
-        )
-        found.append((line, element))
-        at = _skip(text, at)
-        if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
-        elif text[at : at + 1] != "]":
-            line += text.count("\n", counted, at)
-            raise BloxError(
-                "is not JSON: a comma or ] is missing",
-                where=f"{path}:{line}",
-                fix="mend it, or fetch the file again",
-            )
-    return found
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at

@@ -1,0 +1,105 @@
+"""Where a job would fit, as the placement policy picks nodes; what is free now, and what running jobs free.
+
+A placement that says by which rule it picks nodes (`node_rule`, `optional.py`) is asked for every job, and
+jobs are then pinned to what it said. Of any other, GPUs are counted: whether a job finds the place that
+is counted for it is then up to the placement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from blox.placement.walk.gpu_types import allowed_nodes
+from blox.placement.walk.node_room import NodePool, RuleOfJob
+from blox.schedulers.backfill.profile import Choose, Profile, Shares, less
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.leases import Pins
+from blox.state.schedule import Schedule
+from blox.workloads.table import Array
+
+
+class FutureRoom:
+    """The cluster in one round: what is free now, by unit, and later, and for every job where it fits."""
+
+    def __init__(self, waiting: Array, cluster_state: ClusterState, job_state: JobState) -> None:
+        self._cluster, self._jobs = cluster_state, job_state
+        rule = cluster_state.node_rule
+        self._rule: RuleOfJob | None = None if rule is None else rule(cluster_state, job_state)
+        self._allowed = allowed_nodes(Schedule(waiting), cluster_state, job_state) if self._rule else None
+        self.running: Array = cluster_state.running
+        by_node = self._rule is not None
+        self.free: Array = cluster_state.node_free if by_node else np.array([cluster_state.free_gpus])
+
+    def choose(self, row: int, need: int) -> Choose:
+        """Where a job would go, given what is free by unit."""
+        if self._rule is None:
+            return lambda free: [(0, need)] if free[0] >= need else None
+        rule, node_gpus = self._rule(row), self._cluster.node_gpus
+        allowed = None if self._allowed is None else self._allowed[row]
+
+        def by_rule(free: Array) -> Shares | None:
+            if allowed is not None:
+                free = np.where(allowed, free, 0)
+            if int(free.sum()) < need:
+                return None
+            size = node_gpus if allowed is None else np.where(allowed, node_gpus, 0)
+            return rule.choose(NodePool(free, size), need)
+
+        return by_rule
+
+    def schedule(self, starting: dict[int, Shares]) -> Schedule:
+        """The running jobs, and those that start, where they were found a place."""
+        jobs = np.concatenate((self.running, np.fromiter(starting, dtype=np.int64, count=len(starting))))
+        if self._rule is None or not starting:
+            return Schedule(jobs, preempt=False)
+        owner = self._cluster.owner.copy()
+        free = self._cluster.is_free()
+        first, gpus = self._cluster.node_first, self._cluster.node_gpus
+        for row, shares in starting.items():
+            for node, count in shares:
+                begin = int(first[node])
+                ids = free[begin : begin + int(gpus[node])].nonzero()[0][:count] + begin
+                owner[ids] = row
+                free[ids] = False
+        return Schedule(jobs, preempt=False, pinned=Pins(owner, jobs))
+
+    def profile(self, starting: Sequence[tuple[float, Shares]] = ()) -> Profile:
+        """What is free when, with these jobs (seconds, GPUs) started now.
+
+        Running jobs end when they are believed to; one that is late ends at any moment.
+        """
+        cluster, jobs, rows = self._cluster, self._jobs, self.running
+        now, free = jobs.now, self.free
+        released = jobs.columns.held_gpus.take(rows)[:, None]
+        if self._rule is not None or cluster.draining:
+            released = self._by_node()
+        if self._rule is None:
+            released = released.sum(axis=1, keepdims=True)
+        ends_s = np.maximum(believed_ends_s(rows, jobs), math.nextafter(now, math.inf))
+        if starting:
+            nothing = np.zeros_like(free)
+            taken = np.array([nothing - less(nothing, shares) for _, shares in starting])
+            free, released = free - taken.sum(axis=0), np.vstack((released, taken))
+            ends_s = np.concatenate((ends_s, now + np.array([length_s for length_s, _ in starting])))
+        return Profile(now, free, ends_s, released)
+
+    def _by_node(self) -> Array:
+        """GPUs of nodes that are up that each running job holds on each node: jobs x nodes."""
+        cluster = self._cluster
+        place = np.full(self._jobs.submitted + 1, -1)  # the last one is for GPUs without an owner
+        place[self.running] = np.arange(len(self.running))
+        held = (place[cluster.owner] >= 0) & cluster.node_up[cluster.gpu_node]
+        cell = place[cluster.owner][held] * cluster.nodes + cluster.gpu_node[held]
+        return np.bincount(cell, minlength=len(self.running) * cluster.nodes).reshape(-1, cluster.nodes)
+
+
+def believed_ends_s(rows: Array, job_state: JobState) -> Array:
+    """When running jobs are believed to end at the rates that they have; a time before now: they are late."""
+    c = job_state.columns
+    left = c.expected_s.take(rows) - c.done0.take(rows)
+    rate = c.rate.take(rows)
+    return c.anchor.take(rows) + np.where(rate > 0, left / np.where(rate > 0, rate, 1.0), math.inf)

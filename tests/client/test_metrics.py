@@ -1,0 +1,76 @@
+"""Numbers that a training script tells the scheduler."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from blox.client import BloxDataLoader, MetricsCollector
+from blox.client.page import LeasePage
+from blox.cluster.shell.ranks import Rank
+
+
+@pytest.fixture
+def rank(tmp_path, monkeypatch):
+    """A rank as its worker manager sees it."""
+    page = LeasePage.create(tmp_path / "lease")
+    monkeypatch.setenv("BLOX_LEASE", str(tmp_path / "lease"))
+    monkeypatch.setenv("BLOX_RANK_DIRECTORY", str(tmp_path))
+    monkeypatch.delenv("BLOX_CHECKPOINT", raising=False)
+    with subprocess.Popen(["true"]) as guard:
+        return Rank(guard, page, tmp_path)
+
+
+def test_what_is_pushed_reaches_the_worker_manager(rank):
+    metrics = MetricsCollector()
+    metrics.push("loss", np.float32(0.5))
+    metrics.push("bad", float("nan"))
+    metrics.push("steps", 3)
+    metrics.flush()
+    assert rank.metrics() == {"loss": 0.5, "steps": 3.0}
+
+
+def test_the_loader_pushes_iteration_times_beside_what_the_script_pushes(rank):
+    own = MetricsCollector()
+    loader = BloxDataLoader(range(3))
+    for number in loader.epochs(1):
+        for item in loader:
+            own.push("item", item)
+            loader.metrics.push("pass", number)
+    own.flush()
+    found = rank.metrics()
+    assert found.pop("iteration_s") > 0
+    assert found == {"item": 2.0, "pass": 0.0}
+
+
+def test_values_are_written_at_most_twice_a_second(rank, tmp_path):
+    metrics = MetricsCollector()
+    for value in range(1000):
+        metrics.push("loss", value)
+    (file,) = tmp_path.glob("metrics-*.json")
+    assert json.loads(file.read_text())["loss"] < 999
+    metrics.flush()
+    assert json.loads(file.read_text())["loss"] == 999
+
+
+def test_a_file_that_is_none_of_ours_is_passed_over(rank, tmp_path):
+    (tmp_path / "metrics-0.json").write_text('{"loss": "low"}')
+    (tmp_path / "metrics-1.json").write_text("{")
+    assert rank.metrics() == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("", 1.0), ("x" * 101, 1.0), (3, 1.0), ("loss", "low"), ("loss", [1])]
+)
+def test_what_is_no_number_or_has_no_name_is_refused(name, value):
+    with pytest.raises((TypeError, ValueError)):
+        MetricsCollector().push(name, value)
+
+
+def test_a_hundred_names_are_enough():
+    metrics = MetricsCollector()
+    for number in range(100):
+        metrics.push(str(number), number)
+    with pytest.raises(ValueError, match="more than 100"):
+        metrics.push("one more", 1)

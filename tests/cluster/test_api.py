@@ -1,0 +1,110 @@
+"""A cluster from Python: submit, wait, what happens as it happens, what was printed."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+import blox.cluster
+from blox.cluster import Client, Timing, local_cluster
+from blox.errors import BloxError
+from support.real_cluster import EXAMPLES, TIMING, eventually, pid_of, processes_under, python, real_cluster
+
+SPEAKS = "import time\nfor i in range(3):\n    print('line', i, flush=True)\n    time.sleep(0.2)"
+
+
+def test_what_the_package_offers():
+    assert blox.cluster.__all__ == ["Client", "Timing", "local_cluster"]
+    assert all(getattr(blox.cluster, name) for name in blox.cluster.__all__)
+    with pytest.raises(AttributeError):
+        blox.cluster.Unknown  # noqa: B018
+
+
+def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
+    """One cluster for all of it: starting one takes longer than the rest."""
+    monkeypatch.chdir(tmp_path)
+    with local_cluster(2, 2, scheduler="las", timing=TIMING, directory=tmp_path / "c") as cluster:
+        job = cluster.submit(
+            ["python3", "-c", SPEAKS],
+            gpus=2,
+            name="speaker",
+            environment={"GREETING": "hello"},
+            preemption="signal",
+            expected_s=60.0,
+        )
+        happened = [entry.what.partition(" on node-")[0] for entry in cluster.events(job)]
+        assert happened == ["submitted", "admitted", "placed", "started", "finished"]
+        view = cluster.wait(job, 1.0)
+        assert (view.state, view.name, view.gpus) == ("finished", "speaker", 2)
+        assert list(cluster.log(job, rank=1)) == ["line 0", "line 1", "line 2"]
+        assert [each.job for each in cluster.jobs()] == [job]
+        assert {node.node for node in cluster.nodes()} == {"node-0", "node-1"}
+        _follow(cluster)
+        _refusals(cluster)
+        _policies_count_from_here(cluster, tmp_path)
+        process = processes_under(tmp_path / "c")
+    assert process and eventually(lambda: not processes_under(tmp_path / "c"))
+    with pytest.raises(BloxError, match="no cluster is up here"):
+        Client(tmp_path / "c", patience_s=0.0).jobs()
+
+
+def _follow(cluster):
+    """Lines come as they are printed, whole; the stream ends with the job."""
+    job = cluster.submit(["python3", "-c", SPEAKS], preemption="signal")
+    lines = []
+    for line in cluster.log(job, follow=True):
+        lines.append((line, cluster.job(job).end_s is None))
+    assert [line for line, _ in lines] == ["line 0", "line 1", "line 2"]
+    assert lines[0][1], "the first line was there before the job had ended"
+
+
+def _refusals(cluster):
+    with pytest.raises(BloxError, match="has not ended after 0 s: it is"):
+        cluster.wait(endless := cluster.submit(["sleep", "600"], preemption="signal"), 0.0)
+    cluster.cancel(endless)
+    assert cluster.wait(endless, 60).state == "cancelled"
+    for arguments, says in (
+        ({"command": []}, "no command"),
+        ({"gpus": 5}, "needs 5 GPUs, and the cluster has 4"),
+        ({"gpus": "two"}, "not a job: Expected `int`"),
+        ({"expected_s": -1.0}, "expected_s is -1"),
+        ({"launch": "rocket"}, "no launch is called 'rocket'"),
+        ({"min_gpus": 3, "gpus": 2}, "min_gpus 3"),
+    ):
+        with pytest.raises(BloxError, match=says) as refused:
+            cluster.submit(**{"command": ["true"], **arguments})
+        assert refused.value.fix
+    with pytest.raises(BloxError, match="there is no job 99"):
+        cluster.job(99)
+    with pytest.raises(TypeError):
+        cluster.submit(["true"], colour="red")
+
+
+def _policies_count_from_here(cluster, directory):
+    policy = EXAMPLES.parent / "my_policy.py"
+    (directory / "mine.py").write_text(policy.read_text().replace("class Ageing", "class Mine"))
+    cluster.set_policies(scheduler="./mine.py:Mine")
+    assert cluster.policies().scheduler == f"{directory / 'mine.py'}:Mine"
+
+
+@pytest.mark.slow
+def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_path):
+    """The one connection that a client keeps is made anew."""
+    with real_cluster(tmp_path / "c", nodes=1) as (client, place):
+        job = client.submit(python("plain.py", "--epochs", 1, "--iteration-s", 0.05))
+        assert eventually(lambda: client.job(job).state == "running")
+        seen = []
+        watcher = threading.Thread(target=lambda: seen.extend(entry.what for entry in client.events(job)))
+        watcher.start()
+        for _ in range(2):
+            pid_of(place, "scheduler_process").send_signal(signal.SIGKILL)
+            time.sleep(1.0)
+        assert client.wait(job, 120).state == "finished"
+        watcher.join(30)
+        assert seen[0] == "submitted" and seen[-1] == "finished" and len(seen) == len(set(seen))
+
+
+def test_timing_that_cannot_be_is_refused():
+    with pytest.raises(BloxError, match="lease_s is 5"):
+        Timing(lease_s=5.0)
