@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -23,13 +24,19 @@ from blox.errors import BloxError
 
 
 def is_up(place: Place) -> int | None:
-    """The process id of the supervisor that runs here; None: none does."""
+    """The process id of the supervisor that runs here; None: none does.
+
+    It holds a lock as long as it lives: a number that it left behind may be another process's by now.
+    """
     try:
-        pid = int(place.supervisor_file.read_text(encoding="utf-8"))
-        os.kill(pid, 0)
-    except (FileNotFoundError, ValueError, ProcessLookupError):
+        with open(place.supervisor_file, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
         return None
-    return pid
+    except BlockingIOError:
+        text = place.supervisor_file.read_text(encoding="utf-8")
+        return int(text) if text else None
+    return None
 
 
 def start(
