@@ -6,8 +6,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+TORCH ?= torch==2.13.0
 
-.PHONY: help setup demo demo-cluster test lint types unit test-slow test-torch fuzz chaos pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -46,9 +47,14 @@ unit: $(STAMP)
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 	@$(BIN)/pytest -n $(WORKERS) -m slow; status=$$?; if [ $$status -eq 5 ]; then exit 0; else exit $$status; fi
 
+# axe-core checks the pages for barriers; where npm is absent, that check is left out, and says so.
+test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results/screenshots
+	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core
+	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile tests/ui
+
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch]'; }
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
 	$(BIN)/pytest -n $(WORKERS) -m torch
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
@@ -61,7 +67,7 @@ pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 see
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
 
 bench: $(STAMP) ## speed, each figure beside its limit
-	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log; do \
+	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log ui; do \
 	  echo "== benchmarks/$$part.py"; $(BIN)/python benchmarks/$$part.py || missed=1; \
 	done; exit $$missed
 

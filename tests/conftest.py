@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from support.browser import absent
 from support.goldens import WHOLE, absent_set
 from support.places import ROOT, SAMPLES, SHARED
 from support.traces import HEADER, trace
@@ -95,25 +96,30 @@ def command(capsys, monkeypatch):
     return run
 
 
-NEEDS_TORCH = "needs torch"
+# Tests that run where their marker is asked for, and are skipped elsewhere, with what is said of them.
+APART = {
+    "torch": "tests of real training (make test-torch runs them)",
+    "browser": "tests of pages in a browser (make test-ui runs them)",
+}
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests that need torch run where they are asked for, and are skipped by name elsewhere."""
-    if "torch" in config.option.markexpr:
-        return
-    for item in items:
-        if item.get_closest_marker("torch"):
-            item.add_marker(pytest.mark.skip(reason=NEEDS_TORCH))
+    """Tests that need what is large or rare are skipped by name, unless they are asked for."""
+    for marker, words in APART.items():
+        if marker not in config.option.markexpr:
+            for item in items:
+                if item.get_closest_marker(marker):
+                    item.add_marker(pytest.mark.skip(reason=words))
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Names, at the end, what was left out: for want of goldens, and of torch."""
+    """Names, at the end, what was left out: for want of torch, of a browser, of goldens."""
     reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
-    if need_torch := sum(NEEDS_TORCH in reason for reason in reasons):
-        terminalreporter.write_line(
-            f"left out: {need_torch} tests of real training (make test-torch runs them)"
-        )
-    absent = sorted({name for reason in reasons if (name := absent_set(reason))})
-    if absent:
-        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(absent)}")
+    for marker, words in APART.items():
+        if count := sum(words in reason for reason in reasons):
+            lacking = absent() if marker == "browser" else []
+            here = f"; absent here: {', '.join(lacking)}" if lacking else ""
+            terminalreporter.write_line(f"left out: {count} {words}{here}")
+    without = sorted({name for reason in reasons if (name := absent_set(reason))})
+    if without:
+        terminalreporter.write_line(f"goldens absent from {WHOLE}: {', '.join(without)}")

@@ -26,6 +26,7 @@ KINDS = {
     "metric": ("--metric", "figures of a finished run, worked out on demand"),
     "backend": ("--backend", "what carries plans out"),
     "failures": ("--failures", "which nodes and jobs fail, and when"),
+    "reports": ("--reports", "what simulated jobs report about themselves"),
     "launch": ("blox submit --launch", "on a cluster: how the processes of a job are started"),
     "preemption": ("blox submit --preemption", "on a cluster: how a job is made to leave its GPUs"),
 }
@@ -35,6 +36,7 @@ _OTHER_NAMES = {
     "generator": "workload",
     "trace": "reader",
     "failure": "failures",
+    "report": "reports",
 }
 
 

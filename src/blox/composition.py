@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from blox.backends.reporting import JobReports
 from blox.backends.simulation import PerformanceModel
 from blox.clock import Clock
 from blox.manager import BloxManager
@@ -24,6 +25,7 @@ class Composition:
     placement: PlacementPolicy
     termination: TerminationPolicy
     performance: PerformanceModel
+    reports: JobReports | None = None
     overheads: Overheads = field(default_factory=Overheads)
     options: SimulationOptions = field(default_factory=SimulationOptions)
     clock: Clock | None = None

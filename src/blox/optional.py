@@ -213,6 +213,21 @@ _ATTRIBUTES = (
         "refused before the run, and `blox check` makes some up, of numbers",
     ),
     Attribute(
+        "reads_metrics",
+        POLICIES,
+        _NAMES,
+        (),
+        "metrics that it reads with `job_state.metric()`: in a simulation some source has to report them "
+        "(`--reports`), and `blox check` has jobs report them",
+    ),
+    Attribute(
+        "reports",
+        ("performance", "reports"),
+        _NAMES,
+        (),
+        "the metrics that jobs report by it",
+    ),
+    Attribute(
         "reason",
         ("termination",),
         _REASON,

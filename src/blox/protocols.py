@@ -94,7 +94,7 @@ class StablePart(Protocol):
         """Until when this part's next answer is sure to change nothing, if nothing happens before.
 
         Asked after a round in which nothing changed. "Nothing happens": no submission, completion, node
-        event or launch. A part without this method is asked every round.
+        event, launch or report of a job. A part without this method is asked every round.
         """
         ...
 

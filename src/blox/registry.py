@@ -46,6 +46,7 @@ PACKAGES = {
     "compat": "blox.compat",
     "backend": "blox.backends",
     "failures": "blox.failures",
+    "reports": "blox.job_reports",
     "metric": "blox.measures",
     "launch": "blox.cluster.launch",
     "preemption": "blox.cluster.preemption",
@@ -97,6 +98,9 @@ class Register:
 
     def failures(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("failures", name)
+
+    def reports(self, name: str) -> Callable[[type[T]], type[T]]:
+        return self._decorator("reports", name)
 
     def launch(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("launch", name)

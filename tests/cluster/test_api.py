@@ -69,7 +69,7 @@ def _refusals(cluster):
         ({"gpus": 5}, "needs 5 GPUs, and the cluster has 4"),
         ({"gpus": "two"}, "not a job: Expected `int`"),
         ({"expected_s": -1.0}, "expected_s is -1"),
-        ({"launch": "rocket"}, "no launch part is called 'rocket'"),
+        ({"launch": "rocket"}, "no launch is called 'rocket'"),
         ({"min_gpus": 3, "gpus": 2}, "min_gpus 3"),
     ):
         with pytest.raises(BloxError, match=says) as refused:
@@ -88,6 +88,7 @@ def _policies_count_from_here(cluster, directory):
     assert cluster.policies().scheduler == f"{directory / 'mine.py'}:Mine"
 
 
+@pytest.mark.slow
 def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_path):
     """The one connection that a client keeps is made anew."""
     with real_cluster(tmp_path / "c", nodes=1) as (client, place):

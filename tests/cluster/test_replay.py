@@ -41,7 +41,7 @@ def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
     assert sorted(result.stints["start_s"].tolist()) == [0, 0, 60, 60, 180, 180]
 
 
-@pytest.mark.parametrize("job", ["sleep", "train"])
+@pytest.mark.parametrize("job", [pytest.param("sleep", marks=pytest.mark.slow), "train"])
 def test_a_replay_gives_results_like_a_simulation(tmp_path, job):
     """Two jobs fill the cluster, a third waits for both. Processes start late, never early."""
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,300 b,0,2,600 c,0,4,300")
@@ -71,7 +71,7 @@ def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
     rows = [(i, 60 * r + 30, g, 60 * n + 30) for i, (r, g, n) in enumerate(zip(rounds, gpus, lengths))]
     workload = trace(tmp_path / "jobs.csv", rows)
     experiment = Experiment(workload=workload, cluster="3x2", scheduler=scheduler, round_s=60.0)
-    real, simulated = replay(experiment, speedup=15.0), experiment.run()
+    real, simulated = replay(experiment, speedup=15.0, job="sleep"), experiment.run()
     jct_s, stints = simulated.jobs["jct_s"], simulated.jobs["preemptions"] + 1
     assert len(jct_s) == 20 and (real.jobs["state"] == "finished").all()
     np.testing.assert_array_less(np.abs(real.jobs["jct_s"] - jct_s), 0.02 * jct_s + 30.0 * stints)
@@ -88,11 +88,30 @@ def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():
     assert _due_s(900.0, 600.0, 60.0) == pytest.approx(14.85)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        signal.SIGKILL,
+    ],
+)
 def test_no_process_outlives_a_replay(tmp_path, ending):
     """Scheduler, worker managers, guards and jobs end with it, however it ends."""
     jobs = trace(tmp_path / "jobs.csv", "a,0,1,36000 b,0,1,36000")
-    command = [sys.executable, "-m", "blox", "replay", jobs, "--cluster", "1x2", "--round", "30"]
+    command = [
+        sys.executable,
+        "-m",
+        "blox",
+        "replay",
+        jobs,
+        "--cluster",
+        "1x2",
+        "--round",
+        "30",
+        "--job",
+        "sleep",
+    ]
     started = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,

@@ -338,6 +338,32 @@ def test_metrics_that_jobs_push_reach_the_policies(cluster):
     assert cluster.scheduler.job_state.metric("loss").tolist() == [0.25]
 
 
+@pytest.mark.parametrize(
+    ("policy", "pushed", "why"),
+    [
+        ("loss:target=0.3", [0.5, 0.25], "its loss reached 0.3"),
+        ("loss:patience=2", [0.5, 0.4999, 0.4998], "its loss fell by less than 0.2 % in 2 epochs"),
+    ],
+)
+def test_a_job_ends_by_the_losses_that_it_pushes(cluster, policy, pushed, why):
+    """The policy of the simulator, on metrics: the job's lease is revoked, it ends, and its slot is free."""
+    cluster.ask(SetPolicies("p", termination=policy))
+    cluster.submit(1)
+    cluster.until(3.0)
+    for number, loss in enumerate(pushed):
+        assert not cluster.job(1).end
+        cluster.report("a", running(1, metrics={"loss": loss}))
+        cluster.until(6.0 + 3 * number)
+    assert cluster.job(1).end == why
+    assert cluster.grants("a") == [(1, 1, (0,), True)]
+    cluster.report("a", ended(1, "left"))
+    cluster.submit(2)
+    cluster.until(18.0)
+    assert [grant[0] for grant in cluster.grants("a")] == [2]
+    cluster.restart()
+    assert cluster.scheduler.policies.termination == policy
+
+
 def test_work_is_counted_from_the_start_and_back_to_the_checkpoint(cluster):
     """Started at 4 s, saved at 6 s, lost at 9 s: 2 s of work are left."""
     cluster.submit(1)

@@ -260,9 +260,9 @@ def test_a_newcomer_writes_a_policy(tmp_path):
         for name in ("UserCap", "quota-user_jobs=4")
     )
     assert np.array_equal(capped["finish_s"], quota["finish_s"]), "the cap of the page is the built-in one"
-    ended = read_jobs(tmp_path / "results" / "converged" / "jobs.csv", 300)
+    ended = read_jobs(tmp_path / "results" / "beaten" / "jobs.csv", 300)
     early = ended["state"] == "ended early"
-    assert early.any() and set(ended["end_reason"][early].tolist()) == {"loss converged"}
+    assert early.any() and set(ended["end_reason"][early].tolist()) == {"its accuracy was below the median"}
     again = shell("blox run results/ageing/experiment.toml --out results/again", tmp_path)
     assert again.returncode == 0, again.stderr
     for name in ("jobs.csv", "summary.json", "experiment.toml"):

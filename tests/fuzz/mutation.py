@@ -95,7 +95,7 @@ def _cells(rng: Random, content: bytes) -> bytes:
     """Puts a token in the place of one cell, or of one value behind an equals sign or a colon."""
     lines = content.split(b"\n")
     at = rng.randrange(len(lines))
-    for mark in rng.sample((b",", b"\t", b"=", b":", b"|"), 5):
+    for mark in rng.sample((b",", b"\t", b"=", b":", b"|", b" "), 6):
         cells = lines[at].split(mark)
         if len(cells) > 1:
             cells[rng.randrange(len(cells))] = token(rng).encode()

@@ -26,6 +26,9 @@ TRACES = {
     "gavel": ("gavel.trace", ["gavel.trace", "gavel.trace", "gavel_throughputs.json"]),
     "slurm": ("slurm.txt", ["slurm.txt"]),
     "slurm json": ("slurm.json", ["slurm.json"]),
+    "swf": ("swf.txt", ["swf.txt"]),
+    "pbs": ("pbs.txt", ["pbs.txt"]),
+    "kueue": ("kueue.json", ["kueue.json"]),
     "pollux": (
         "pollux/workloads/workload.csv",
         [

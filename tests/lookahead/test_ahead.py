@@ -33,7 +33,10 @@ OTHERS = {  # what some policies are made for
     ),
     "gavel": Experiment(workload="gavel:load=30,jobs=16", cluster="v100=2x4,k80=1x4"),
 }  # fmt: skip
-SETTINGS = {"admission": "admission", "scheduling": "scheduler", "placement": "placement"}
+SETTINGS = {
+    "admission": "admission", "scheduling": "scheduler", "placement": "placement",
+    "termination": "termination",
+}  # fmt: skip
 EVERY_POLICY = [(kind, name) for kind in SETTINGS for name in registry.names(kind)]
 MEASURED = ("admit_s", "first_start_s", "finish_s", "preemptions", "moves")
 

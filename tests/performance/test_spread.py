@@ -60,15 +60,30 @@ def test_slow_gpus_lose_less_and_several_types_go_at_the_slowest_pace(files, rat
 
 
 def test_racks_and_links_are_those_of_the_cluster(files, tmp_path, rates):
-    """Links of 200 and 400 Gb/s: 300 on average. Between racks 1 Gb/s: 1 + 1 s."""
+    """Links of 200 to 400 Gb/s: two GPUs do best on 400. Between racks 1 Gb/s: 1 + 1 s."""
     links = "[[0, 200, 400], [200, 0, 300], [400, 300, 0]]"
     nodes = "".join(f'[[nodes]]\ngpus = 3\nname = "n{i}"\nrack = {i // 2}\n' for i in range(4))
     path = tmp_path / "cluster.toml"
     path.write_text(f"network_gbps = 10\nrack_gbps = 1\n{nodes}[links]\ngpu = {links}\n")
-    together = 1 + 1 / 300
-    expected = [together / 1.1, together / 2]
+    best = 1 + 1 / 400
+    expected = [best / 1.1, best / 2]
     packed = Spread(**files, durations="here")
     assert rates(packed, [(0, 3), (1, 6)], str(path)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_inside_a_node_a_job_has_the_links_of_its_own_gpus(files, rates):
+    """p3.8xlarge: 400 Gb/s between GPUs 0 and 3, 200 between 0 and 1, 300 on average of all pairs.
+
+    On two nodes, the slower half counts: GPUs 0 and 3 of one, 0 and 1 of the other."""
+    cluster = "4x4:links=p3.8xlarge,network_gbps=10"
+    held = [(0, 3), (4, 5), (8, 9, 10, 11)]
+    best = {2: 1 + 1 / 400, 4: 1 + 1.5 / 300}
+    here = rates(Spread(**files, durations="here"), held, cluster)
+    assert here == pytest.approx([1.0, best[2] / (1 + 1 / 200), 1.0], rel=1e-12)
+    apart = rates(Spread(**files, durations="here"), [(0, 3, 4, 5)], cluster)
+    assert apart == pytest.approx([best[4] / (1 + 1 / 200 + 1 / 10)], rel=1e-12)
+    reference = rates(Spread(**files), held[:2], cluster)  # durations hold where links have 100 Gb/s
+    assert reference == pytest.approx([1.01 / best[2], 1.01 / (1 + 1 / 200)], rel=1e-12)
 
 
 def test_nothing_is_spread_where_nodes_do_not_count(files, rates):

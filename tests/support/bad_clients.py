@@ -131,7 +131,7 @@ def submissions():
     yield submit("of infinite priority", "priority is inf", priority=float("inf"))
     yield submit("preempted by magic", "magic", preemption="magic")
     yield submit("launched by magic", "magic", launch="magic")
-    yield submit("launched by a file", "is a file", launch="./mine.py:Mine")
+    yield submit("launched by a file", "no launch is called './mine.py'", launch="./mine.py:Mine")
     yield Bad("submit without a name", ASK, encode(m.Submit("", OK)), "no name, or a long one")
     yield Bad("submit under a name that is taken", ASK, encode(m.Submit("taken", OK)), "another request had")
     yield Bad("a submission replayed", ASK, encode(m.Submit("first", OK)), "")

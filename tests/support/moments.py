@@ -31,6 +31,7 @@ class Moment:
             self.prepared.clock,
             parts.termination,
             self.prepared.experiment.round_s,
+            parts.reports,
         )
 
     @property

@@ -80,7 +80,7 @@ def main(seed: int, folder: Path) -> int:
     thread = threading.Thread(target=stop_at_random, args=(rng, over), daemon=True)
     thread.start()
     try:
-        found = faults(replay(experiment, SPEEDUP, grace_s=GRACE_S))
+        found = faults(replay(experiment, SPEEDUP, job="sleep", grace_s=GRACE_S))
     finally:
         over.set()
         thread.join()

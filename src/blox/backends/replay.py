@@ -16,7 +16,7 @@ from blox.errors import BloxError
 from blox.protocols import Backend
 from blox.registry import register
 
-JobKind = Literal["sleep", "train"]
+JobKind = Literal["train", "sleep"]
 
 
 @register.backend("replay")
@@ -25,7 +25,7 @@ class Replay:
     """Real processes on a cluster of this machine, `speedup` times as fast: made by `blox replay`."""
 
     speedup: float = 60.0
-    job: JobKind = "sleep"
+    job: JobKind = "train"
 
     def __post_init__(self) -> None:
         if not 0 < self.speedup < math.inf:

@@ -15,6 +15,7 @@ import numpy as np
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
+from blox.backends.reporting import reporting
 from blox.backends.simulation import Simulation
 from blox.beliefs import misjudged
 from blox.clock import Rounds
@@ -89,8 +90,12 @@ class Scenario:
             round_s=ROUND_S,
             node_events=ListedNodeEvents(self.node_events),
         )
+        names = declared(policy, "reads_metrics")
         manager = BloxManager(
-            backend, Rounds(ROUND_S), termination=parts["termination"], max_rounds=self.most_rounds()
+            reporting(backend, MadeUp(names) if names else None, feed),
+            Rounds(ROUND_S),
+            termination=parts["termination"],
+            max_rounds=self.most_rounds(),
         )
         run_loop(
             manager,
@@ -120,6 +125,20 @@ class Scenario:
     def _believed(self, jobs: JobTable) -> JobTable:
         wrong = np.where(np.arange(len(jobs)) % 2, 1 / self.belief_factor, self.belief_factor)
         return misjudged(jobs, wrong, np.sqrt(wrong))
+
+
+@dataclass(frozen=True)
+class MadeUp:
+    """Reports under these names: a number that falls with every epoch, less and less, to 1 and above."""
+
+    names: tuple[str, ...]
+
+    def epochs_of(self, rows: Array, job_state: JobState) -> Array:
+        return 10 + rows % 30
+
+    def report(self, rows: Array, epoch: Array, job_state: JobState) -> dict[str, Array]:
+        fallen = 1 + rows % 3 + np.exp(-epoch / (1 + rows % 4))
+        return {name: fallen + at for at, name in enumerate(self.names)}
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ def compare(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
-    termination: options.Termination = None,
+    termination: options.Terminations = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reports: options.Reports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,
     round_s: options.Round = None,
@@ -54,11 +55,12 @@ def compare(
 ) -> None:
     """Run several schedulers on the same workload and compare them.
 
-    --scheduler, --admission, --placement, --belief and --compat take several values, joined with commas or
-    given again; every combination runs, those that cannot differ once. A TOML file may have lists for them.
-    Presets of --compat decide all policies and run beside the combinations. Where nothing of this is given,
-    fifo, srtf and las are compared. A trace that says when its jobs really started has a row of its own. With
-    --seeds, figures are means with 95 % intervals. With --out, what was finished is not run again.
+    --scheduler, --admission, --placement, --termination, --belief and --compat take several values, joined
+    with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
+    lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
+    this is given, fifo, srtf and las are compared. A trace that says when its jobs really started has a row
+    of its own. With --seeds, figures are means with 95 % intervals. With --out, what was finished is not run
+    again.
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed

@@ -25,12 +25,13 @@ ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
 AUTO = "Choose while running; may be repeated: scheduler=fifo,srtf,las; admission=A,B; every=10,belief=none."
-TERMINATION = "When jobs end: completed."
+TERMINATION = "When jobs end: completed, loss:threshold=0.002, loss:target=0.35, ./mine.py:Class."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."
 )
 OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
 FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
+REPORTS = "What simulated jobs report: auto, none, loss:share=0.75,at=0.4, loss-file:path=curves.csv."
 BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5, limit:unlimited=7d (time limits)."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
@@ -66,6 +67,7 @@ Termination = Annotated[str | None, _text(TERMINATION)]
 Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
 Failures = Annotated[str | None, _text(FAILURES)]
+Reports = Annotated[str | None, _text(REPORTS)]
 Belief = Annotated[str | None, _text(BELIEF)]
 Compat = Annotated[str | None, _text(COMPAT)]
 Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
@@ -101,6 +103,7 @@ Terminations = Annotated[Several, _text(TERMINATION)]
 Performances = Annotated[Several, _text(PERFORMANCE)]
 ManyOverheads = Annotated[Several, _text(OVERHEADS)]
 ManyFailures = Annotated[Several, _text(FAILURES)]
+ManyReports = Annotated[Several, _text(REPORTS)]
 Beliefs = Annotated[Several, _text(BELIEF)]
 Compats = Annotated[Several, _text(COMPAT)]
 Rounds = Annotated[

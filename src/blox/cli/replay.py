@@ -22,8 +22,8 @@ def replay(
     speedup: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 60.0,
     job: Annotated[
         str,
-        typer.Option(help="What each process does: sleep, or train (a small real model).", metavar="KIND"),
-    ] = "sleep",
+        typer.Option(help="What each process does: train (a small real model), or sleep.", metavar="KIND"),
+    ] = "train",
     label: options.Label = None,
     out: options.Out = None,
     report: options.ReportToo = False,

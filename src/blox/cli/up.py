@@ -11,11 +11,24 @@ from blox.cli.terminal import say
 
 
 def up(
-    nodes: Annotated[int, typer.Option(min=1, max=256, help="Worker managers to start.")] = 1,
-    gpus: Annotated[int, typer.Option(min=1, max=64, help="GPU slots of each.")] = 4,
+    nodes: Annotated[
+        int, typer.Option(min=0, max=256, help="Worker managers to start; 0: other machines `blox join`.")
+    ] = 1,
+    gpus: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="GPU slots of each; default: the GPUs of this machine, or 4 slots without.",
+            show_default=False,
+        ),
+    ] = None,
     scheduler: Annotated[str, typer.Option(help="Scheduling policy.")] = "fifo",
     admission: Annotated[str, typer.Option(help="Admission policy.")] = "accept-all",
     placement: Annotated[str, typer.Option(help="Placement policy.")] = "first-free",
+    termination: Annotated[
+        str, typer.Option(help="When jobs end: completed, loss:target=0.35.")
+    ] = "completed",
     round_s: Annotated[float, typer.Option("--round", help="Seconds between two decisions.")] = 10.0,
     heartbeat_s: Annotated[
         float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")
@@ -29,6 +42,9 @@ def up(
     ] = 15.0,
     attempts: Annotated[int, typer.Option(min=1, help="Failures after which a job is given up.")] = 3,
     renewal: Annotated[str, typer.Option(help="optimistic or central (to compare).")] = "optimistic",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST[:PORT]", help="Where other machines reach the scheduler.")
+    ] = "127.0.0.1",
     cluster: Directory = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,6 +57,7 @@ def up(
     from blox.cluster.central.records import Policies
     from blox.cluster.protocol.timing import Timing
     from blox.cluster.shell import local
+    from blox.cluster.shell.gpus import found
     from blox.cluster.shell.place import Place
     from blox.errors import BloxError, suggestion
     from blox.experiment.parts import policy_from_spec
@@ -51,16 +68,28 @@ def up(
             where="--renewal",
             fix=suggestion(renewal, ("optimistic", "central")),
         )
-    for kind, spec in (("scheduling", scheduler), ("admission", admission), ("placement", placement)):
+    parts = {"scheduling": scheduler, "admission": admission, "placement": placement}
+    for kind, spec in {**parts, "termination": termination}.items():
         policy_from_spec(kind, spec)
     timing = Timing(
         round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
     )
     place = Place.of(cluster)
-    policies = Policies(absolute(admission), absolute(scheduler), absolute(placement))
-    local.start(place, nodes, gpus, timing=timing, policies=policies, central=renewal == "central")
+    policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
+    slots = gpus or found().count or 4
+    local.start(
+        place,
+        nodes,
+        slots,
+        timing=timing,
+        policies=policies,
+        central=renewal == "central",
+        address=place.listening(listen),
+    )
     if as_json:
-        say_json({"nodes": nodes, "gpus": gpus, "scheduler": scheduler, "directory": str(place.root)})
+        say_json({"nodes": nodes, "gpus": slots, "scheduler": scheduler, "directory": str(place.root)})
         return
-    say(f"up: {nodes} nodes x {gpus} GPU slots, {scheduler}, in {place.root}")
-    say("next: blox submit --gpus 1 -- COMMAND, blox jobs, blox down")
+    what = f"{nodes} nodes x {slots} GPU slots" if nodes else f"a scheduler at {place.address()}"
+    say(f"up: {what}, {scheduler}, in {place.root}")
+    joining = "" if nodes else f"blox join --cluster {place.root} --listen HOST on every machine, "
+    say(f"next: {joining}blox submit --gpus 1 -- COMMAND, blox jobs, blox down")

@@ -128,12 +128,14 @@ class Client:
     def cancel(self, job: int) -> None:
         self._request(Cancel(uuid.uuid4().hex, job))
 
-    def set_policies(self, *, admission: str = "", scheduler: str = "", placement: str = "") -> None:
+    def set_policies(
+        self, *, admission: str = "", scheduler: str = "", placement: str = "", termination: str = ""
+    ) -> None:
         """Other policies rule from the next round on; jobs that need not restart do not.
 
         A file of one's own counts from here: `./mine.py:Mine`.
         """
-        given = (absolute(spec) for spec in (admission, scheduler, placement))
+        given = (absolute(spec) for spec in (admission, scheduler, placement, termination))
         self._request(SetPolicies(uuid.uuid4().hex, *given))
 
     def set_node(self, node: str, state: NodeState) -> None:

@@ -35,7 +35,7 @@ class Play:
     """How a workload is played: `speedup` times as fast, by which jobs, with what patience (real seconds)."""
 
     speedup: float = 60.0
-    job: JobKind = "sleep"
+    job: JobKind = "train"
     grace_s: float = 20.0
 
     def prepare(self, experiment: Experiment) -> Prepared:
@@ -67,7 +67,7 @@ def replay(
     speedup: float = 60.0,
     progress: Progress | None = None,
     *,
-    job: JobKind = "sleep",
+    job: JobKind = "train",
     grace_s: float = 20.0,
 ) -> Result:
     """Starts a cluster of the experiment's size, submits each job when its time comes, and waits for the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from blox.composition import Composition
 from blox.lookahead.ahead import Conditions, Policies
 from blox.lookahead.auto import Auto
-from blox.lookahead.beliefs import check_told
+from blox.lookahead.beliefs import check_told, reads_durations
 from blox.lookahead.synthesizer import Combination, Synthesizer
 
 if TYPE_CHECKING:
@@ -38,5 +38,8 @@ def synthesizer(
         ]
         policies = Policies(admissions[admission], schedulers[scheduler], placements[placement])
         found.append(Combination(" + ".join(names), policies))
-    conditions = Conditions(parts.performance, parts.overheads, clock, parts.termination, experiment.round_s)
+    reports = parts.reports if reads_durations(auto.belief) else None  # what is learnt knows no curves
+    conditions = Conditions(
+        parts.performance, parts.overheads, clock, parts.termination, experiment.round_s, reports
+    )
     return Synthesizer(auto, tuple(found), conditions)

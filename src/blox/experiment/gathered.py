@@ -14,11 +14,14 @@ from blox.optional import declared
 from blox.results import failures, metrics
 from blox.results.accounting import account
 from blox.results.lazy_table import LazyTable
+from blox.results.link_bandwidth import link_figures, link_gbps
 from blox.results.outcomes import outcome_columns
 from blox.results.own_metrics import with_metrics
 from blox.results.plausible import check_times
 from blox.results.result import Result, label_of
+from blox.results.saved_work import saved_figures, saved_s
 from blox.state.jobs import JobState
+from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         spent = failures.gpu_time(log, stints, prepared.composition.overheads)
         jobs.update(failures.job_columns(log, spent, job_state.submitted))
         tables = failures.tables(log, spent, jobs, cluster, end_s=end_s)
+    if cluster.links:
+        jobs["link_gbps"] = link_gbps(stints, cluster, job_state.submitted)
     if weighed := declared(prepared.composition.scheduler, "choices"):
         tables["choices"] = weighed(job_state)
     if spent := declared(prepared.composition.scheduler, "timings"):
@@ -53,6 +58,10 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         round_s=prepared.experiment.round_s,
         moves_are_preemptions=options.moves_are_preemptions,
     )
+    if _ends_early(prepared):
+        summary.update(saved_figures(jobs))
+    if cluster.links:
+        summary.update(link_figures(jobs))
     if log is not None:
         summary.update(failures.summarise(log, jobs, cluster, end_s=end_s))
     for part in (prepared.composition.scheduler, prepared.composition.placement):
@@ -64,6 +73,11 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
     reasons = recorder.told.table(end_s)
     found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
     return with_metrics(found, prepared.metrics)
+
+
+def _ends_early(prepared: Prepared) -> bool:
+    """Whether a policy may end jobs before their work is done."""
+    return type(prepared.composition.termination) is not Completed
 
 
 def _end_s(manager: BloxManager, job_state: JobState) -> float:
@@ -92,6 +106,8 @@ def _job_columns(
     )
     reasons = manager.recorder.end_reasons
     jobs.update(outcome_columns(job_state, jobs, prepared.feed.duration_s, reasons, end_s=end_s))
+    if _ends_early(prepared):
+        jobs["saved_s"] = saved_s(job_state, prepared.feed.duration_s, reasons)
     if told := declared(prepared.composition.scheduler, "job_columns"):
         jobs.update(told(job_state))
     jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})

@@ -33,11 +33,13 @@ class Task:
     """An experiment, and the directory that its results go to, if any.
 
     Of a run without a directory only figures and jobs are handed on, unless `whole` asks for every table.
+    `digest` makes figures of a run where it ran: these are then handed on with the summary, and nothing else.
     """
 
     experiment: Experiment
     directory: Path | None = None
     whole: bool = False
+    digest: Callable[[Result], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,10 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
         return Outcome(task, error=BloxError(what, where=_named(task)), trace=traceback.format_exc())
     if task.whole:
         return Outcome(task, result)
-    jobs = {} if task.directory is not None else result.jobs
-    return Outcome(task, Result(result.label, result.experiment, result.summary, jobs, {}, {}, result.timing))
+    summary, jobs = result.summary, {} if task.directory is not None else result.jobs
+    if task.digest is not None:
+        summary, jobs = {**summary, **task.digest(result)}, {}
+    return Outcome(task, Result(result.label, result.experiment, summary, jobs, {}, {}, result.timing))
 
 
 def _died(code: int, task: Task) -> BloxError:

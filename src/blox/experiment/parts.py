@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
+from blox.backends.reporting import JobReports
 from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
@@ -30,6 +32,7 @@ _CHOSEN = (  # kinds of policies among which `auto` chooses: kind, setting, verb
     ("scheduling", "scheduler", "schedule"),
     ("placement", "placement", "place"),
 )
+_VERBS = {**{kind: verb for kind, _, verb in _CHOSEN}, "termination": "terminate"}
 SIMULATED = (
     "compat",
     "overheads",
@@ -73,6 +76,8 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
         performance=_part("performance", performance, "rate"),
         overheads=overheads_from_spec(experiment.overheads),
     )
+    policies = (*admissions.values(), *schedulers.values(), *placements.values(), parts.termination)
+    parts = dataclasses.replace(parts, reports=_reports(experiment, backend, parts.performance, policies))
     if not experiment.auto:
         return parts
     clock = clock_of(experiment, min(schedulers.values(), key=_impatience_s))
@@ -118,6 +123,30 @@ def _performance(
     return f"throughputs{colon}{options}" if name or typed else "duration"
 
 
+def _reports(
+    experiment: Experiment, backend: BackendPart, performance: object, policies: Sequence[object]
+) -> JobReports | None:
+    """What jobs report about themselves; for `auto`, losses where a policy reads them that no model reports.
+
+    Raises BloxError for metrics that a policy reads and nothing reports.
+    """
+    read = dict.fromkeys(name for part in policies for name in declared(part, "reads_metrics"))
+    lacking = [name for name in read if name not in declared(performance, "reports")]
+    spec = experiment.reports
+    if spec == "auto":
+        spec = "loss" if "loss" in lacking else "none"
+    source = None if spec == "none" else _part("reports", spec, "report")
+    missing = [name for name in lacking if source is None or name not in declared(source, "reports")]
+    if missing:
+        raise BloxError(
+            f"a policy reads the metric {missing[0]!r}, and no job reports it",
+            where=f"reports {experiment.reports!r}",
+            fix="--reports loss reports losses, --reports ./mine.py:Class what you like",
+        )
+    found: JobReports | None = source
+    return found
+
+
 def names_models(workload: Workload, seed: int) -> bool:
     """Whether the jobs of a workload say which model they train; of a generator, those of its first batch."""
     first = next(iter(workload.batches(workload_rng(seed))), None)
@@ -151,7 +180,7 @@ def real_speedup(backend: BackendPart) -> float | None:
 
 def policy_from_spec(kind: str, spec: str | Any) -> Any:
     """A policy by its spec, watched if it is from outside the package."""
-    return _part(kind, spec, {"admission": "accept", "scheduling": "schedule", "placement": "place"}[kind])
+    return _part(kind, spec, _VERBS[kind])
 
 
 def _part(kind: str, spec: str | Any, verb: str, timeout_s: float = math.inf) -> Any:
@@ -170,7 +199,7 @@ def _guarded(kind: str, part: Any, timeout_s: float) -> Any:
     inmost = part
     while type(inmost).__module__.startswith("blox.") and (inner := declared(inmost, "wraps")) is not None:
         inmost = inner
-    if kind in ("performance", "backend") or type(inmost).__module__.startswith("blox."):
+    if kind in ("performance", "backend", "reports") or type(inmost).__module__.startswith("blox."):
         return part
     from blox.checks import guard
 

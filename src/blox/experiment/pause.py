@@ -65,7 +65,12 @@ def paused_at(prepared: Prepared, at_s: float) -> Paused:
     manager.pop_wait_queue()
     backend.close()
     conditions = Conditions(
-        parts.performance, parts.overheads, prepared.clock, parts.termination, prepared.experiment.round_s
+        parts.performance,
+        parts.overheads,
+        prepared.clock,
+        parts.termination,
+        prepared.experiment.round_s,
+        parts.reports,
     )
     return Paused(cluster_state, job_state, policies, conditions)
 

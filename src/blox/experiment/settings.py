@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from blox.results.replications import Replications
 
 
+_WHERE_GIVEN = ("auto", "reports")
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
@@ -55,6 +58,7 @@ class Experiment:
     performance: str | Any = "auto"
     overheads: str = "none"
     failures: str = "none"
+    reports: str | Any = "auto"
     belief: str = "oracle"
     round_s: float = 300.0
     clock: str = "rounds"
@@ -111,7 +115,7 @@ class Experiment:
     def to_table(self) -> dict[str, Any]:
         """The settings as TOML keeps them, less those that a compat preset decides.
 
-        `auto` is among them only where it is given.
+        Those of _WHERE_GIVEN are among them only where they are not at their defaults.
         """
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
@@ -120,7 +124,7 @@ class Experiment:
             if value is not None
             and key != "policy_timeout_s"  # which changes no figure
             and not (self.compat and key in DECIDED_BY_PRESET)
-            and not (key == "auto" and not value)
+            and not (key in _WHERE_GIVEN and value == getattr(Experiment, key))
         }
 
     def prepare(self) -> Prepared:

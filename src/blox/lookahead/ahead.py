@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blox.backends.feed import JobFeed
+from blox.backends.reporting import JobReports, reporting
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import PerformanceModel, Simulation, SimulationBackend
 from blox.clock import Clock
@@ -40,13 +41,17 @@ class Policies:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What holds ahead, whichever policies decide: how fast jobs run, what starting costs, when jobs end."""
+    """What holds ahead, whichever policies decide: how fast jobs run, what starting costs, when jobs end.
+
+    `reports`: what jobs report ahead; None: nothing new.
+    """
 
     performance: PerformanceModel
     overheads: Overheads
     clock: Clock
     termination: TerminationPolicy
     round_s: float = 300.0
+    reports: JobReports | None = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,9 @@ def _resumed(
         jobs.columns.expected_s[:] = believed.expected_s
     backend = _simulation(conditions, feed)
     backend.resume(_table(jobs, believed.work_s), cluster, jobs)
-    manager = _AheadManager(backend, conditions.clock, termination=conditions.termination)
+    manager = _AheadManager(
+        reporting(backend, conditions.reports, feed), conditions.clock, termination=conditions.termination
+    )
     manager.now = jobs.now
     manager.recorder.resume(cluster, jobs)
     return manager

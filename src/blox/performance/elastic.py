@@ -53,6 +53,7 @@ class Goodput:
 
     simulation: ClassVar[type[ElasticSimulation]] = ElasticSimulation
     by_gpu_type: ClassVar[bool] = False
+    reports: ClassVar[tuple[str, ...]] = REPORTS
 
     def __post_init__(self) -> None:
         elastic_profiles(self.profiles)

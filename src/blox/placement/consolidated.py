@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blox.errors import BloxError
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.node_room import NodePool
 from blox.placement.walk.room import Share
@@ -17,7 +18,7 @@ from blox.state.schedule import Schedule
 
 @register.placement("consolidated")
 @dataclass(frozen=True)
-class Consolidated:
+class Consolidated(InsideNode):
     """Puts a job on the fewest nodes, best fit; when they are not to be had it waits, or spreads.
 
     `fallback=wait`: the job is not placed on more nodes than it needs. `fallback=spread`: it then takes
@@ -28,12 +29,14 @@ class Consolidated:
     fallback: Literal["wait", "spread"] = "wait"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fallback not in ("wait", "spread"):
             raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         best_fit = self.fallback == "wait"
-        return place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
+        plan = place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
     node_rule = same_rule

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.counting import place_by_count
 from blox.placement.walk.node_room import NodePool, RuleOfJob
@@ -16,13 +17,15 @@ from blox.state.schedule import Schedule
 
 @register.placement("first-free")
 @dataclass(frozen=True)
-class FirstFree:
+class FirstFree(InsideNode):
     """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpu_type is None and not job_state.typed:
-            return place_by_count(schedule, cluster_state, job_state)
-        return place_by_node(schedule, cluster_state, job_state, self)
+            plan = place_by_count(schedule, cluster_state, job_state)
+        else:
+            plan = place_by_node(schedule, cluster_state, job_state, self)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node, same_rule
 from blox.placement.walk.node_room import NodePool
 from blox.placement.walk.room import Share
@@ -15,14 +16,15 @@ from blox.state.schedule import Schedule
 
 @register.placement("fragments")
 @dataclass(frozen=True)
-class Fragments:
+class Fragments(InsideNode):
     """Fills the smallest gaps first, whatever that spreads a job over, so that whole nodes stay free.
 
     Nodes are taken in the order of their free GPUs, the fewest first; among equals the lowest id.
     """
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        return place_by_node(schedule, cluster_state, job_state, self)
+        plan = place_by_node(schedule, cluster_state, job_state, self)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
     node_rule = same_rule

@@ -8,6 +8,7 @@ from blox.performance.model_profiles import Generation, profiles_from
 from blox.performance.training import network_gbps, slowdown
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_room import NodeRule, RuleOfJob
 from blox.protocols import for_ever
@@ -23,7 +24,7 @@ TOGETHER = Consolidated("wait")
 
 @register.placement("profile")
 @dataclass(frozen=True)
-class Profile:
+class Profile(InsideNode):
     """Keeps exactly those jobs together that lose by being spread on this hardware ("Tiresias+", Blox, 4.3).
 
     A job is kept together if its model, with that many GPUs, would take more than `tolerance` longer with
@@ -41,6 +42,7 @@ class Profile:
     gpus: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.tolerance >= 0:
             raise BloxError(f"tolerance is {self.tolerance:g}", fix="tolerance must be 0 or more")
         if self.rest not in ("fragments", "spread"):
@@ -50,12 +52,14 @@ class Profile:
         profiles_from(self.models, self.gpus)
 
     def check_cluster(self, spec: ClusterSpec) -> None:
-        """Refuses GPU types of which no speed is known."""
+        """Refuses GPU types of which no speed is known, and links that are not known but asked for."""
+        super().check_cluster(spec)
         if not self.gpu:
             profiles_from(self.models, self.gpus).of_cluster(spec)
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        return place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

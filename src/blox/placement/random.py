@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.counting import place_by_count
 from blox.placement.walk.node_room import NodePool
@@ -20,19 +20,20 @@ from blox.workloads.table import Array
 
 @register.placement("random")
 @dataclass(frozen=True)
-class Random:
+class Random(InsideNode):
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
 
-    uses_seed: ClassVar[bool] = True
+    uses_seed = True
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        if schedule.gpu_type is not None or job_state.typed:
-            return place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
-
         def shuffled(free: Array, count: int) -> Array:
             return job_state.rng(self).permutation(free)[:count]
 
-        return place_by_count(schedule, cluster_state, job_state, shuffled)
+        if schedule.gpu_type is not None or job_state.typed:
+            plan = place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
+        else:
+            plan = place_by_count(schedule, cluster_state, job_state, shuffled)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

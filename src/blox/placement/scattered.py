@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.counting import place_by_count
 from blox.placement.walk.node_room import NodePool
@@ -16,7 +17,7 @@ from blox.state.schedule import Schedule
 
 @register.placement("scattered")
 @dataclass(frozen=True)
-class Scattered:
+class Scattered(InsideNode):
     """The original Blox's search, for reproducing its results: nodes in ascending order.
 
     As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
@@ -27,8 +28,10 @@ class Scattered:
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
-            return place_by_count(schedule, cluster_state, job_state)
-        return place_by_node(schedule, cluster_state, job_state, self, undo=False)
+            plan = place_by_count(schedule, cluster_state, job_state)
+        else:
+            plan = place_by_node(schedule, cluster_state, job_state, self, undo=False)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

@@ -7,6 +7,7 @@ from blox.errors import BloxError
 from blox.performance.model_profiles import profiles_from
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_room import NodeRule, RuleOfJob
 from blox.protocols import for_ever
@@ -21,7 +22,7 @@ TOGETHER = Consolidated("wait")
 
 @register.placement("tiresias")
 @dataclass(frozen=True)
-class Tiresias:
+class Tiresias(InsideNode):
     """Keeps jobs with skewed models together; the others fill fragments (Tiresias, NSDI'19, section 3.3).
 
     A model is skewed if its largest tensor holds the share `skew` of its parameters or more; such a job
@@ -38,6 +39,7 @@ class Tiresias:
     models: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.skew <= 1:
             raise BloxError(f"skew is {self.skew:g}", fix="skew is a share of the model: 0 to 1")
         if self.rest not in ("fragments", "spread"):
@@ -45,7 +47,8 @@ class Tiresias:
         profiles_from(self.models)
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        return place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

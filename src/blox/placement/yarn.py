@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from blox.placement.inside import InsideNode
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.node_room import NodePool, RuleOfJob
 from blox.placement.walk.room import Share
@@ -18,7 +19,7 @@ from blox.state.schedule import Schedule
 
 @register.placement("yarn")
 @dataclass(frozen=True)
-class Yarn:
+class Yarn(InsideNode):
     """Packs a job under one switch (rack), first fit: on one node, or on idle nodes and one for the rest.
 
     A job that fits on one node waits until some node has room for all of it. A larger one takes as many
@@ -28,7 +29,8 @@ class Yarn:
     """
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        return place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
 
     stable_until = for_ever
 

@@ -14,6 +14,8 @@ from blox.workloads.table import Array
 
 _NAMED = 3  # jobs ahead that a reason names
 _STRICT_ORDER = COUNTED[-1][1]
+_COUNTS = ("job", "place", "gpus", "held_gpus")
+_TEXTS = ("action", "cause", "because")
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,19 @@ class Round:
     @cached_property
     def standings(self) -> list[Standing]:
         """Every job: listed ones in order, then those left out, then those held by admission control."""
-        names = ("job", "place", "gpus", "held_gpus", "action", "cause", "because")
-        columns = [self.decision[name].tolist() for name in names]
-        keys = zip(*(self.decision[name].tolist() for name in self.key_names))
-        all_keys = list(keys) if self.key_names else [()] * len(columns[0])
-        return [
-            Standing(row, place, gpus, held, key, action, cause, because)
-            for (row, place, gpus, held, action, cause, because), key in zip(zip(*columns), all_keys)
-        ]
+        return [self.standing(at) for at in range(len(self.decision["job"]))]
+
+    def standing(self, at: int) -> Standing:
+        """The job at a position in that list."""
+        row, place, gpus, held = (int(self.decision[name][at]) for name in _COUNTS)
+        action, cause, because = (str(self.decision[name][at]) for name in _TEXTS)
+        keys = tuple(float(self.decision[name][at]) for name in self.key_names)
+        return Standing(row, place, gpus, held, keys, action, cause, because)
 
     @property
     def next_in_line(self) -> int | None:
         """The row of the first listed job that waits."""
-        found = self._listed(self.decision["held_gpus"] == 0)
-        return found[0] if found else None
+        return self._waiting[0][1] if self._waiting else None
 
     def agrees_with(self, stints: Mapping[str, Array]) -> bool:
         """Whether the jobs that run after this round are those of a run's stints, on as many GPUs."""
@@ -88,20 +89,30 @@ class Round:
             free = f"{self.free_gpus:,} free, at most {largest:,} on a node"
             return f"needs {gpus:,}; {free}: not where it could use them"
         if because == WORDS["priority"]:
-            given = np.isin(self.decision["action"], ("launch", "move"))
-            held = dict(zip(self.decision["job"].tolist(), self.decision["held_gpus"].tolist()))
-            ahead = sorted(self._listed(given, before=place), key=lambda row: -held[row])
+            ahead = [row for there, row in self._given if there < place]
             return f"GPUs went to jobs ahead of it: {self._names(ahead)}"
         if because == _STRICT_ORDER:
-            ahead = self._listed(self.decision["held_gpus"] == 0, before=place)
-            return f"the order is strict, and ahead of it waits {self._names(ahead[:1])}"
+            ahead = [row for there, row in self._waiting[:1] if there < place]
+            return f"the order is strict, and ahead of it waits {self._names(ahead)}"
         return because
 
-    def _listed(self, which: Array, before: int | None = None) -> list[int]:
-        """Rows of listed jobs, in order, where the mask is true; those `before` a place alone."""
+    @cached_property
+    def _waiting(self) -> list[tuple[int, int]]:
+        """(place, row) of the listed jobs that hold nothing, in order."""
+        return self._listed(self.decision["held_gpus"] == 0)
+
+    @cached_property
+    def _given(self) -> list[tuple[int, int]]:
+        """(place, row) of the listed jobs that start, those with the most GPUs first."""
+        given = self._listed(np.isin(self.decision["action"], ("launch", "move")))
+        held = dict(zip(self.decision["job"].tolist(), self.decision["held_gpus"].tolist()))
+        return sorted(given, key=lambda each: -held[each[1]])
+
+    def _listed(self, which: Array) -> list[tuple[int, int]]:
+        """(place, row) of the listed jobs, in order, where the mask is true."""
         place = self.decision["place"]
-        here = which & (place > 0) if before is None else which & (place > 0) & (place < before)
-        return [int(row) for row in self.decision["job"][here]]
+        here = which & (place > 0)
+        return list(zip(place[here].tolist(), self.decision["job"][here].tolist()))
 
     def _names(self, rows: list[int]) -> str:
         more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""

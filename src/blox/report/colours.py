@@ -9,7 +9,7 @@ from __future__ import annotations
 _RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 RUNS = len(_RUNS)  # so many have colours of their own
 _DASHES = ("solid", "dash", "dot", "dashdot")
-_JOBS = (
+JOBS = (
     "#77aadd",
     "#ee8866",
     "#bbcc33",
@@ -51,8 +51,13 @@ def width_of_run(position: int) -> float:
 
 def of_job(row: int) -> str:
     """The colour of a job, the same in every run of a workload. Neighbours in the queue differ."""
+    return JOBS[job_position(row)]
+
+
+def job_position(row: int) -> int:
+    """The position of that colour in JOBS."""
     # Without the second term, jobs submitted a palette's length apart would look alike.
-    return _JOBS[(row + 3 * (row // len(_JOBS))) % len(_JOBS)]
+    return (row + 3 * (row // len(JOBS))) % len(JOBS)
 
 
 def faint(colour: str, opacity: float) -> str:

@@ -26,6 +26,11 @@ GPU_SHARE = Measure("gpu_share", "", "GPU time", "share", "")
 COST = Measure("cost_dollars", "", "cost ($)", "number")
 ENERGY = Measure("energy_kwh", "energy", "kWh", "number")
 ENDED_EARLY = Measure("ended_early", "", "ended early", "count", "")
+SAVED = (
+    Measure("saved_gpu_hours", "work saved", "GPU hours", "count", ""),
+    Measure("saved_share", "work saved", "share", "share", ""),
+)
+LINKS = Measure("avg_link_gbps", "", "link Gb/s", "number", "high")
 DEADLINES = (
     Measure("deadlines", "deadlines", "given", "count", ""),
     Measure("deadlines_missed", "deadlines", "missed", "count"),

@@ -12,7 +12,9 @@ from blox.report.group_measures import (
     ENDED_EARLY,
     ENERGY,
     GPU_HOURS,
+    LINKS,
     P95_SLOWDOWN,
+    SAVED,
     own_measures,
     some,
 )
@@ -47,7 +49,7 @@ def further_sheet(runs: Sequence[Run]) -> Sheet:
 
 def _further(runs: Sequence[Run]) -> list[Measure]:
     """Measures that say something about these runs only: none has them, or all are 0, otherwise."""
-    found = [ENDED_EARLY] if some(ENDED_EARLY, runs) else []
+    found = [measure for measure in (ENDED_EARLY, *SAVED, LINKS) if some(measure, runs)]
     found += DEADLINES if some(DEADLINES[0], runs) else ()
     found += [measure for measure in (COST, ENERGY, IDLE_ENERGY) if some(measure, runs)]
     return found + own_measures(runs)

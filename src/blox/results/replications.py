@@ -177,15 +177,20 @@ def load_runs(directory: str | Path) -> list[Result | Replications]:
 
 def first_run(directory: str | Path) -> tuple[Result, str]:
     """One run to look at, and a note where there are more: of several seeds it is the first."""
-    folder = Path(directory)
+    chosen, note = first_folder(Path(directory))
+    return Result.load(chosen), note
+
+
+def first_folder(folder: Path) -> tuple[Path, str]:
+    """The directory of that run, and the note."""
     if (folder / "compare.toml").is_file():
         inside = ", ".join(str(path.parent) for path in sorted(folder.glob("*/experiment.toml")))
         raise BloxError("it holds several runs", where=str(folder), fix=f"give one of them: {inside}")
     seeds = seeds_in(folder)
     if not seeds:
-        return Result.load(folder), ""
+        return folder, ""
     chosen = seed_folder(folder, seeds[0])
-    return Result.load(chosen), f"Seed {seeds[0]}, the first of {len(seeds)}: {chosen}."
+    return chosen, f"Seed {seeds[0]}, the first of {len(seeds)}: {chosen}."
 
 
 def _mean(values: list[Any]) -> Any:

@@ -24,6 +24,7 @@ from blox.results.statistics import (
     bootstrap_interval,
     mean_interval,
     paired_interval,
+    resampled_interval,
 )
 from blox.workloads.table import Array
 
@@ -100,7 +101,10 @@ def sample_of(run: Figures) -> Sample:
     """The runs over seeds where each seed has jobs of its own, or else the days of the jobs."""
     runs: Sequence[Figures] = runs_of(run)
     drawn = {each.experiment.get("provenance", {}).get("workload_sha256", at) for at, each in enumerate(runs)}
-    return Seeds(runs) if len(drawn) > 1 else Days(run)
+    if len(drawn) <= 1:
+        return Days(run)
+    drawn_again = str(runs[0].experiment.get("workload", "")).startswith("resampled:")
+    return Resamples(runs) if drawn_again else Seeds(runs)
 
 
 class Seeds:
@@ -121,6 +125,23 @@ class Seeds:
 
     def _values(self, figure: str, seeds: Sequence[int]) -> Array:
         return np.array([number(self._by_seed[seed].get(figure)) for seed in seeds])
+
+
+class Resamples(Seeds):
+    """Runs over resamples of one trace: more of them make an interval surer, and not narrower."""
+
+    def interval(self, figure: str) -> Interval | None:
+        return _around_mean(self._values(figure, list(self._by_seed)), LEVEL)
+
+    def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
+        if not isinstance(other, Resamples):
+            return None
+        common = [seed for seed in self._by_seed if seed in other._by_seed]
+        return _around_mean(self._values(figure, common) - other._values(figure, common), level)
+
+
+def _around_mean(values: Array, level: float) -> Interval | None:
+    return resampled_interval(float(values.mean()), values, len(values), level) if len(values) else None
 
 
 class Days:

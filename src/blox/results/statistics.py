@@ -74,6 +74,24 @@ def bootstrap_interval(
     return Interval(estimate, min(low, estimate), max(high, estimate))
 
 
+def resampled_interval(
+    estimate: float, resampled: Array, blocks: int, level: float = LEVEL
+) -> Interval | None:
+    """The interval around an estimate from few resamples of its blocks, which are too few for percentiles.
+
+    The values of a figure over resamples scatter as the figure itself does over other samples of the same
+    kind: their standard deviation is its standard error, whatever the number of resamples. It is too small by
+    a factor of sqrt(1 - 1 / blocks), and itself an estimate from few values: Student's t with the fewer of
+    `blocks` and resamples, less one, degrees of freedom.
+    """
+    known = np.asarray(resampled, dtype=np.float64)
+    if len(known) < 2 or blocks < 2 or not np.isfinite(known).all() or not math.isfinite(estimate):
+        return None
+    error = float(known.std(ddof=1)) * math.sqrt(blocks / (blocks - 1))
+    half = t_quantile((1 + level) / 2, min(len(known), blocks) - 1) * error
+    return Interval(estimate, estimate - half, estimate + half)
+
+
 @lru_cache(maxsize=256)
 def t_quantile(probability: float, degrees: int) -> float:
     """The quantile of Student's t distribution, for a probability above 1/2 and whole degrees of freedom."""

@@ -2,7 +2,8 @@
 
 Strings: `32x4` (32 nodes of 4 GPUs), `v100=9x4,p100=9x4` (by GPU type), `16x8:cpu=24,memory_gb=500`
 (options for every node: cpu, memory_gb, storage_gbps, racks, network_gbps),
-`v100=9x4,h100=9x4:speed=3.1` (how fast GPUs of a type are, behind that type). TOML adds racks, links and a
+`v100=9x4,h100=9x4:speed=3.1` (how fast GPUs of a type are, behind that type), `v100=8x8:links=p3.16xlarge`
+(how the GPUs of a node are connected, likewise: `links.py`). TOML adds racks, links and a
 table per node type; `docs/semantics.md` shows one. `slurm:path` reads what Slurm's `sinfo` prints, and
 `tiresias:path` a cluster file of the Tiresias simulator.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from blox.errors import BloxError, found_name, suggestion
+from blox.state.links import Matrix, links_from
 from blox.state.slurm_nodes import nodes_from_sinfo
 from blox.workloads.columns import MOST_GPUS
 from blox.workloads.text_files import read_text, read_toml, user_path
@@ -30,7 +32,7 @@ LARGEST_FIGURE = 1e12  # of cores, GB or Gb/s: beyond it a figure is a slip of t
 _GROUP = re.compile(r"(?:(?P<type>[A-Za-z][\w.-]*)=)?(?P<nodes>[0-9]{1,12})x(?P<gpus>[0-9]{1,12})")
 NETWORK_GBPS = 100.0  # between nodes, where nothing else is said
 _OPTIONS = {"cpu": 0.0, "memory_gb": 0.0, "storage_gbps": 0.0, "racks": 1, "network_gbps": NETWORK_GBPS}
-_SPEED = "speed"
+_SPEED, _LINKS = "speed", "links"
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class ClusterSpec:
     network_gbps: float = NETWORK_GBPS
     rack_gbps: float = 0.0  # between racks; 0: as within
     speeds: tuple[tuple[str, float], ...] = ()
-    links: dict[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    links: dict[str, Matrix] = field(default_factory=dict)
     text: str = ""
 
     @cached_property
@@ -94,7 +96,7 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     if spec.startswith("tiresias:"):
         return _from_tiresias(user_path(spec.removeprefix("tiresias:")), spec)
     where = f"cluster spec {found_name(spec)!r}"
-    groups, options, speeds = _pieces(spec, where)
+    groups, options, speeds, links = _pieces(spec, where)
     nodes: list[Node] = []
     racks = int(options["racks"])
     for group in groups:
@@ -118,15 +120,20 @@ def cluster_from_spec(spec: str) -> ClusterSpec:
     placed = tuple(replace(node, rack=i // per_rack) for i, node in enumerate(nodes))
     _unique_names(placed, where)
     return ClusterSpec(
-        placed, network_gbps=options["network_gbps"], speeds=tuple(sorted(speeds.items())), text=spec
+        placed,
+        network_gbps=options["network_gbps"],
+        speeds=tuple(sorted(speeds.items())),
+        links={kind: _matrix(kind, given, nodes, where) for kind, given in links.items()},
+        text=spec,
     )
 
 
-def _pieces(spec: str, where: str) -> tuple[list[str], dict[str, float], dict[str, float]]:
-    """The groups of nodes of a spec, the options of every node, and the speeds of the GPU types."""
+def _pieces(spec: str, where: str) -> tuple[list[str], dict[str, float], dict[str, float], dict[str, str]]:
+    """The groups of nodes of a spec, the options of every node, and the speeds and links of the GPU types."""
     groups: list[str] = []
     values: dict[str, float] = dict(_OPTIONS)
     speeds: dict[str, float] = {}
+    links: dict[str, str] = {}
     behind_colon = False
     for text in spec.split(","):
         group, colon, piece = (part.strip() for part in text.partition(":"))
@@ -137,21 +144,23 @@ def _pieces(spec: str, where: str) -> tuple[list[str], dict[str, float], dict[st
             piece = group
         if piece:
             key, value = _option(piece, where)
-            if key == _SPEED:
-                speeds[_type_of(groups[-1])] = value
+            if key == _LINKS:
+                links[_type_of(groups[-1])] = value
+            elif key == _SPEED:
+                speeds[_type_of(groups[-1])] = _speed(value, where)
             else:
-                values[key] = value
+                values[key] = _number(value, key, where)
     if values["racks"] < 1 or values["racks"] != int(values["racks"]):
         raise BloxError(
             f"racks is {values['racks']:g}", where=where, fix="racks must be a whole number, 1 or more"
         )
-    return groups, values, speeds
+    return groups, values, speeds, links
 
 
-def _option(piece: str, where: str) -> tuple[str, float]:
+def _option(piece: str, where: str) -> tuple[str, str]:
     """`key=value` as a pair."""
     key, equals, value = (part.strip() for part in piece.partition("="))
-    valid = (*_OPTIONS, _SPEED)
+    valid = (*_OPTIONS, _SPEED, _LINKS)
     if not equals:
         raise BloxError(
             f"{found_name(piece)!r} is not key=value",
@@ -160,7 +169,7 @@ def _option(piece: str, where: str) -> tuple[str, float]:
         )
     if key not in valid:
         raise BloxError(f"no option is called {found_name(key)!r}", where=where, fix=suggestion(key, valid))
-    return key, _speed(value, where) if key == _SPEED else _number(value, key, where)
+    return key, value
 
 
 def _type_of(group: str) -> str:
@@ -238,7 +247,9 @@ def _from_toml(path: Path) -> ClusterSpec:
     matrices = table.get("links", {})
     if not isinstance(matrices, dict):
         raise BloxError(
-            "links is no table", where=where, fix="write [links], then GPU_TYPE = [[0, 25], [25, 0]]"
+            "links is no table",
+            where=where,
+            fix='write [links], then GPU_TYPE = [[0, 25], [25, 0]] or "p3.8xlarge"',
         )
     links = {kind: _matrix(kind, rows, nodes, where) for kind, rows in matrices.items()}
     return ClusterSpec(
@@ -333,22 +344,19 @@ def _whole(group: dict[str, Any], key: str, where: str) -> int:
     return value
 
 
-def _matrix(kind: str, rows: Any, nodes: list[Node], where: str) -> tuple[tuple[float, ...], ...]:
+def _matrix(kind: str, given: Any, nodes: list[Node], where: str) -> Matrix:
+    """The links of a GPU type, which has so many rows as its largest node has GPUs."""
     size = max((n.gpus for n in nodes if n.gpu_type == kind), default=0)
     where = f"{where}, links.{kind}"
     if not size:
         raise BloxError(
             f"no node has GPUs of type {kind!r}", where=where, fix="name a gpu_type of the nodes above"
         )
-    square = (
-        isinstance(rows, list)
-        and len(rows) == size
-        and all(isinstance(r, list) and len(r) == size for r in rows)
-    )
-    if not square:
+    matrix = links_from(given, where=where)
+    if len(matrix) != size:
         raise BloxError(
-            f"not a matrix of {size} x {size}",
+            f"links of {len(matrix)} GPUs, and nodes have {size}",
             where=where,
-            fix="one row and one column per GPU of the node, Gb/s",
+            fix=f"give a matrix of {size} x {size}: one row and one column per GPU of the node, Gb/s",
         )
-    return tuple(tuple(_number(value, "bandwidth", where) for value in row) for row in rows)
+    return matrix

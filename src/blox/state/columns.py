@@ -70,6 +70,8 @@ class Columns:
     max_batch_size: Array
     iterations: Array
     iteration_s: Array
+    loss_threshold: Array
+    loss_target: Array
     logged_start_s: Array
     expected_s: Array
     status: Array

@@ -192,6 +192,22 @@ COLUMNS: dict[str, Column] = {
         Column("iterations", np.float64, NAN, "steps that it takes in all", above=0, most=LARGEST_COUNT),
         Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0, most=LONGEST_S),
         Column(
+            "loss_threshold",
+            np.float64,
+            NAN,
+            "by what share its loss has to fall for it to go on, where jobs end by their loss",
+            above=0,
+            most=1,
+        ),
+        Column(
+            "loss_target",
+            np.float64,
+            NAN,
+            "the loss at which it may end, where jobs end by their loss",
+            least=-LARGEST_COUNT,
+            most=LARGEST_COUNT,
+        ),
+        Column(
             "logged_start_s",
             np.float64,
             NAN,

@@ -20,7 +20,8 @@ from blox.workloads.columns import COLUMNS, LARGEST_WHOLE, Array
 TAKEN = (
     *COLUMNS, "expected_s", "held_gpus", "admit_s", "first_start_s", "finish_s", "jct_s", "responsiveness_s",
     "queueing_s", "waited_s", "run_s", "gpu_seconds", "slowdown", "preemptions", "moves", "state",
-    "end_reason", "in_window", "rho", "app", "app_rho", "promotions", "cost_dollars", "energy_kwh",
+    "end_reason", "in_window", "rho", "app", "app_rho", "promotions", "saved_s", "link_gbps",
+    "cost_dollars", "energy_kwh",
 )  # fmt: skip
 _CODE = re.compile(r"[+-]?0\d")  # 007 is a name, not the number 7
 

@@ -43,6 +43,44 @@ def map_cells(rows: SourceRows, name: str, convert: Callable[[str], float], fix:
     return np.where(np.isinf(found), np.nan, found)
 
 
+def times_of_runs(rows: SourceRows, since: Array, start: Array, end: Array) -> dict[str, Array]:
+    """Submission, real start and duration of jobs that have run; the others are left out.
+
+    `since`: from when on a job could run; one that started before, by clocks that differ, waited for nothing.
+    """
+    rows.leave_out(np.isnan(start), "it never started")
+    rows.leave_out(np.isnan(end), "it was still running")
+    rows.leave_out(end <= start, "it ended when it started, or before")
+    return {"submit_s": np.fmin(since, start), "logged_start_s": start, "duration_s": end - start}
+
+
+def attempts(rows: SourceRows, ids: Array, start: Array) -> Array:
+    """Ids under which every attempt of a requeued job is a job; a record that stands there twice counts once.
+
+    Attempts are numbered by their start: 81, 81 (2), 81 (3).
+    """
+    names = ids.tolist()
+    kept = np.flatnonzero(rows.kept)
+    if len({names[row] for row in kept.tolist()}) == len(kept):
+        return ids
+    found, seen = ids.copy(), dict[str, list[float]]()
+    again = np.zeros(len(rows), dtype=bool)
+    attempts = 0
+    for row in kept[np.argsort(start[kept], kind="stable")].tolist():
+        starts = seen.setdefault(names[row], [])
+        if starts and starts[-1] == start[row]:
+            again[row] = True
+            continue
+        starts.append(float(start[row]))
+        if len(starts) > 1 and names[row].strip():
+            found[row] = f"{names[row]} ({len(starts)})"
+            attempts += 1
+    rows.leave_out(again, "the same record again")
+    if attempts:
+        rows.notes.append(f"{attempts:,} jobs are further attempts of others that were requeued")
+    return found
+
+
 def _stamps(cells: Array) -> Array | None:
     """All cells at once, where each is a date or a word for none; None: some are something else."""
     wide = cells.astype(f"U{_STAMP + 1}")

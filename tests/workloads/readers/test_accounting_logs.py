@@ -8,7 +8,10 @@ import pytest
 from blox import Experiment
 from blox.errors import BloxError
 from blox.state.cluster_spec import cluster_from_spec
+from blox.workloads.readers.kueue import Kueue
+from blox.workloads.readers.pbs import Pbs
 from blox.workloads.readers.slurm import Slurm
+from blox.workloads.readers.swf import Swf
 from blox.workloads.slurm_fields import duration_s, hosts, memory_gb, tres
 from fuzz import readers
 from fuzz.limits import limits
@@ -113,7 +116,7 @@ def test_what_is_wrong_is_told_with_its_line(text, words, tmp_path):
     assert words in told.value.text()
 
 
-@pytest.mark.parametrize("kind", ["slurm", "slurm json"])
+@pytest.mark.parametrize("kind", ["slurm", "slurm json", "swf", "pbs", "kueue"])
 def test_sixty_spoilt_logs_end_in_words(kind, tmp_path):
     told = 0
     for number in range(60):
@@ -125,6 +128,71 @@ def test_sixty_spoilt_logs_end_in_words(kind, tmp_path):
         except BloxError as error:
             told += bool(error.text().strip())
     assert told >= 30, "of sixty, thirty or more cannot be read at all"
+
+
+def test_standard_workload_format(samples):
+    table = Swf(str(samples / "swf.txt")).read()
+    assert values(table, "job_id") == ["1", "2", "4", "5"]
+    assert values(table, "gpus") == [8, 1, 4, 10] and values(table, "duration_s") == [3600, 30, 900, 100]
+    assert values(table, "logged_start_s")[:3] == [20, 60, 620] and np.isnan(
+        table.column("logged_start_s")[3]
+    )
+    assert values(table, "limit_s")[0] == 7200 and np.isnan(table.column("limit_s")[1])
+    assert values(table, "user") == ["3", "4", "", "5"] and values(table, "tenant") == ["1", "2", "", "2"]
+    assert values(table, "memory_gb")[2] == 4 * 2048 / 1024**2 and values(table, "queue") == [
+        "1",
+        "1",
+        "2",
+        "1",
+    ]
+    assert values(Swf(str(samples / "swf.txt"), per_gpu=8).read(), "gpus") == [1, 1, 1, 2]
+    assert [note for note in table.notes if note.startswith("left out")] == [
+        "left out 1 job: a part of a job, which has a line of its own",
+        "left out 1 job: it never ran, or for less than half a second",
+    ]
+
+
+def test_pbs_accounting(samples):
+    table = Pbs(str(samples / "pbs.txt")).read()
+    assert values(table, "job_id") == ["501.pbs01", "503.pbs01", "502[3].pbs01"]
+    assert values(table, "gpus") == [4, 9, 4] and values(table, "duration_s") == [41809, 1800, 3600]
+    assert values(table, "submit_s") == [0, 630, 1530], "from etime on"
+    assert values(table, "limit_s") == [86400, 1800, 7200]
+    assert values(table, "tenant") == ["vision", "nlp", "asr"] and values(table, "group") == ["", "", "502[]"]
+    assert [note for note in table.notes if note.startswith(("left out", "passed"))] == [
+        "passed over 3 records of other events than exits",
+        "left out 1 job: it never started",
+        "left out 1 job: it held no GPU",
+    ]
+
+
+def test_kueue_workloads(samples):
+    table = Kueue(str(samples / "kueue.json")).read()
+    assert values(table, "job_id") == ["vision/job-train-1f2e", "speech/job-eval-77"]
+    assert values(table, "gpus") == [8, 1] and values(table, "duration_s") == [41809, 395]
+    assert values(table, "logged_start_s") == [172, 172] and values(table, "submit_s") == [0, 45]
+    assert values(table, "cpu")[0] == 17 and values(table, "memory_gb")[0] == 128
+    assert values(table, "priority") == [100, 0] and values(table, "user") == ["", "bob"]
+    assert values(table, "limit_s")[0] == 86400 and table.lines.tolist() == [5, 19]
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "words"),
+    [
+        (Swf, "1 0 0 5\n", ":1: 4 fields in this line, 18 wanted"),
+        (Swf, "1 0 x 5 1 " + "-1 " * 13 + "\n", ":1: wait is 'x'"),
+        (Swf, "; nothing\n", "no jobs in the file"),
+        (Pbs, "what is this\n", ":1: is not a record of PBS accounting"),
+        (Pbs, "03/02/2026 08:00:00;E;1;user=a start=5 end=9 Resource_List.ngpus=1\n", ":1: qtime is ''"),
+        (Pbs, "03/02/2026 08:00:00;E;1;qtime=1 start=5 end=9 Resource_List.ngpus=x\n", ":1: ngpus is 'x'"),
+        (Kueue, "{}", 'is not a JSON list of jobs as the value of "items"'),
+        (Kueue, '{"items": [{"metadata": {}}]}', ":1: the workload has no 'spec'"),
+    ],
+)
+def test_what_is_wrong_in_other_logs_is_told_too(reader, text, words, tmp_path):
+    with pytest.raises(BloxError) as told:
+        reader(log(tmp_path, text)).read()
+    assert words in told.value.text()
 
 
 def test_how_slurm_writes_things():

@@ -14,11 +14,14 @@ from blox.workloads.readers.csv import Csv
 from blox.workloads.readers.elasticflow import ElasticFlow
 from blox.workloads.readers.gavel import Gavel
 from blox.workloads.readers.helios import Helios
+from blox.workloads.readers.kueue import Kueue
 from blox.workloads.readers.openb import OpenB
 from blox.workloads.readers.pai import Pai
+from blox.workloads.readers.pbs import Pbs
 from blox.workloads.readers.philly import Philly
 from blox.workloads.readers.pollux import Pollux
 from blox.workloads.readers.slurm import Slurm
+from blox.workloads.readers.swf import Swf
 from blox.workloads.readers.synergy import Synergy
 from blox.workloads.readers.tiresias import Tiresias
 from support.tables import values
@@ -243,7 +246,7 @@ def test_blox_keeps_every_digit(samples):
 
 def test_every_reader_has_a_sample_here():
     here = {Acme, Blox, Csv, ElasticFlow, Gavel, Helios, OpenB, Pai, Philly, Pollux, Synergy, Tiresias}
-    logs = {Slurm}  # test_accounting_logs.py
+    logs = {Kueue, Pbs, Slurm, Swf}  # test_accounting_logs.py
     assert set(classes("reader").values()) == here | logs
 
 

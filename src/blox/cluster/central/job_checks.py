@@ -68,8 +68,7 @@ def _check_gpus(spec: JobSpec, gpus: int) -> None:
 
 def _check_parts(spec: JobSpec) -> None:
     for kind, named in (("launch", spec.launch), ("preemption", spec.preemption)):
-        if "/" in named or ".py" in named:  # nodes have no files of users to build parts from
-            raise BloxError(
-                f"{named!r} is a file", where=f"--{kind}", fix=suggestion(named, registry.names(kind))
-            )
+        name = named.partition(":")[0]
+        if name not in (known := registry.names(kind)):  # no files: nodes do not have those of users
+            raise BloxError(f"no {kind} is called {name!r}", where=f"--{kind}", fix=suggestion(name, known))
         registry.build(kind, named)

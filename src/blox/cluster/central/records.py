@@ -101,6 +101,7 @@ class Policies(msgspec.Struct, frozen=True):
     admission: str = "accept-all"
     scheduler: str = "fifo"
     placement: str = "first-free"
+    termination: str = "completed"
 
 
 class Term(msgspec.Struct):

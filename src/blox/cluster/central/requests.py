@@ -91,10 +91,10 @@ def _cancel(scheduler: CentralScheduler, request: Cancel, now: float) -> None:
 
 
 def _set_policies(scheduler: CentralScheduler, request: SetPolicies) -> None:
-    given = {"admission": request.admission, "scheduler": request.scheduler, "placement": request.placement}
-    wanted = {name: spec for name, spec in given.items() if spec}
+    kinds = ("admission", "scheduler", "placement", "termination")
+    wanted = {name: spec for name in kinds if (spec := getattr(request, name))}
     if not wanted:
-        raise BloxError("no policy was named", where="policy", fix="name a scheduler, admission or placement")
+        raise BloxError("no policy was named", where="policy", fix=f"name one: {', '.join(kinds)}")
     for name, spec in wanted.items():
         policy_from_spec("scheduling" if name == "scheduler" else name, spec)
     scheduler.set_policies(replace(scheduler.policies, **wanted))

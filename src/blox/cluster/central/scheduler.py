@@ -162,6 +162,7 @@ class CentralScheduler:
             policy_from_spec("scheduling", policies.scheduler),
             policy_from_spec("placement", policies.placement),
         )
+        self.verdicts.policy = policy_from_spec("termination", policies.termination)
         self.policies = policies
         self._policies_changed = True
 

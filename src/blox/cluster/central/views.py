@@ -83,7 +83,10 @@ def policies_view(scheduler: CentralScheduler, now: float) -> PoliciesView:
     own, fault = scheduler.policies, scheduler.notice
     if scheduler.fault:
         fault = f"the latest round failed, and what was decided before stays: {scheduler.fault}"
-    return PoliciesView(own.admission, own.scheduler, own.placement, now, scheduler.timing.round_s, fault)
+    round_s = scheduler.timing.round_s
+    return PoliciesView(
+        own.admission, own.scheduler, own.placement, now, round_s, fault, termination=own.termination
+    )
 
 
 def _state(scheduler: CentralScheduler, job: Job) -> str:

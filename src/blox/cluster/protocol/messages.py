@@ -165,6 +165,7 @@ class SetPolicies(msgspec.Struct, frozen=True, tag=True):
     admission: str = ""
     scheduler: str = ""
     placement: str = ""
+    termination: str = ""
 
 
 class SetNode(msgspec.Struct, frozen=True, tag=True):

@@ -112,3 +112,4 @@ class PoliciesView(msgspec.Struct, frozen=True):
     now_s: float
     round_s: float
     fault: str
+    termination: str = "completed"

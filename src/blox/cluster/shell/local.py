@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,23 +20,27 @@ import msgspec
 from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.place import Place, Settings, write_whole
 from blox.errors import BloxError
 
 
 def is_up(place: Place) -> int | None:
-    """The process id of the supervisor that runs here; None: none does.
+    """The process id of the supervisor that runs here; None: none does. Raises BloxError if it runs on
+    another machine that has the same directory.
 
     It holds a lock as long as it lives: a number that it left behind may be another process's by now.
     """
     try:
+        pid, _, host = place.supervisor_file.read_text(encoding="utf-8").partition(" ")
+        if host and host != socket.gethostname():
+            fix = f"give the command on {host}; if that machine is gone, remove {place.supervisor_file}"
+            raise BloxError(f"the cluster was started on {host}", where=str(place.root), fix=fix)
         with open(place.supervisor_file, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return None
     except BlockingIOError:
-        text = place.supervisor_file.read_text(encoding="utf-8")
-        return int(text) if text else None
+        return int(pid) if pid else None
     return None
 
 
@@ -48,11 +53,12 @@ def start(
     policies: Policies,
     central: bool = False,
     attached: bool = False,
+    address: str = "127.0.0.1:0",
     patience_s: float = 60.0,
 ) -> Client:
     """Starts a scheduler and worker managers, and waits until all of them answer.
 
-    `attached`: they end with this process, whatever it dies of.
+    `attached`: they end with this process, whatever it dies of. `address`: where the scheduler listens.
     """
     if is_up(place) is not None:
         raise BloxError(
@@ -61,9 +67,11 @@ def start(
             fix="`blox down`, or name another directory",
         )
     place.create()
-    _check_gpus(place, gpus)
+    if nodes:
+        _check_gpus(place, gpus)
     place.address_file.unlink(missing_ok=True)
-    arguments = ["--nodes", str(nodes), "--gpus", str(gpus)]
+    place.keep_settings(Settings(timing, central))
+    arguments = ["--nodes", str(nodes), "--gpus", str(gpus), "--address", address]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
     arguments += ["--attached"] if attached else []
@@ -113,6 +121,7 @@ def local_cluster(
     scheduler: str = "fifo",
     admission: str = "accept-all",
     placement: str = "first-free",
+    termination: str = "completed",
     timing: Timing | None = None,
     directory: str | Path | None = None,
 ) -> Iterator[Client]:
@@ -126,7 +135,7 @@ def local_cluster(
     """
     with nullcontext(directory) if directory else TemporaryDirectory(prefix="blox-") as root:
         place = Place.of(root)
-        policies = Policies(*map(absolute, (admission, scheduler, placement)))
+        policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
         client = start(place, nodes, gpus, timing=timing or Timing(), policies=policies, attached=True)
         try:
             with client:

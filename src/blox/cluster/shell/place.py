@@ -7,9 +7,19 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
+from blox.cluster.protocol.timing import Timing
 from blox.errors import BloxError
 
 VARIABLE = "BLOX_CLUSTER"  # names the directory where no option does
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What scheduler and worker managers must agree on, such as how long a lease lasts."""
+
+    timing: Timing
+    central: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,25 @@ class Place:
             handle = os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w") as file:
                 file.write(secrets.token_hex(32))
+
+    def settings(self) -> Settings:
+        """What scheduler and nodes must agree on, as the scheduler was started."""
+        return msgspec.json.decode(self._read(self.root / "settings.json"), type=Settings)
+
+    def keep_settings(self, settings: Settings) -> None:
+        write_whole(self.root / "settings.json", msgspec.json.encode(settings).decode())
+
+    @staticmethod
+    def listening(address: str) -> str:
+        """HOST[:PORT] as an address to listen at; port 0: any that is free."""
+        host, colon, port = address.partition(":")
+        if host in ("", "0.0.0.0") or (colon and not (port.isdecimal() and int(port) < 65536)):
+            raise BloxError(
+                f"{address!r} is no address that others could reach",
+                where="--listen",
+                fix="name this machine as the others know it: 10.0.0.1, or 10.0.0.1:7070",
+            )
+        return f"{host}:{port or 0}"
 
     def token(self) -> str:
         return self._read(self.root / "token")

@@ -20,6 +20,7 @@ from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
 from blox.cluster.protocol.rank import LEFT
+from blox.cluster.shell.gpus import device
 from blox.cluster.shell.orphans import VARIABLE, kill_orphans
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
@@ -143,7 +144,7 @@ class Ranks:
             "WORLD_SIZE": str(grant.world),
             "MASTER_ADDR": lead,
             "MASTER_PORT": str(_port(grant)),
-            "CUDA_VISIBLE_DEVICES": str(action.slot),
+            "CUDA_VISIBLE_DEVICES": device(action.slot),
             "PYTHONUNBUFFERED": "1",
         }
 

@@ -11,6 +11,7 @@ import argparse
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -70,7 +71,7 @@ def _claimed(place: Place) -> IO[str]:
                 sys.exit("another supervisor runs here")
             time.sleep(0.05)
     file.truncate(0)
-    file.write(str(os.getpid()))
+    file.write(f"{os.getpid()} {socket.gethostname()}")
     file.flush()
     return file
 
@@ -82,6 +83,7 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--timing", default="{}")
     parser.add_argument("--policies", default="{}")
+    parser.add_argument("--address", default="127.0.0.1:0", help="of the scheduler; nodes take another port")
     parser.add_argument("--central", action="store_true")
     parser.add_argument("--attached", action="store_true", help="end when standard input does")
     options = parser.parse_args()
@@ -90,14 +92,15 @@ def main() -> None:
     logs.mkdir(exist_ok=True)
     own = _claimed(place)
     root, timing = str(place.root), ["--timing", options.timing]
-    children = [
-        Child("scheduler_process", [root, *timing, "--policies", options.policies], logs / "scheduler.log")
-    ]
+    told = [root, "--address", options.address, *timing, "--policies", options.policies]
+    children = [Child("scheduler_process", told, logs / "scheduler.log")]
     for number in range(options.nodes):
         arguments = [
             root,
             f"node-{number}",
             str(options.gpus),
+            "--address",
+            f"{options.address.rpartition(':')[0]}:0",
             *timing,
             *(["--central"] if options.central else []),
         ]

@@ -21,6 +21,7 @@ from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKn
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
+from blox.cluster.shell.gpus import found
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
@@ -52,14 +53,25 @@ class WorkerProcess:
     """Wire, clock and processes around a WorkerManager. One thread gives it its inputs."""
 
     def __init__(
-        self, place: Place, node: str, gpus: int, address: str, timing: Timing, central: bool
+        self,
+        place: Place,
+        node: str,
+        gpus: int,
+        address: str,
+        timing: Timing,
+        central: bool,
+        gpu_type: str = "gpu",
     ) -> None:
         self._place = place
         directory = place.node(node)
         directory.mkdir(parents=True, exist_ok=True)
         # Guards inherit the lock: it is ours when the last process of a predecessor has ended.
         self._lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another worker manager of {node} and its jobs to end", file=sys.stderr)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
         kill_orphans(directory)
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()
@@ -76,6 +88,7 @@ class WorkerProcess:
             (),
             identity=_identity(directory),
             address=self._server.address,
+            gpu_type=gpu_type,
             cpu=float(os.cpu_count() or 0),
         )
         self._worker = WorkerManager(identity, timing, time.monotonic())
@@ -93,6 +106,10 @@ class WorkerProcess:
         self._end_metrics()
         self._peers.close()
         self._log("ended")
+
+    @property
+    def address(self) -> str:
+        return self._server.address
 
     def close(self) -> None:
         self._mailbox.close()
@@ -220,12 +237,21 @@ def main() -> None:
     try:
         timing = msgspec.json.decode(options.timing, type=Timing)
         place = Place.of(options.directory)
-        process = WorkerProcess(place, options.node, options.gpus, options.address, timing, options.central)
+        process = WorkerProcess(
+            place, options.node, options.gpus, options.address, timing, options.central, found().kind
+        )
     except BloxError as error:
         sys.exit(error.text())
     signal.signal(signal.SIGTERM, lambda *_: process.close())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     call_when_parent_ends(process.close)
+    process.run()
+
+
+def run_until_told(process: WorkerProcess) -> None:
+    """Runs a worker manager until this process is interrupted or told to end."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.close())
     process.run()
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.placement.first_free import FirstFree
+from blox.placement.inside import InsideNode
 from blox.placement.synergy.beliefs import Learnt, wants_of
 from blox.placement.synergy.grants import holdings_of
 from blox.placement.synergy.room import SynergyRoom, Wants
@@ -36,7 +37,7 @@ class _Memory:
 
 @register.placement("synergy")
 @dataclass(frozen=True)
-class Synergy:
+class Synergy(InsideNode):
     """Places jobs with an eye to CPU cores and memory, and shares those out too (Synergy, OSDI'22).
 
     Which jobs run follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one
@@ -59,6 +60,7 @@ class Synergy:
     time_limit_s: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.mode not in ("proportional", "greedy", "tune", "opt"):
             raise BloxError(f"mode is {self.mode!r}", fix="mode must be proportional, greedy, tune or opt")
         if not 0 < self.time_limit_s < math.inf:
@@ -85,6 +87,7 @@ class Synergy:
         else:
             wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
             plan = self._walk(schedule, cluster_state, job_state, wants)
+        plan = self.inside_nodes(plan, schedule, cluster_state, job_state)
         if plain or self.mode == "proportional":
             return plan
         return self._granted(plan, memory, cluster_state, job_state)

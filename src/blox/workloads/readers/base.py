@@ -236,8 +236,8 @@ class TraceReader(ABC):
                 f"times between submissions multiplied by {self.scale!r}; durations are as they were"
             )
         for name in WITH_SUBMISSION:
-            if name in columns:
-                columns[name] = columns[name] + (moved - submit)
+            if name in columns:  # by rounding it might come before the submission
+                columns[name] = np.maximum(columns[name] + (moved - submit), moved)
         columns["submit_s"] = moved
         return JobTable(columns, table.source, table.lines, tuple(notes), table.extra)
 

@@ -10,7 +10,7 @@ import numpy as np
 from blox.registry import register
 from blox.workloads.extra import texts
 from blox.workloads.large_tables import first_line, read_large
-from blox.workloads.log_fields import logged_times, map_cells
+from blox.workloads.log_fields import attempts, logged_times, map_cells, times_of_runs
 from blox.workloads.readers.base import Names, TraceReader
 from blox.workloads.sacct_json import sacct_rows
 from blox.workloads.slurm_fields import Tres, duration_s, tres
@@ -81,17 +81,12 @@ class Slurm(TraceReader):
     def columns(self, rows: SourceRows) -> dict[str, Array]:
         ids = _pass_over_steps(rows)
         start = logged_times(rows, "Start")
-        rows.leave_out(np.isnan(start), "it never started")
-        end, since = _end_s(rows, start), _since_s(rows)
-        rows.leave_out(np.isnan(end), "it was still running")
-        rows.leave_out(end <= start, "it ended when it started, or before")
+        times = times_of_runs(rows, _since_s(rows), start, _end_s(rows, start))
         held = _resources(rows)
         rows.leave_out(held["gpus"] == 0, "it held no GPU")
         found = {
-            "job_id": _attempts(rows, ids, start),
-            "submit_s": np.fmin(since, start),
-            "logged_start_s": start,
-            "duration_s": end - start,
+            "job_id": attempts(rows, ids, start),
+            **times,
             "group": texts([job.partition("_")[0] if "_" in job else "" for job in ids.tolist()]),
             **held,
         }
@@ -206,30 +201,3 @@ def _tres_column(rows: SourceRows, name: str) -> list[Tres]:
         rows.fault(bad, lambda row: f"{name} is {cells[row]!r}", "write it as cpu=8,mem=64G,gres/gpu=4")
         rows.kept &= ~bad
     return [known[cell] for cell in cells]
-
-
-def _attempts(rows: SourceRows, ids: Array, start: Array) -> Array:
-    """Ids under which every attempt of a requeued job is a job; a record that stands there twice counts once.
-
-    Attempts are numbered by their start: 81, 81 (2), 81 (3).
-    """
-    names = ids.tolist()
-    kept = np.flatnonzero(rows.kept)
-    if len({names[row] for row in kept.tolist()}) == len(kept):
-        return ids
-    found, seen = ids.copy(), dict[str, list[float]]()
-    again = np.zeros(len(rows), dtype=bool)
-    attempts = 0
-    for row in kept[np.argsort(start[kept], kind="stable")].tolist():
-        starts = seen.setdefault(names[row], [])
-        if starts and starts[-1] == start[row]:
-            again[row] = True
-            continue
-        starts.append(float(start[row]))
-        if len(starts) > 1 and names[row].strip():
-            found[row] = f"{names[row]} ({len(starts)})"
-            attempts += 1
-    rows.leave_out(again, "the same record again")
-    if attempts:
-        rows.notes.append(f"{attempts:,} jobs are further attempts of others that were requeued")
-    return found

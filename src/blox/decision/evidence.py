@@ -1,0 +1,128 @@
+"""Evidence: what the runs of a study say together. Changes against the present scheduler, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blox.decision.digest import LARGEST, LENGTHS, LONGEST, OTHERS, SIZES, Key
+from blox.decision.study import Study
+from blox.errors import BloxError
+from blox.results.statistics import LEVEL, Interval, resampled_interval
+
+EVERYONE = ("all", "all jobs")
+DECIDES = "jct_s"  # the figure by which schedulers are ranked: the average time from submission to finish
+Figures = Mapping[Key, float]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Figures of every scheduler on the log, and on every resample; those of what really happened."""
+
+    study: Study
+    on_log: Mapping[str, Figures]
+    resampled: Mapping[str, Sequence[Figures]]
+    summaries: Mapping[str, Mapping[str, Any]]
+    happened: Figures | None = None
+    late_starts: int = 0
+    # by scheduler and by what is assumed; a run that cannot be is a fault
+    assumed: Mapping[str, Mapping[str, Figures | BloxError]] = field(default_factory=dict)
+    smaller: Mapping[int, Figures] = field(default_factory=dict)  # GPUs -> the best one on so many
+
+    def value(self, scheduler: str, by: str, group: str, figure: str) -> float:
+        """A figure of a scheduler on the log itself; nan where no job has it."""
+        return self.on_log[scheduler].get(Key(by, group, figure), math.nan)
+
+    def change(
+        self, scheduler: str, by: str, group: str, figure: str, level: float = LEVEL
+    ) -> Interval | None:
+        """By how much a figure is larger than with the present scheduler; None where that cannot be told.
+
+        The estimate is that on the log; the resamples, in pairs, say how far it could be off.
+        """
+        key, present = Key(by, group, figure), self.study.present
+        pairs = zip(self.resampled[scheduler], self.resampled[present])
+        drawn = [ours.get(key, math.nan) - theirs.get(key, math.nan) for ours, theirs in pairs]
+        known = np.array([value for value in drawn if math.isfinite(value)])
+        estimate = self.value(scheduler, *key) - self.value(present, *key)
+        if len(known) < 0.8 * len(drawn):  # a group that most resamples do not have
+            return None
+        return resampled_interval(estimate, known, self.study.blocks, level)
+
+    def ranking(self) -> list[str]:
+        """The schedulers of the shortlist, the lowest average completion time first."""
+        found = self.study.shortlist
+        return sorted(found, key=lambda each: (self.value(each, *EVERYONE, DECIDES), found.index(each)))
+
+    @property
+    def best(self) -> str:
+        return self.ranking()[0]
+
+    def headline(self, scheduler: str) -> Interval | None:
+        """The change that decides, at a level that holds for all schedulers of the shortlist together."""
+        level = 1 - (1 - LEVEL) / len(self.study.shortlist)
+        return self.change(scheduler, *EVERYONE, DECIDES, level)
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the best one is distinguishable from the present one, and better."""
+        found = self.headline(self.best)
+        return found is not None and found.high < 0
+
+    def groups(self, by: str) -> list[str]:
+        """The groups of a kind: sizes and lengths in order, tenants by GPU time."""
+        there = dict.fromkeys(key.group for key in self.on_log[self.study.present] if key.by == by)
+        order = {
+            "size": [*(name for _, name in SIZES), LARGEST],
+            "length": [*(name for _, name in LENGTHS), LONGEST],
+            "tenant": [*sorted(there, key=lambda name: (name == OTHERS, -self._jobs(by, name), name))],
+        }.get(by, list(there))
+        return [name for name in order if name in there]
+
+    def undecided(self, scheduler: str) -> list[tuple[str, str]]:
+        """Groups of jobs for which no change of their average waiting can be told."""
+        found = []
+        for by in ("size", "tenant", "length"):
+            for group in self.groups(by):
+                change = self.change(scheduler, by, group, "waited_s")
+                if change is None or not change.excludes_zero:
+                    found.append((by, group))
+        return found
+
+    def worse_off(self, scheduler: str) -> list[tuple[str, str, Interval]]:
+        """Groups of jobs that would surely wait longer on average, or at p95."""
+        found = []
+        for by in ("size", "tenant", "length"):
+            for group in self.groups(by):
+                change = self.change(scheduler, by, group, "waited_s")
+                if change is not None and change.low > 0:
+                    found.append((by, group, change))
+        return found
+
+    def saved_gpus(self) -> float | None:
+        """GPUs that the best one could do without at the average waiting of the present one; None: unknown.
+
+        Between two sizes of the cluster that were run, waiting is taken to grow evenly.
+        """
+        if not self.smaller:
+            return None
+        key = Key(*EVERYONE, "waited_s")
+        wanted = self.value(self.study.present, *key)
+        total = max(self.smaller)
+        last_gpus, last_wait = total, self.smaller[total][key]
+        if not last_wait < wanted:
+            return 0.0
+        for gpus in sorted(self.smaller, reverse=True)[1:]:
+            wait = self.smaller[gpus][key]
+            if wait > wanted:
+                part = (wanted - last_wait) / (wait - last_wait)
+                return total - (last_gpus - part * (last_gpus - gpus))
+            last_gpus, last_wait = gpus, wait
+        return float(total - last_gpus)
+
+    def _jobs(self, by: str, group: str) -> float:
+        return self.value(self.study.present, by, group, "jobs")

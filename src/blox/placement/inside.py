@@ -1,0 +1,106 @@
+"""InsideNode: which GPUs of its nodes a job gets, whichever rule has picked the nodes.
+
+A placement policy over nodes decides how many GPUs a job gets where. Which of the free ones these are is this
+second, smaller decision, so that both can be combined at will: `consolidated:inside=bandwidth`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from msgspec.structs import replace
+
+from blox.errors import BloxError, suggestion
+from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
+from blox.state.jobs import JobState
+from blox.state.links import best_subset
+from blox.state.plan import Allocation, Plan
+from blox.state.schedule import Schedule
+
+Inside = Literal["lowest", "bandwidth", "random"]
+INSIDE: tuple[Inside, ...] = ("lowest", "bandwidth", "random")
+
+
+@dataclass(frozen=True)
+class InsideNode:
+    """What placement policies over nodes inherit: the option `inside`.
+
+    `lowest`: the free GPUs with the lowest ids. `bandwidth`: those with the most bandwidth among them, by the
+    links of the cluster (Blox, section 5.3, after Blink); of equals those that leave the most to others. Jobs
+    choose in the order in which they are placed, each exactly (`state/links.py`). `random`: drawn, seeded.
+    Jobs that run are not moved for a better place.
+    """
+
+    inside: Inside = field(default="lowest", kw_only=True, repr=False)  # the seed's draws do not depend on it
+
+    def __post_init__(self) -> None:
+        if self.inside not in INSIDE:
+            raise BloxError(f"inside is {self.inside!r}", fix=suggestion(self.inside, INSIDE))
+
+    def check_cluster(self, spec: ClusterSpec) -> None:
+        """Refuses a cluster of which no links are known where they decide."""
+        if self.inside == "bandwidth" and not spec.links:
+            kind = next(iter(spec.gpu_types))
+            raise BloxError(
+                "inside=bandwidth, and the cluster says nothing about its links",
+                where=f"cluster {spec.text!r}",
+                fix=f"name them: {'' if kind == DEFAULT_TYPE else f'{kind}='}NODESxGPUS:links=p3.8xlarge",
+            )
+
+    @property
+    def uses_seed(self) -> bool:
+        return self.inside == "random"
+
+    def inside_nodes(
+        self, plan: Plan, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+    ) -> Plan:
+        """The plan, with as many GPUs for every job on the same nodes; pinned and shared GPUs stay."""
+        fixed = schedule.pinned is not None or plan.launch.share_group is not None
+        if self.inside == "lowest" or fixed or not (plan.launch.size or plan.move.size):
+            return plan
+        chooser = _Chooser(self, plan, cluster_state, job_state)
+        return replace(plan, launch=chooser.chosen(plan.launch), move=chooser.chosen(plan.move))
+
+
+class _Chooser:
+    """Chooses among the GPUs that are free once the plan has taken jobs off."""
+
+    def __init__(
+        self, policy: InsideNode, plan: Plan, cluster_state: ClusterState, job_state: JobState
+    ) -> None:
+        self._cluster = cluster_state
+        self._free: dict[int, list[int]] = {}  # node -> ids, ascending
+        free = cluster_state.holdings.free.ids_with(plan.freed)
+        for node, gpu in zip(cluster_state.gpu_node.take(free).tolist(), free.tolist()):
+            self._free.setdefault(node, []).append(gpu)
+        self._rng = job_state.rng("inside") if policy.inside == "random" else None
+
+    def chosen(self, grants: Allocation) -> Allocation:
+        """The same jobs on the same nodes, with the GPUs that they choose, one job after another."""
+        if not grants.size:
+            return grants
+        nodes = self._cluster.gpu_node.take(grants.gpus).tolist()
+        gpus: list[int] = []
+        last = 0
+        for count in grants.counts.tolist():
+            first, last = last, last + count
+            here = nodes[first:last]
+            found = [gpu for node in dict.fromkeys(here) for gpu in self._choose(node, here.count(node))]
+            gpus += sorted(found)
+        return replace(grants, gpus=np.array(gpus, dtype=np.int64))
+
+    def _choose(self, node: int, count: int) -> list[int]:
+        """The GPUs of a node that a job takes."""
+        free = self._free[node]
+        taken = free[:count]
+        links = self._cluster.spec.links.get(self._cluster.spec.nodes[node].gpu_type)
+        if self._rng is not None:
+            taken = self._rng.choice(free, count, replace=False).tolist()
+        elif links is not None:
+            base = int(self._cluster.node_first[node])
+            taken = [base + gpu for gpu in best_subset(links, tuple(gpu - base for gpu in free), count)]
+        self._free[node] = [gpu for gpu in free if gpu not in taken]
+        return taken

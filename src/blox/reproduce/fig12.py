@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blox.reproduce.thresholds import ByLoad, Thresholds
+
+
+@dataclass(frozen=True)
+class Figure12(Thresholds):
+    """LAS behind admission thresholds at a steady load."""
+
+    title = "Admission thresholds with LAS"
+    claim = (
+        "With LAS at 8 jobs/hour, admitting jobs up to 1.5x, 1.2x and 1.0x of the GPUs lowers the average "
+        "JCT by 5, 15 and 30 %, and worsens responsiveness."
+    )
+    spike = 0
+    paper = {"accept 1.5x": "5 %", "accept 1.2x": "15 %", "accept 1.0x": "30 %"}
+    probes = (ByLoad(0),)
+
+
+PAGE = Figure12()

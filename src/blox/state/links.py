@@ -1,0 +1,162 @@
+"""Links: the bandwidth between the GPUs of a node, as a matrix (Gb/s), and the GPUs that go well together.
+
+A matrix is that of a known machine (`profiles/links.toml`, by name), the output of `nvidia-smi topo -m`, a
+CSV file of numbers, or given by its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from blox.errors import BloxError, suggestion
+from blox.workloads.text_files import read_text, user_path
+
+Matrix = tuple[tuple[float, ...], ...]  # [GPU][GPU], Gb/s; GPUs are counted from 0 on every node
+
+LARGEST_GBPS = 1e12
+MOST_SUBSETS = 20_000  # that are compared for a job: all of 16 GPUs
+_KNOWN = Path(__file__).parent.parent / "profiles" / "links.toml"
+_ROW = re.compile(r"GPU(\d+)\s+(.+)")
+
+
+def links_from(given: Any, *, where: str) -> Matrix:
+    """The matrix of a machine's name, of a file, or of a list of rows. Raises BloxError for anything else."""
+    if not isinstance(given, str):
+        return _checked(given, where)
+    if given.strip().lower() in machines():
+        return machines()[given.strip().lower()]
+    path = user_path(given)
+    if not path.is_file():
+        fix = (
+            f"{suggestion(given, machines())}; or a file: the output of nvidia-smi topo -m, or a CSV of Gb/s"
+        )
+        raise BloxError(f"no machine or file is called {given!r}", where=where, fix=fix)
+    text = read_text(path)
+    if re.search(r"^\s*GPU0\s", text, re.MULTILINE):
+        return from_topology(_topology(text, str(path)), where=str(path))
+    rows = [line.split(",") for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return _checked(rows, str(path))
+
+
+@lru_cache(maxsize=1)
+def machines() -> dict[str, Matrix]:
+    """The matrices of known machines, by name."""
+    table = tomllib.loads(_KNOWN.read_text(encoding="utf-8"))
+    found = {}
+    for machine in table["machines"]:
+        rows = [line.split() for line in machine["topology"].strip().splitlines()]
+        for name in machine["names"]:
+            found[name] = from_topology(rows, where=f"{_KNOWN.name}, {name}")
+    return found
+
+
+def from_topology(rows: Sequence[Sequence[str]], *, where: str) -> Matrix:
+    """The bandwidths of links given as `nvidia-smi topo -m` names them: NV2, PIX, SYS, ..."""
+    worth = tomllib.loads(_KNOWN.read_text(encoding="utf-8"))["gbps"]
+
+    def gbps(link: str) -> float:
+        nvlinks = re.fullmatch(r"NV(\d+)", link)
+        if nvlinks is not None:
+            return float(worth["NV"]) * int(nvlinks[1])
+        if link != "X" and link not in worth:
+            known = f"X, NV1, NV2, ..., {', '.join(name for name in worth if name != 'NV')}"
+            raise BloxError(f"no link is called {link!r}", where=where, fix=f"known: {known}")
+        return float(worth.get(link, 0.0))
+
+    return _checked([[gbps(link) for link in row] for row in rows], where)
+
+
+def _topology(text: str, where: str) -> list[list[str]]:
+    """The links between GPUs in the output of `nvidia-smi topo -m`; network cards and CPUs are left out."""
+    lines = (re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in text.splitlines())
+    rows = [match[2].split() for line in lines if (match := _ROW.match(line)) and "GPU" not in match[2]]
+    if not rows or any(len(row) < len(rows) for row in rows):
+        raise BloxError(
+            "the lines of its GPUs are not whole",
+            where=where,
+            fix="give the output of nvidia-smi topo -m as it is: nvidia-smi topo -m > topo.txt",
+        )
+    return [row[: len(rows)] for row in rows]
+
+
+def _checked(rows: Any, where: str) -> Matrix:
+    """The rows as a matrix of numbers, square and the same both ways."""
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in rows):
+        raise BloxError(f"links are {rows!r}", where=where, fix="give a machine's name, a file or a matrix")
+    matrix = tuple(tuple(_gbps(value, where) for value in row) for row in rows)
+    if not matrix or any(len(row) != len(matrix) for row in matrix):
+        raise BloxError(
+            f"{len(matrix)} rows of {', '.join(sorted({str(len(row)) for row in matrix}))} values",
+            where=where,
+            fix="one row and one column per GPU of the node, Gb/s",
+        )
+    for i, j in itertools.combinations(range(len(matrix)), 2):
+        if matrix[i][j] != matrix[j][i]:
+            raise BloxError(
+                f"{matrix[i][j]:g} from GPU {i} to GPU {j}, and {matrix[j][i]:g} back",
+                where=where,
+                fix="give one bandwidth for both ways",
+            )
+    return matrix
+
+
+def _gbps(value: Any, where: str) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = -1.0
+    if isinstance(value, bool) or not 0 <= found <= LARGEST_GBPS:
+        raise BloxError(
+            f"a bandwidth is {value!r}",
+            where=where,
+            fix=f"bandwidth must be a number, 0 to {LARGEST_GBPS:,.0f}",
+        )
+    return found
+
+
+def total_gbps(links: Matrix, gpus: Sequence[int]) -> float:
+    """The bandwidths between all pairs of these GPUs, together."""
+    return sum(links[i][j] for i, j in itertools.combinations(gpus, 2))
+
+
+@lru_cache(maxsize=1 << 16)
+def mean_gbps(links: Matrix, gpus: tuple[int, ...]) -> float:
+    """The bandwidth between two of these GPUs, on average over all pairs; 0 of one GPU."""
+    pairs = len(gpus) * (len(gpus) - 1) // 2
+    return total_gbps(links, gpus) / pairs if pairs else 0.0
+
+
+@lru_cache(maxsize=1 << 16)
+def best_subset(links: Matrix, free: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The `count` of the free GPUs with the most bandwidth among them: of equals, those that leave the most
+    among the others; of these, the lowest.
+
+    Exact where there are at most `MOST_SUBSETS` to choose from; above, GPUs are added one by one.
+    """
+    if count == len(free):
+        return free
+    if math.comb(len(free), count) > MOST_SUBSETS:
+        return _one_by_one(links, free, count)
+
+    def worth(chosen: tuple[int, ...]) -> tuple[float, float]:
+        left = [gpu for gpu in free if gpu not in chosen]
+        return total_gbps(links, chosen), total_gbps(links, left)
+
+    return max(itertools.combinations(free, count), key=worth)
+
+
+def _one_by_one(links: Matrix, free: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The best pair, then always the GPU that adds most to what has been chosen."""
+    first, second = max(itertools.combinations(free, 2), key=lambda pair: links[pair[0]][pair[1]])
+    chosen = [first, second][:count]
+    while len(chosen) < count:
+        others = [gpu for gpu in free if gpu not in chosen]
+        chosen.append(max(others, key=lambda gpu: sum(links[gpu][each] for each in chosen)))
+    return tuple(sorted(chosen))

@@ -1,0 +1,100 @@
+"""`blox decide` from a log to its page: what it runs, says and writes."""
+
+import csv
+import runpy
+
+import pytest
+
+from blox import BloxError
+from blox.decision.conduct import conduct
+from blox.decision.evidence import EVERYONE
+from blox.decision.study import Study
+from blox.decision.words import claim
+from blox.experiment.parallel import run_tasks
+from support.places import ROOT
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("log")
+    runpy.run_path(str(ROOT / "examples" / "accounting_log.py"))["write_log"](folder, 200, 4)
+    return folder
+
+
+def here(tasks, names):
+    return run_tasks(tasks, 1)
+
+
+def study_of(log, *shortlist, present="backfill:kind=easy", scale=1, **settings):
+    history, cluster = f"slurm:{log / 'sacct.txt'}?scale={scale}", f"slurm:{log / 'sinfo.txt'}"
+    return Study(history, cluster, present, shortlist, **{"resamples": 3, **settings})
+
+
+def test_the_whole_way(log, command, tmp_path):
+    out = tmp_path / "decision"
+    words = ("decide", "--history", log / "sacct.txt", "--cluster", f"slurm:{log / 'sinfo.txt'}")
+    shown = command(*words, "--scheduler", "las", "--resamples", "2", "--processes", "1", "--out", out)
+    assert shown.code == 0, shown.err
+    for told in (
+        "Does the simulation know the cluster?",
+        "What it depends on",
+        "Where it is not distinguishable",
+    ):
+        assert told in shown.out and told in (out / "decision.html").read_text()
+    with (out / "changes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["scheduler"] for row in rows} == {"backfill:kind=easy", "las"}
+    assert {row["by"] for row in rows} == {"all", "size", "tenant", "length"}
+
+
+def test_equal_schedulers_are_not_told_apart(log, tmp_path):
+    """The known answer 0: `fifo` under two names. Every change is 0, and so are its bounds."""
+    found = conduct(study_of(log, "fifo:preempt=false", present="fifo"), here, tmp_path)
+    for by in ("all", "size", "tenant", "length"):
+        for group in found.groups(by):
+            change = found.change("fifo:preempt=false", by, group, "waited_s")
+            assert change is None or (change.estimate, change.low, change.high) == (0, 0, 0)
+    assert not found.worth_it and claim(found).startswith("Keep fifo")
+
+
+def test_a_worse_present_scheduler_is_seen(log, tmp_path):
+    """Strict order against backfilling on the same weeks: pairs are close, though weeks differ by far."""
+    found = conduct(
+        study_of(log, "backfill", present="fifo", resamples=2, scale=0.3, block=7200.0), here, tmp_path
+    )
+    assert found.value("backfill", *EVERYONE, "waited_s") < found.value("fifo", *EVERYONE, "waited_s")
+    assert all(
+        ours[key] <= theirs[key] * 1.05
+        for ours, theirs in zip(found.resampled["backfill"], found.resampled["fifo"])
+        for key in ours
+        if key.by == "all" and key.figure == "waited_s"
+    )
+    assert found.saved_gpus() is None or found.saved_gpus() >= 0
+
+
+def test_what_is_kept_of_a_run_holds_with_its_jobs(log):
+    study = study_of(log, "las")
+    [outcome] = run_tasks([study.task(study.on_log("las"))], 1)
+    figures = outcome.result.summary["figures"]
+    result = study.on_log("las").run()
+    assert figures["all", "all jobs", "waited_s"] == pytest.approx(result.jobs["waited_s"].mean())
+    by_size = sum(value for key, value in figures.items() if key.by == "size" and key.figure == "jobs")
+    assert by_size == len(result.jobs["gpus"]) and not outcome.result.jobs
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"resamples": 1}, "1 resamples"),
+        ({"block": 60.0}, "a block of 60 s"),
+        ({"belief": "limit:x=1"}, "no option is called 'x'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(settings, words, log):
+    with pytest.raises(BloxError, match=words):
+        study_of(log, "las", **settings).check()
+
+
+def test_a_log_of_one_block_is_refused(log):
+    with pytest.raises(BloxError, match="the log has 1 block of 30d"):
+        study_of(log, "las", block=30 * 86400.0).check()

@@ -1,0 +1,57 @@
+"""A headless browser for tests (Chromium, driven by playwright), and axe-core, which finds barriers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from support.places import ROOT
+
+SHOTS = Path(os.environ.get("BLOX_SCREENSHOTS", ROOT / "results" / "screenshots"))
+AXE = ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = {1400: 900, 420: 900}  # of windows, and their heights
+SCHEMES = ("light", "dark")
+
+
+def chromium() -> str | None:
+    """The browser's executable; None: there is none."""
+    return os.environ.get("BLOX_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def absent() -> list[str]:
+    """What tests in a browser lack here, in words."""
+    lacking = [] if chromium() else ["chromium (apt install chromium)"]
+    try:
+        import playwright  # noqa: F401
+    except ImportError:
+        lacking.append("playwright (pip install playwright)")
+    return lacking
+
+
+def barriers(page) -> list[str]:
+    """What axe-core finds serious or critical on a page."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
+    return [
+        f"{each['id']} ({each['impact']}): {node['html'][:200]} | {node['failureSummary'][:300]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"][:3]
+    ]
+
+
+def shoot(browser, url, name, ready):
+    """Screenshots of a view at both widths, light and dark; `ready(page)` waits until all of it is there."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    for width, height in WIDTHS.items():
+        for scheme in SCHEMES:
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(url)
+            ready(page)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+                f"{name}: too wide at {width}"
+            )
+            page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=True)
+            context.close()

@@ -1,0 +1,217 @@
+"""The film as its viewer meets it, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from blox import Experiment
+from blox.report.units import duration
+from blox.ui.film.app import FilmServer
+from blox.ui.film.runs import filmed
+from support.browser import AXE, barriers, shoot
+from support.served import served
+from support.traces import trace
+
+expect = pytest.importorskip("playwright.sync_api").expect
+pytestmark = pytest.mark.browser
+MARKUP = "<img src=x onerror=alert(1)>"
+SCRIPT = "</script><script>alert(2)</script>"
+
+
+@pytest.fixture(scope="module")
+def film(kept):
+    """The address of a film of three runs: las and fifo on the same jobs, and one with failures."""
+    folders = [
+        kept(trace_decisions=True),
+        kept("fifo", trace_decisions=True),
+        kept("srtf", trace_decisions=True, failures="random:mtbf=20h,repair=2h"),
+    ]
+    runs = filmed(folders)
+    with served(FilmServer(runs).app(["127.0.0.1"])) as address:
+        yield address, [each.result for each in runs]
+
+
+def opened(page, address, hash_=""):
+    page.goto(f"{address.url}{hash_}")
+    drawn(page)
+    return page
+
+
+def drawn(page):
+    """Waits until figures, map and queue are there."""
+    page.wait_for_selector("#figures[data-drawn=yes]")
+    page.wait_for_selector("body[data-queued]")
+
+
+def at(page, time_s):
+    """Waits until the film stands at a time."""
+    page.wait_for_url(re.compile(f"t={time_s:.0f}(&|$)"))
+
+
+def test_two_runs_stand_side_by_side_on_one_clock(page, film):
+    address, (las, fifo, _) = film
+    opened(page, address, "#runs=0,1&t=50000")
+    panes = page.locator(".pane")
+    assert panes.count() == 2
+    for pane, result in zip((panes.nth(0), panes.nth(1)), (las, fifo)):
+        here = (result.stints["start_s"] <= 50000) & (result.stints["end_s"] > 50000)
+        assert pane.locator("dd").nth(0).inner_text().startswith(f"{here.sum()} of 12")
+        assert pane.locator("dd").nth(1).inner_text() == str(len(set(result.stints["job"][here])))
+        done = result.jobs["finish_s"] <= 50000
+        assert pane.locator("dd").nth(3).inner_text() == str(done.sum())
+        told = duration(result.jobs["jct_s"][done].mean())
+        assert pane.locator("dd").nth(4).inner_text() == told
+        waiting = int(pane.locator("dd").nth(2).inner_text())
+        assert f"Queue: {waiting} waiting" in pane.locator("h2").nth(1).inner_text()
+
+
+def test_every_frame_is_as_the_results_say(page, film):
+    address, (las, *_) = film
+    opened(page, address)
+    times = np.random.default_rng(3).uniform(0, las.summary["end_s"], 40).tolist()
+    owners = page.evaluate(
+        """async times => {
+            const { Reel } = await import("/static/film/reel.js");
+            const reel = await Reel.load(0);
+            const owners = () => [...reel.owners].map((job, i) => [reel.columns.lane_gpu[i], job]);
+            return times.map(time => (reel.at(time), owners()));
+        }""",
+        times,
+    )
+    for time_s, found in zip(times, owners):
+        here = (las.stints["start_s"] <= time_s) & (time_s < las.stints["end_s"])
+        wanted = sorted(zip(las.stints["gpu"][here].tolist(), las.stints["job"][here].tolist()))
+        assert sorted((gpu, job) for gpu, job in found if job >= 0) == wanted
+
+
+def test_it_plays_pauses_and_scrubs(page, film):
+    address, _ = film
+    opened(page, address, "#runs=0")
+    begin = page.locator(".time").inner_text()
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".time")).not_to_have_text(begin)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("slider").evaluate(
+        "slider => { slider.value = 5000; slider.dispatchEvent(new Event('input')) }"
+    )
+    page.wait_for_url("**t=*")
+    label = page.locator("canvas[role=img]").first.get_attribute("aria-label")
+    assert "GPUs in use" in label
+    page.keyboard.press("Home")
+    assert page.locator(".time").inner_text() == begin
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Play").wait_for()
+
+
+def test_it_jumps_to_preemptions_failures_and_rounds(page, film):
+    address, (las, _, failing) = film
+    opened(page, address, "#runs=0&t=0")
+    interrupted = las.rounds["time_s"][(las.rounds["suspended"] + las.rounds["moved"]) > 0]
+    page.get_by_role("button", name="next preemption").click()
+    at(page, interrupted[0])
+    page.keyboard.press("p")
+    at(page, interrupted[1])
+    page.keyboard.press("Shift+P")
+    at(page, interrupted[0])
+    page.keyboard.press("ArrowRight")
+    at(page, las.rounds["time_s"][las.rounds["time_s"] > interrupted[0]][0])
+    assert page.get_by_role("button", name="next failure").is_disabled()
+    assert page.get_by_role("button", name="next policy change").is_disabled()
+    page.get_by_label("run", exact=True).select_option(label="srtf (oracle)")
+    page.get_by_role("button", name="next failure").click()
+    later = failing.tables["outages"]["down_s"]
+    at(page, later[later > interrupted[0]].min())
+    assert "failure at" in page.locator("#announce").inner_text()
+
+
+def test_a_job_is_followed_from_the_queue_and_by_its_id(page, film):
+    address, (las, _, _) = film
+    queued = las.rounds["time_s"][las.rounds["queued"].argmax()]
+    opened(page, address, f"#runs=0,1&t={queued:.0f}")
+    first = page.locator(".queue tbody button").first
+    name = first.inner_text()
+    first.click()
+    page.wait_for_selector("article.life >> nth=1")
+    assert page.locator("#follow h2").inner_text() == f"Job {name}"
+    assert page.locator("article.life").first.locator(".now").inner_text().startswith("Now: waiting for")
+    assert f"Job {name} (" in page.locator("article.life p").last.inner_text()
+    page.get_by_label("Follow the job of this id").fill("7")
+    page.keyboard.press("Enter")
+    expect(page.locator("#follow-title")).to_have_text("Job 7")
+    page.get_by_role("button", name="Stop following").click()
+    assert page.locator("#follow").is_hidden()
+    page.get_by_label("Follow the job of this id").fill("no such job")
+    page.keyboard.press("Enter")
+    expect(page.locator("#announce")).to_contain_text("no such job")
+
+
+def test_a_gpu_is_pointed_at_and_its_job_followed(page, film):
+    address, (las, *_) = film
+    full = las.rounds["time_s"][las.rounds["gpus_used"].argmax()]
+    opened(page, address, f"#runs=0&t={full:.0f}")
+    canvas = page.locator(".map canvas")
+    canvas.hover(position={"x": 10, "y": 20})
+    expect(page.locator(".pointed")).to_contain_text("node-0, GPU 0")
+    here = (las.stints["start_s"] <= full) & (las.stints["end_s"] > full) & (las.stints["gpu"] == 0)
+    (job,) = las.jobs["job_id"][las.stints["job"][here]]
+    assert f"job {job}," in page.locator(".pointed").inner_text()
+    canvas.click(position={"x": 10, "y": 20})
+    expect(page.locator("#follow-title")).to_have_text(f"Job {job}")
+    page.get_by_text("The same as a table").click()
+    expect(page.locator(".nodes-scroll tbody tr")).to_have_count(3)
+
+
+def test_the_queue_is_in_the_scheduler_s_own_order_once_it_is_worked_out(page, kept):
+    runs = filmed([kept("tiresias")])
+    with served(FilmServer(runs).app(["127.0.0.1"])) as address:
+        opened(page, address, "#t=50000")
+        page.locator(".queue .note", has_text="In the scheduler's own order").wait_for()
+
+
+def test_names_with_markup_stay_text(page, tmp_path):
+    jobs = [(f'"{MARKUP}{i}"', 0, 2, 5000, f'"{SCRIPT}"', MARKUP) for i in range(5)]
+    workload = trace(tmp_path / "hostile.csv", jobs, header="job_id,submit_s,gpus,duration_s,user,model")
+    result = Experiment(workload=workload, cluster="1x4", round_s=100.0, label=f"las {MARKUP}").run()
+    with served(FilmServer(filmed([result.save(tmp_path / "run")])).app(["127.0.0.1"])) as address:
+        page.on("dialog", lambda dialog: pytest.fail("a script ran"))
+        opened(page, address, "#t=200")
+        page.get_by_label("Follow the job of this id").fill(f"{MARKUP}3")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("article.life")
+        page.locator(".map canvas").hover(position={"x": 10, "y": 20})
+        assert (
+            MARKUP in page.locator("h1").inner_text() and MARKUP in page.locator(".queue tbody").inner_text()
+        )
+        assert SCRIPT in page.locator("article.life").inner_text()
+        assert page.locator("img").count() == 0
+
+
+def test_nobody_is_shut_out(page, film):
+    if not AXE.is_file():
+        pytest.skip(f"absent: {AXE} (make test-ui installs it)")
+    address, _ = film
+    opened(page, address, "#runs=0,1&t=50000&job=7")
+    page.wait_for_selector("article.life >> nth=1")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert barriers(page) == []
+
+
+def test_pictures_of_every_view(browser, film):
+    address, (las, _, failing) = film
+    queued = las.rounds["time_s"][las.rounds["queued"].argmax()]
+
+    def followed(page):
+        drawn(page)
+        page.wait_for_selector("article.life")
+
+    shoot(browser, f"{address.url}#runs=0,1&t={queued:.0f}", "film-two-runs", drawn)
+    shoot(browser, f"{address.url}#runs=0,1&t={queued:.0f}&job=7", "film-following", followed)
+    down = failing.tables["outages"]["down_s"][3]
+    shoot(browser, f"{address.url}#runs=2&t={down + 60:.0f}", "film-failure", drawn)
