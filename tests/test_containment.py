@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 import time
 
 import pytest
 
+from blox import containment
 from blox.containment import ProcessEnd, TimeUp, by_signal, contained, time_limit
 
 
@@ -87,3 +89,14 @@ def test_who_raised_an_interrupt():
     assert not by_signal(raised(by_hand))
     assert not by_signal(raised(leaves))
     assert not by_signal(ValueError())
+
+
+def test_an_alarm_lets_what_stands_around_the_code_end_its_work():
+    """One that comes while the limit is being taken off raises nothing: the timer would go on for ever."""
+    space = {}
+    exec(compile("import sys\nframe = sys._getframe()", containment.__file__, "exec"), space)
+    with time_limit(1000.0):
+        alarm = signal.getsignal(signal.SIGALRM)
+        assert alarm(signal.SIGALRM, space["frame"]) is None
+        with pytest.raises(TimeUp):
+            alarm(signal.SIGALRM, sys._getframe())

@@ -28,6 +28,7 @@ MORE_TIME = "let it end sooner, or give it more time: --policy-timeout SECONDS"
 _AGAIN_S = 1.0  # how soon TimeUp is raised again where it was caught
 _MOST_TIMES = 2  # how often TimeUp is raised before the process is left
 _PACKAGE = str(Path(__file__).parent)
+_AROUND = frozenset((__file__, contextlib.__file__))  # what stands around the code: it must end its work
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _leave = os._exit
 _lock = threading.Lock()
@@ -77,7 +78,9 @@ class _Alarm:
     def __init__(self, seconds: float) -> None:
         self.seconds, self.times = seconds, 0
 
-    def __call__(self, signum: int, frame: FrameType | None) -> NoReturn:
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename in _AROUND:
+            return  # the code has just been left, or is about to be entered: then the next alarm finds it
         self.times += 1
         words = f"no answer within {self.seconds:g} s"
         if self.times > _MOST_TIMES:

@@ -24,6 +24,9 @@ ROGUE = HEAD + (
 )
 JOBS = "a,0,1,1000 b,0,1,1000"
 
+# What goes round the seal: the array below a view, opened, written to and closed again within one call.
+BELOW = "a = job_state.columns.{name}.base; a.setflags(write=True); a.fill({value}); a.setflags(write=False)"
+
 
 @pytest.fixture
 def alarm():
@@ -91,11 +94,13 @@ def test_a_policy_that_goes_elsewhere_takes_nothing_along(policy_file, tmp_path,
 
 def test_impossible_times_are_not_saved(policy_file, tmp_path, command):
     """Arrays that were written to and closed again are noticed by what comes of them."""
-    harm = "a = job_state.columns.submit_s; a.setflags(write=True); a[:] = 1e12; a.setflags(write=False)"
+    harm = BELOW.format(name="admit_s", value="1e12")
     spec, workload = policy_file(ROGUE.format(harm=harm)), trace(tmp_path / "jobs.csv", JOBS)
     answer = command("run", "--scheduler", spec, "--workload", workload, "--out", "out")
     assert answer.code == 2
-    assert "the results are impossible: of job 'a', admit_s is 0, before its submit_s, 1e+12" in answer.err
+    assert (
+        "the results are impossible: of job 'a', first_start_s is 0, before its admit_s, 1e+12" in answer.err
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -278,13 +283,47 @@ def test_a_plan_that_contradicts_itself_is_refused(policy_file, tmp_path, name):
     assert stop.value.where.startswith("mine.py:") and stop.value.fix
 
 
-@pytest.mark.xfail(strict=True, reason="arrays that are opened and closed within one call are not noticed")
-def test_nonsense_written_into_the_state_and_sealed_again_is_told(policy_file, tmp_path):
+def test_an_array_cannot_be_opened_and_closed_again(policy_file, tmp_path):
     harm = (
         "[a.setflags(write=True) or a.fill(-7) or a.setflags(write=False) for a in [job_state.columns.gpus]]"
     )
     experiment = Experiment(
         workload=trace(tmp_path / "jobs.csv", JOBS), scheduler=policy_file(ROGUE.format(harm=harm))
     )
-    with pytest.raises(BloxError):
+    with pytest.raises(BloxError) as stop:
         experiment.run()
+    assert stop.value.what == "schedule() makes the arrays of the state writeable"
+    assert stop.value.where.startswith("mine.py:1") and "at 0 s" in stop.value.where
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("gpus", "-7", "gpus of the job in row 0 is -7, and was submitted as 1"),  # ends in an error of blox
+        ("gpus", "2", "gpus of the job in row 0 is 2, and was submitted as 1"),  # runs to its end
+        ("submit_s", "float('nan')", "submit_s of the job in row 0 is nan, and was submitted as 0.0"),
+        ("status", "17", "status of the job in row 0 is 17"),
+        ("done0", "float('inf')", "done0 of the job in row 0 is inf"),
+    ],
+)
+def test_a_damaged_state_is_told(policy_file, tmp_path, name, value, told):
+    policy = policy_file(ROGUE.format(harm=BELOW.format(name=name, value=value)))
+    experiment = Experiment(workload=trace(tmp_path / "jobs.csv", JOBS), scheduler=policy)
+    with pytest.raises(BloxError) as stop:
+        experiment.run()
+    assert stop.value.what == f"the state is damaged: {told}"
+    assert "Mine" in stop.value.where and "array.base" in stop.value.fix
+
+
+def test_a_policy_may_write_to_what_is_worked_out_for_it(policy_file, tmp_path):
+    harm = "free = cluster_state.node_free; free -= 1; cluster_state.is_free().fill(False)"
+    policy = policy_file(ROGUE.format(harm=harm))
+    jobs = trace(tmp_path / "jobs.csv", JOBS)
+    assert Experiment(workload=jobs, scheduler=policy).run().summary["finished"] == 2
+
+
+def test_the_ids_of_free_gpus_are_for_reading(policy_file, tmp_path):
+    """They are the cluster's own: sorted or shifted in place, other jobs would get wrong GPUs."""
+    policy = policy_file(ROGUE.format(harm="cluster_state.free_ids()[:] += 1"))
+    with pytest.raises(BloxError, match=r"schedule\(\) changes the state in place"):
+        Experiment(workload=trace(tmp_path / "jobs.csv", JOBS), scheduler=policy).run()

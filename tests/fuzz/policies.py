@@ -79,6 +79,11 @@ HARM = (
     "__import__('time').sleep(5)", "__import__('os').chdir('/')",
     "job_state.columns.gpus.setflags(write=True)", "job_state.columns.submit_s.setflags(write=True)",
     "[a.setflags(write=True) or a.fill(7) or a.setflags(write=False) for a in [job_state.columns.submit_s]]",
+    *(
+        f"[a.setflags(write=True) or a.fill({value}) or a.setflags(write=False) for a in [{array}]]"
+        for array in ("job_state.columns.gpus", "job_state.columns.gpus.base", "job_state.columns.done0.base")
+        for value in (-7, 3)
+    ),
 )  # fmt: skip
 ATTRIBUTES = (
     "    stable_until = 5\n", "    stable_until = None\n", "    ignores_nodes = 'yes'\n",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
 from blox.performance.goodput import GradientNoise, ThroughputModel
 from blox.performance.goodput_batch import BatchLimits, best_batch
@@ -78,6 +79,27 @@ def test_faults_are_told_in_words(tmp_path):
     file.write_text("[a]\nthroughput = [1, 1, 1]\n")
     with pytest.raises(BloxError, match="initial_batch is missing"):
         elastic_profiles(str(file))
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"noise": "[1e300]"}, "a figure is missing or out of range"),
+        ({"noise": "[]"}, "a figure is missing or out of range"),
+        ({"run_s": "[0]"}, "a figure is missing or out of range"),
+        ({"run_s": "[1, 1, 1, 1, 1, 1, 1, 1]"}, "run_s has 8 figures"),
+        ({"run_s": "[]"}, "run_s is missing: how long its jobs run"),
+    ],
+)
+def test_figures_out_of_range_are_told_before_a_run(tmp_path, figures, words):
+    usual = {
+        "throughput": "[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 1.5]", "initial_batch": "32", "largest_batch": "64",
+        "atomic": "[8, 64]", "epochs": "5", "iterations": "1000", "noise": "[1.0]", "run_s": "[600]",
+    }  # fmt: skip
+    file = tmp_path / "mine.toml"
+    file.write_text("[a]\n" + "\n".join(f"{key} = {value}" for key, value in {**usual, **figures}.items()))
+    with pytest.raises(BloxError, match=words):
+        Experiment(workload=f"elastic:profiles={file},jobs=3", performance=f"goodput:profiles={file}").run()
 
 
 def test_an_unmeasured_placement_out_of_reach_is_told_in_words(shared):

@@ -28,6 +28,7 @@ def test_the_page_tells_the_limits_of_the_code(project):
         f"{limits.LEAST:g} to {limits.MOST:g}",
         "1e-09 to 1e+09",
         f"{limits.MOST_JOBS:,}",
+        f"{limits.MOST_AT_ONCE:,}",
         f"{MOST_SEEDS:,}",
         f"{LARGEST_COUNT:,}",
         f"{LONGEST_LABEL:,}",

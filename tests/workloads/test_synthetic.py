@@ -208,6 +208,8 @@ def test_generators_share_nothing_between_runs() -> None:
         ("philly:offered=0.9,gpus=128,load=4", "load and offered both say how many jobs arrive"),
         ("philly:spike_jobs=-1", "spike_jobs must be a whole number, 0 or more"),
         ("philly:burst_factor=-2", "burst_factor must be a number, 0 or more (times the load)"),
+        ("gavel:burst_factor=2147483648", "a burst would have"),
+        ("philly:spike_jobs=9999999", "spike_jobs must be a whole number, 0 or more, and at most 1,000,000"),
         ("philly:lod=4", "did you mean 'load'?"),
         ("phily", "did you mean 'philly'?"),
         ("gavel:multi=maybe", "'maybe' is neither true nor false"),

@@ -205,6 +205,8 @@ _GUARDS: dict[str, type[Guard]] = {
 
 def _told(error: BaseException, verb: str) -> Broken:
     """An exception out of a policy, in words."""
+    if isinstance(error, ValueError) and "WRITEABLE" in str(error):
+        return Broken(f"{verb}() makes the arrays of the state writeable", fix=REMEDY, rule="pure")
     if isinstance(error, ValueError | TypeError) and "read-only" in str(error):
         return Broken(f"{verb}() changes the state in place: {error}", fix=REMEDY, rule="pure")
     if isinstance(error, FrozenInstanceError):

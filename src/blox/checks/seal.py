@@ -1,9 +1,11 @@
 """seal(): makes the two states read-only while a policy looks at them, at no cost that grows with the jobs.
 
-Arrays refuse to be written to, so that the fault is raised on the very line that commits it; what was
-assigned anew is found by comparison afterwards. What accessors such as `job_state.gpus` return is read-only
-too: it is a copy, and a policy that writes to it means to change the state. Names that begin with an
-underscore are left alone: they belong to the states themselves, as does what policies remember.
+In place of each array stands a view of it that refuses to be written to and to be opened (`setflags`), so
+that the fault is raised on the very line that commits it; what was assigned anew is found by comparison
+afterwards. What accessors such as `job_state.gpus` return is read-only too: where it is a copy, a policy that
+writes to it means to change the state. Names that begin with an underscore are left alone: they belong to the
+states themselves, as does what policies remember. Where code goes round all this (`array.base`, ctypes),
+`intact.py` finds what it has changed at the end of the run.
 """
 
 from __future__ import annotations
@@ -78,6 +80,27 @@ class SealedJobState(JobState):
         return twin
 
 
+class SealedClusterState(ClusterState):
+    """A ClusterState whose own arrays cannot be written to; what is worked out anew (`node_free`) can."""
+
+    @property
+    def running(self) -> Array:
+        return read_only(super().running)
+
+    @property
+    def owner(self) -> Array:
+        return read_only(super().owner)
+
+    def free_ids(self) -> Array:
+        return read_only(super().free_ids())
+
+    def fork(self) -> ClusterState:
+        """A fork is the policy's own, and open."""
+        twin = super().fork()
+        twin.__class__ = ClusterState
+        return twin
+
+
 @contextmanager
 def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
     """Raises Broken if the states are different afterwards in anything but policy memory."""
@@ -88,22 +111,25 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
     )
     before = [(name, owner, _attributes(owner)) for name, owner in owners]
     holdings, revision = cluster_state.holdings, cluster_state.holdings.revision
-    arrays: list[Array] = [
-        value
-        for _, _, attributes in before
-        for attribute, value in attributes.items()
-        if isinstance(value, np.ndarray) and attribute[0] != "_"
-    ]
-    arrays += [job_state.active, *job_state.columns.extra.values()]
+    extra = job_state.columns.extra
+    arrays = [job_state.active, *extra.values(), *(array for *_, array in _public_arrays(before))]
     locked = [array for array in arrays if array.flags.writeable]
     for array in locked:
         array.setflags(write=False)
-    usual = type(job_state)
-    job_state.__class__ = SealedJobState
+    views = [(owner, name, array.view()) for owner, name, array in _public_arrays(before)]
+    for owner, name, view in views:
+        setattr(owner, name, view)
+    job_state.columns.extra = {name: array.view() for name, array in extra.items()}
+    usual = type(job_state), type(cluster_state)
+    job_state.__class__, cluster_state.__class__ = SealedJobState, SealedClusterState
     try:
         yield
     finally:
-        job_state.__class__ = usual
+        job_state.__class__, cluster_state.__class__ = usual
+        job_state.columns.extra = extra
+        for (owner, name, view), (*_, array) in zip(views, _public_arrays(before)):
+            if getattr(owner, name, None) is view:  # assigned anew otherwise: told below
+                setattr(owner, name, array)
         opened = any(array.flags.writeable for array in locked)
         locked.sort(key=_is_view)  # a view can be written to only when its base can
         for array in locked:
@@ -114,6 +140,16 @@ def seal(job_state: JobState, cluster_state: ClusterState) -> Iterator[None]:
         _compare(name, owner, attributes)
     if holdings.revision != revision:
         raise _assigned("cluster_state.allocation")
+
+
+def _public_arrays(owners: list[tuple[str, Any, dict[str, Any]]]) -> list[tuple[Any, str, Array]]:
+    """(owner, attribute, array) of all that do not begin with an underscore."""
+    return [
+        (owner, attribute, value)
+        for _, owner, attributes in owners
+        for attribute, value in attributes.items()
+        if isinstance(value, np.ndarray) and attribute[0] != "_"
+    ]
 
 
 def _compare(name: str, owner: object, before: dict[str, Any]) -> None:

@@ -19,6 +19,8 @@ from blox.backends.feed import RESIZE, JobFeed, check_fits
 from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec, draws_nothing
+from blox.checks.guard import Guard
+from blox.checks.intact import Submissions
 from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
@@ -98,6 +100,9 @@ class Prepared:
         self.most_jobs = self._most_jobs()
         self.digest = hashlib.sha256()  # of the jobs that a run has drawn
         self.feed: JobFeed | None = None  # that a run has drawn them from
+        parts = vars(self.composition).values()
+        self.foreign = [repr(part) for part in parts if isinstance(part, Guard)]  # policies from outside
+        self.submissions = Submissions()  # the jobs as given, where there are such
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
 
@@ -119,6 +124,9 @@ class Prepared:
             job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self.digest)
         if parts.options.whole_seconds:
             job_batches = map(_in_whole_seconds, job_batches)
+        if self.foreign:
+            self.submissions = Submissions()
+            job_batches = self.submissions.noted(job_batches)
         belief = belief_from_spec(
             experiment.belief, experiment.seed, by_iterations=parts.options.whole_round_credit
         )
@@ -203,13 +211,24 @@ class Prepared:
                     on_round=on_round,
                     trace=trace,
                 )
+        except BloxError:
+            raise
         except KeyboardInterrupt as error:
             if (fault := user_fault(error)) is not None:  # raised by a file of the user's, not by Ctrl-C
                 raise fault from None
             raise
+        except Exception:
+            self._check_intact(job_state)
+            raise
         finally:
             backend.close()
+        self._check_intact(job_state)
         return manager, job_state
+
+    def _check_intact(self, job_state: JobState) -> None:
+        """Tells what policies from outside have changed in the state."""
+        if self.foreign:
+            self.submissions.check(job_state, ", ".join(self.foreign))
 
     def result(
         self, manager: BloxManager, job_state: JobState, timing: dict[str, Any] | None = None

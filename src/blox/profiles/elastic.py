@@ -19,6 +19,7 @@ from blox.workloads.text_files import read_toml
 
 FILE = Path(__file__).parent / "elastic.toml"
 RUN_GPUS = (1, 2, 4, 8, 16, 32, 64)  # what `run_s` is given for
+_LEAST, _MOST = 1e-12, 1e12  # of a figure
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class ElasticProfile:
     error: float = 0.0  # median relative error of a step time
     does: str = ""
 
+    def __hash__(self) -> int:
+        """That of the name, which Python keeps: profiles are keys of caches that are asked in every round."""
+        return hash(self.name)
+
     @property
     def most_gpus(self) -> int:
         """GPUs beyond which every one would have less than the smallest batch."""
@@ -55,6 +60,11 @@ class ElasticProfile:
 
     def seconds(self, gpus: Array | int) -> Array:
         """A run alone on so many GPUs, packed, at the best batch size; between given ones on a power law."""
+        if not self.run_s:
+            fix = "add run_s = [...], seconds alone on 1, 2, 4, ... GPUs"
+            raise BloxError(
+                "run_s is missing: how long its jobs run", where=f"application {self.name}", fix=fix
+            )
         times = np.interp(np.log(gpus), np.log(RUN_GPUS[: len(self.run_s)]), np.log(self.run_s))
         return np.asarray(np.exp(times))
 
@@ -94,8 +104,12 @@ def _profile(name: str, entry: dict[str, object], where: str) -> ElasticProfile:
         if len(getattr(profile, key)) != length:
             raise BloxError(f"{key} has not {length} figures", where=where)
     figures = (*profile.throughput, *profile.noise, *profile.run_s, *profile.atomic, profile.iterations)
-    if not profile.noise or not all(isinstance(f, int | float) and f > 0 for f in figures):
-        raise BloxError("a figure is not above 0", where=where, fix="all figures must be above 0")
+    if not profile.noise or not all(isinstance(f, int | float) and _LEAST <= f <= _MOST for f in figures):
+        fix = f"throughput, noise, run_s, atomic and iterations: numbers from {_LEAST:g} to {_MOST:g}"
+        raise BloxError("a figure is missing or out of range", where=where, fix=fix)
+    if len(profile.run_s) > len(RUN_GPUS):
+        fix = f"seconds on {', '.join(map(str, RUN_GPUS))} GPUs"
+        raise BloxError(f"run_s has {len(profile.run_s)} figures", where=where, fix=fix)
     if not profile.atomic[0] <= profile.initial_batch <= profile.largest_batch:
         raise BloxError("the initial batch is out of range", where=where)
     return profile

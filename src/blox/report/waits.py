@@ -12,7 +12,7 @@ from blox.report.labels import labels
 from blox.report.measures import Measure, as_number
 from blox.report.run import Run
 from blox.report.sheet import Row, Sheet
-from blox.results.breakdown import GroupFigures, figures_by_group
+from blox.results.breakdown import NEEDED, GroupFigures, figures_by_group
 from blox.results.comparison import Comparison
 from blox.results.metrics import MOST_GPU_COUNTS
 from blox.results.samples import Basis, Sample, sample_of
@@ -58,7 +58,7 @@ def starving(run: Run) -> list[str]:
 
 def waits_by_gpus(run: Run) -> list[GroupFigures]:
     """The figures of jobs by GPU count, over all seeds; none of results without the times of waiting."""
-    if "waited_s" not in run.jobs:
+    if any(name not in run.jobs for name in NEEDED):
         return []
     return figures_by_group(run, "gpus", most=MOST_GPU_COUNTS, own=False)
 

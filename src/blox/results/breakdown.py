@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from blox.results.result import Result
 
 _SUMS = ("preemptions", "moves", "cost_dollars", "energy_kwh")  # columns of jobs that are added up
+NEEDED = ("waited_s", "slowdown", "deadline_s", "duration_s", "rho")  # that earlier versions did not have
 _OF_THE_WORKLOAD = ("jobs", "deadlines")  # no property of the scheduler: they have no interval
 
 
@@ -140,9 +141,10 @@ def _sample(run: Figures, parts: Sequence[_Part], summary: Mapping[str, Any]) ->
 
 
 def _check(result: Any, column: str) -> None:
-    if "waited_s" not in result.jobs:
+    missing = [name for name in NEEDED if name not in result.jobs]
+    if missing:
         raise BloxError(
-            "the results are of an earlier version, without the columns that this needs",
+            f"the jobs have no column {missing[0]!r}: the results are damaged, or of an earlier version",
             where=result.label,
             fix="run the experiment again (its experiment.toml)",
         )

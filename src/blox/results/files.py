@@ -45,6 +45,7 @@ _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
 )  # fmt: skip
+_UNBOUNDED = ("rho", "app_rho")  # a job without work of its own may have an infinite one
 _LARGEST = 1e18  # beyond every time, count and sum of GPU seconds of a run
 _GROUPED = "waited_by_gpus"  # figures of jobs by the GPUs they ask for
 _FIGURES = ("jobs", "finished", "submitted", "end_s")  # without which a summary is of no use
@@ -256,7 +257,7 @@ def _column(name: str, cells: list[str]) -> Array:
         values = np.array([float(cell) if cell else math.nan for cell in cells])
     except (ValueError, OverflowError) as error:
         raise ValueError(f"column {name!r}: {error}") from None
-    if name in _JOB_COLUMNS and (np.abs(values) > _LARGEST).any():
+    if name not in _UNBOUNDED and (np.abs(values) > _LARGEST).any():
         raise ValueError(f"column {name!r} holds a number beyond measure")
     return values
 

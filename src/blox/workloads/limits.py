@@ -8,6 +8,7 @@ from blox.errors import BloxError
 
 LARGEST = 10**15
 MOST_JOBS = 10_000_000  # of a generator or a file: more take gigabytes and days
+MOST_AT_ONCE = 1_000_000  # jobs of one spike or burst, which are drawn together
 LEAST, MOST = 1e-6, 1e12  # beyond these a parameter is a slip of the pen, and sums of times lose their sense
 
 

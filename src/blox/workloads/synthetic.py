@@ -18,7 +18,7 @@ from blox.errors import BloxError
 from blox.registry import name_of
 from blox.workloads import population, streams
 from blox.workloads.distributions import JobMix
-from blox.workloads.limits import MOST_JOBS, above_zero, whole, zero_or_more
+from blox.workloads.limits import MOST_AT_ONCE, MOST_JOBS, above_zero, whole, zero_or_more
 from blox.workloads.table import Array, JobTable
 
 HOUR_S = 3600.0
@@ -60,13 +60,21 @@ class Synthetic(ABC):
         above_zero("load", self.load, "jobs per hour")
         whole("gpus", self.gpus, 1)
         whole("max_gpus", self.max_gpus, 1)
-        whole("spike_jobs", self.spike_jobs, 0, MOST_JOBS)
+        whole("spike_jobs", self.spike_jobs, 0, MOST_AT_ONCE)
         if not HOUR_S <= self.spike_every < math.inf:
             raise BloxError(
                 f"spike_every is {self.spike_every:g} s", fix="a spike lasts an hour: give 24h, 12h"
             )
         zero_or_more("burst_factor", self.burst_factor, "times the load")
         whole("jobs", self.jobs, 1, MOST_JOBS)
+        self._check_offered()
+        if self._burst_jobs > MOST_AT_ONCE:
+            raise BloxError(
+                f"a burst would have {self._burst_jobs:,.0f} jobs",
+                fix=f"give a lower burst_factor or load: at most {MOST_AT_ONCE:,} jobs come in a burst",
+            )
+
+    def _check_offered(self) -> None:
         if self.offered is None:
             if self.gpus is not None:
                 fix = f"give both: offered=0.9,gpus={self.gpus}"
@@ -101,6 +109,11 @@ class Synthetic(ABC):
             return self.load
         return self.offered * self.gpus * HOUR_S / self.mix.mean_gpu_seconds
 
+    @property
+    def _burst_jobs(self) -> float:
+        """Jobs of a burst, on average."""
+        return self.burst_factor * self.jobs_per_hour * BURST_LENGTH_S / HOUR_S if self.burst_factor else 0.0
+
     def batches(self, rng: np.random.Generator) -> Iterator[JobTable]:
         """Tables in order of submission; ids 0, 1, ..."""
         source = f"{name_of(type(self))} generator"
@@ -126,7 +139,7 @@ class Synthetic(ABC):
                 )
             )  # fmt: skip
         if self.burst_factor:
-            mean = self.burst_factor * self.jobs_per_hour * BURST_LENGTH_S / HOUR_S
+            mean = self._burst_jobs
             found.append(
                 streams.windows(
                     self._draw(burst, "burst"), lambda n: burst.poisson(mean, n), mean, burst,

@@ -11,6 +11,7 @@ import json
 import tomllib
 import zlib
 from collections.abc import Callable
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
@@ -134,31 +135,31 @@ def _is_gzip(file: Path) -> bool:
 
 def _plain(file: Path, most: int) -> bytes:
     with file.open("rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise _too_large(file, most, "has")
-    return content
+        return _bounded(stream, file, most, "has")
+
+
+def _bounded(stream: BufferedIOBase, file: Path, most: int, verb: str) -> bytes:
+    """All that a stream has, piece by piece: memory is taken for what is there, not for the bound."""
+    content = bytearray()
+    while piece := stream.read(2**20):
+        content += piece
+        if len(content) > most:
+            raise BloxError(
+                f"{verb} more than {most // 2**20:,} MB",
+                where=str(file),
+                fix="give a part of it, in several files",
+            )
+    return bytes(content)
 
 
 def _unpacked(file: Path) -> bytes:
-    content = bytearray()
     try:
         with gzip.open(file, "rb") as stream:
-            while piece := stream.read(2**20):
-                content += piece
-                if len(content) > MOST_BYTES:
-                    raise _too_large(file, MOST_BYTES, "unpacks to")
+            return _bounded(stream, file, MOST_BYTES, "unpacks to")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BloxError(
             f"the gzip file is damaged: {error}", where=str(file), fix="fetch it again, or unpack it"
         ) from None
-    return bytes(content)
-
-
-def _too_large(file: Path, most: int, verb: str) -> BloxError:
-    return BloxError(
-        f"{verb} more than {most // 2**20:,} MB", where=str(file), fix="give a part of it, in several files"
-    )
 
 
 def _decoded(content: bytes, path: str | Path) -> str:
