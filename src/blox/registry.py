@@ -1,6 +1,7 @@
 """Names for parts: `@register.scheduling("las")`, and the spec strings that build parts from names.
 
-A spec is `name`, `name:key=value,key=value` (lists joined with `+`) or `./file.py:Class[:key=value]`.
+A spec is `name`, `name:key=value,key=value` (lists joined with `+`) or `./file.py:Class[:key=value]`. A part
+with a parameter `path` takes it first, without its name: `queues:queues.toml,strict=true`.
 The parameters of a part are the fields of its frozen dataclass and nothing else. A name is looked up
 lazily: first the module of the built-in package that bears it, then the other modules there, then the
 entry points of installed packages (group `blox.<kind>`).
@@ -178,6 +179,9 @@ def build(kind: str, spec: str) -> Any:
     if not spec:
         raise BloxError(f"an empty {kind} spec", fix=suggestion("", names(kind)))
     cls, options = _class_and_options(kind, spec)
+    first, _, rest = options.partition(",")
+    if first.strip() and "=" not in first and "path" in parameters(cls):  # `queues:queues.toml`
+        options = f"path={first.strip()},{rest}"
     return instantiate(cls, parse_options(options, where=f"{kind} spec {spec!r}"), where=f"{kind} {spec!r}")
 
 

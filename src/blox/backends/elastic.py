@@ -133,9 +133,11 @@ class ElasticSimulation(AdjustingSimulation):
         self._report(row, course, place, job_state)
 
     def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
-        at, stage = np.array([row]), course.first + place
+        stage = course.first + place
         for name, values in course.stages.reports.items():
-            job_state.report_metric(name, at, values[stage : stage + 1])
+            value = values.item(stage)
+            if not place or value != values.item(stage - 1):  # what stays as it was has been reported
+                job_state.report_metric(name, row, value)
 
     def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
         delay = super()._delay(grants, job_state)

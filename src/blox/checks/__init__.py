@@ -23,4 +23,8 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     from blox.checks.suite import TIMEOUT_S
     from blox.checks.suite import check as run_suite
 
+    if kind in ("workload", "performance") and isinstance(policy, str):
+        from blox.checks.sources import check_source
+
+        return check_source(policy, kind, TIMEOUT_S if timeout_s is None else timeout_s)
     return run_suite(policy, kind, TIMEOUT_S if timeout_s is None else timeout_s)

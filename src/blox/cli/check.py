@@ -16,7 +16,7 @@ def check(
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(help="admission, scheduling, placement or termination, where it is not plain."),
+        typer.Option(help="admission, scheduling, ..., where it is not plain; workload, performance."),
     ] = None,
     policy_timeout: Annotated[
         float, typer.Option(help="Seconds that one call into the file may take.", metavar="SECONDS")

@@ -88,13 +88,13 @@ def play_prepared(play: Play, prepared: Prepared, progress: Progress | None = No
     began = time.perf_counter()
     with local_cluster(len(nodes), nodes[0].gpus, timing=timing, **policies) as client:
         begin_s = _next_round(client, timing.round_s)
-        numbers = _submit_all(client, play, list(_jobs(prepared)), begin_s, experiment.round_s)
+        numbers = _submit_all(client, play, list(jobs_of(prepared)), begin_s, experiment.round_s)
         views = _wait_for(client, numbers, progress)
     timeline = Timeline.of(views, begin_s, play.speedup)
     return result_of(prepared, timeline, {"wall_s": time.perf_counter() - began})
 
 
-def _jobs(prepared: Prepared) -> Iterator[dict[str, Any]]:
+def jobs_of(prepared: Prepared) -> Iterator[dict[str, Any]]:
     """The jobs of the workload, in order of submission."""
     left = prepared.most_jobs if prepared.most_jobs is not None else sys.maxsize
     for table in prepared.workload.batches(workload_rng(prepared.experiment.seed)):

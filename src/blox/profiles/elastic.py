@@ -40,6 +40,10 @@ class ElasticProfile:
     error: float = 0.0  # median relative error of a step time
     does: str = ""
 
+    def __hash__(self) -> int:
+        """That of the name, which Python keeps: profiles are keys of caches that are asked in every round."""
+        return hash(self.name)
+
     @property
     def most_gpus(self) -> int:
         """GPUs beyond which every one would have less than the smallest batch."""

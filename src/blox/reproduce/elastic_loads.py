@@ -16,6 +16,7 @@ BASE = Experiment(performance="goodput", placement="consolidated", overheads="la
 # Where hardly any job waits, the difference between two averages is of no account: seconds of responsiveness
 # that a fraction of a round makes.
 NEAR, ROUND_MIN = 0.05, 5.0
+WINDOW = "3000-4000"  # the paper's
 
 
 def cases(

@@ -13,7 +13,8 @@ from blox.reproduce.elastic_loads import (
     chart,
     mean,
 )
-from blox.reproduce.fig6 import HIGH, LINES, LOW, philly_cases, setup
+from blox.reproduce.fig6 import DIFFERENCES, HIGH, LINES, LOW, philly_cases, setup
+from blox.reproduce.original_loads import OriginalSetup
 from blox.reproduce.page import Case, Done, Page, Setting
 
 
@@ -26,6 +27,8 @@ class Figure7(Page):
         "At low load the three are equally responsive; above 7 jobs/hour FIFO is the least responsive, and "
         "Tiresias more responsive than Optimus."
     )
+    differences = DIFFERENCES
+    probes = (OriginalSetup(lambda found: judge(found), responsiveness_min, "average responsiveness", "min"),)
     rule = (
         "Holds if on average the three are within one round (5 minutes) of each other below 4 jobs/hour, "
         "and above 7 FIFO is at least a round worse than both others and Tiresias no worse than Optimus; "

@@ -13,8 +13,9 @@ from blox.reproduce.elastic_loads import (
     chart,
     mean,
 )
-from blox.reproduce.fig8 import HIGH, LINES, MEDIUM, pollux_cases, setup
+from blox.reproduce.fig8 import DIFFERENCES, HIGH, MEDIUM, loads, pollux_cases, setup
 from blox.reproduce.page import Case, Done, Page, Setting
+from blox.reproduce.pollux_loads import LINES, Crowd, NarrowJobs, Widths
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Figure9(Page):
     claim = (
         "Under 15 jobs/hour the three are equally responsive; above 20 jobs/hour Pollux becomes as slow to "
         "respond as FIFO, and LAS stays responsive."
+    )
+    differences = DIFFERENCES
+    probes = (
+        Widths(responsiveness_min, "average responsiveness", "min"),
+        NarrowJobs(lambda found: judge(found), lambda setting: loads(setting), responsiveness_min, "min"),
+        Crowd(responsiveness_min, "average responsiveness", "min"),
     )
     rule = (
         "Holds if on average the three are within one round (5 minutes) of each other under 15 jobs/hour, "

@@ -231,8 +231,8 @@ class JobState:
         told = {name: float(self._metric_column(name)[row]) for name in self._metrics}
         return {name: value for name, value in told.items() if value == value}
 
-    def report_metric(self, name: str, rows: Array, values: Array) -> None:
-        """Stores what jobs report about themselves."""
+    def report_metric(self, name: str, rows: Array | int, values: Array | float) -> None:
+        """Stores what jobs report about themselves, or one job does."""
         self._metric_column(name)[rows] = values
 
     def track_line(self, line: ActiveLine | None) -> None:
@@ -308,13 +308,14 @@ class JobState:
         return found  # type: ignore[no-any-return]
 
     def _metric_column(self, name: str) -> Array:
-        size = len(self.columns.gpus)
-        values = self._metrics.get(name, np.empty(0))
-        if len(values) < size:
-            grown = np.full(size, NAN)
+        values = self._metrics.get(name)
+        if values is not None and len(values) >= len(self.columns.gpus):
+            return values
+        grown = np.full(len(self.columns.gpus), NAN)
+        if values is not None:
             grown[: len(values)] = values
-            self._metrics[name] = values = grown
-        return values
+        self._metrics[name] = grown
+        return grown
 
     def _grow(self, needed: int) -> None:
         size = len(self.columns.gpus)

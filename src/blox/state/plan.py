@@ -72,8 +72,11 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
 
     def as_dict(self) -> dict[int, tuple[int, ...]]:
         """Row -> GPU ids."""
-        pieces = np.split(self.gpus, np.cumsum(self.counts)[:-1]) if len(self.jobs) else []
-        return {int(job): tuple(int(g) for g in piece) for job, piece in zip(self.jobs, pieces)}
+        gpus, ends = self.gpus.tolist(), np.cumsum(self.counts).tolist()
+        return {
+            job: tuple(gpus[end - count : end])
+            for job, count, end in zip(self.jobs.tolist(), self.counts.tolist(), ends)
+        }
 
     @classmethod
     def from_dict(cls, gpus_of: dict[int, tuple[int, ...]]) -> Allocation:

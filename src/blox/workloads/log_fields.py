@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -88,8 +89,10 @@ def _stamps(cells: Array) -> Array | None:
     if not {word.strip().lower() for word in set(wide[~dates].tolist())} <= UNKNOWN:
         return None
     try:
-        seconds = wide[dates].astype("datetime64[s]").astype(np.int64)
-    except ValueError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # numpy only warns of a zone, and drops it
+            seconds = wide[dates].astype("datetime64[s]").astype(np.int64)
+    except (ValueError, UserWarning):
         return None
     found = np.full(len(cells), math.nan)
     found[dates] = seconds

@@ -2,10 +2,10 @@
 
 Run as a script, by its path: it imports nothing but the standard library, so that it starts at once. It kills
 when told to (`K` on standard input), when its worker manager is gone (standard input ends), and when the
-node's lease has run out, even if the worker manager stands still. `T` passes SIGTERM on. The last line of its
-standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`. CLEANUP is a
-command in JSON, carried out when the other was killed: the death of a container's client does not end the
-container.
+node's lease has run out, even if the worker manager stands still. `T` passes SIGTERM on. The first line of
+its standard output is the exit code of the command, and why it ended: `exit`, `killed` or `lost`; behind it
+comes the last that the command printed. CLEANUP is a command in JSON, carried out when the other was killed:
+the death of a container's client does not end the container.
 
     guard.py LEASE LOG LOG_BYTES CLEANUP COMMAND...
 """
@@ -27,6 +27,7 @@ import time
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: children of children become ours, and none escapes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG: the command ends with its guard
 _CHUNK = 1 << 16  # bytes of output that are taken together
+_END = 4000  # bytes of output that the worker manager is told
 _CUT = b"[...]\n"  # stands for what a log has lost
 _LONGEST_S = 0.5  # between two looks at the lease
 _CLEANUP_S = 30.0
@@ -82,8 +83,10 @@ class Log:
     def __init__(self, path: str, most: int) -> None:
         self._path, self._most = path, most
         self._size = os.path.getsize(path) if os.path.exists(path) else 0
+        self.end = b""  # its last bytes, also where they could not be written
 
     def write(self, text: bytes) -> None:
+        self.end = (self.end + text)[-_END:]
         with contextlib.suppress(OSError):
             text = text[-self._most // 2 :]
             if self._size + len(text) > self._most:
@@ -118,7 +121,7 @@ def main() -> None:
     with open(lease, "rb") as file:
         until = mmap.mmap(file.fileno(), 8, prot=mmap.PROT_READ)
     if time.monotonic() >= struct.unpack("d", until[:8])[0]:
-        _tell("-1 lost")
+        _tell("-1 lost", b"")
         return
     log = Log(log_path, int(log_bytes))
     printed, printing = os.pipe()
@@ -133,7 +136,7 @@ def main() -> None:
         )
     except OSError as error:
         log.write(f"blox: cannot start {command[0]}: {error.strerror}\n".encode())
-        _tell("127 exit")
+        _tell("127 exit", log.end)
         return
     os.close(printing)
     why = _watch(child, until, printed, log)
@@ -145,7 +148,7 @@ def main() -> None:
         log.write(text)
     if why != "exit":
         _clean_up(json.loads(cleanup))
-    _tell(f"{code} {why}")
+    _tell(f"{code} {why}", log.end)
 
 
 def _watch(child: subprocess.Popen[bytes], until: mmap.mmap, printed: int, log: Log) -> str:
@@ -170,9 +173,10 @@ def _watch(child: subprocess.Popen[bytes], until: mmap.mmap, printed: int, log: 
             os.killpg(child.pid, signal.SIGTERM)
 
 
-def _tell(how: str) -> None:
+def _tell(how: str, end: bytes) -> None:
+    """How the command ended, and behind that line the last that it printed."""
     with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
-        os.write(sys.stdout.fileno(), f"{how}\n".encode())
+        os.write(sys.stdout.fileno(), f"{how}\n".encode() + end)
 
 
 if __name__ == "__main__":

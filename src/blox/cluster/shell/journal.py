@@ -20,6 +20,7 @@ class Journal:
     """Keys and records. One scheduler at a time: a second one that opens the file is refused."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -53,19 +54,26 @@ class Journal:
         return dict(rows)
 
     def commit(self, saves: Iterable[tuple[str, bytes | None]]) -> None:
-        """Stores and deletes records, all or none of them."""
+        """Stores and deletes records, all or none of them.
+
+        Raises BloxError where that cannot be; what was changed in memory is then ahead of what is stored, so
+        the process must end, and start again from there.
+        """
         database = self._database
-        database.execute("BEGIN")
         try:
+            database.execute("BEGIN")
             for key, value in saves:
                 if value is None:
                     database.execute("DELETE FROM records WHERE key = ?", (key,))
                 else:
                     database.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (key, value))
             database.execute("COMMIT")
-        except BaseException:
-            database.execute("ROLLBACK")
-            raise
+        except sqlite3.Error as error:
+            raise BloxError(
+                f"the journal cannot be written: {error}",
+                where=str(self._path),
+                fix="make room on its disk: nothing is acknowledged or decided before that",
+            ) from error
 
     def close(self) -> None:
         self._database.close()

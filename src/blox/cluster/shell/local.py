@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import socket
@@ -25,16 +26,22 @@ from blox.errors import BloxError
 
 def is_up(place: Place) -> int | None:
     """The process id of the supervisor that runs here; None: none does. Raises BloxError if it runs on
-    another machine that has the same directory."""
+    another machine that has the same directory.
+
+    It holds a lock as long as it lives: a number that it left behind may be another process's by now.
+    """
     try:
         pid, _, host = place.supervisor_file.read_text(encoding="utf-8").partition(" ")
-        if host != socket.gethostname():
+        if host and host != socket.gethostname():
             fix = f"give the command on {host}; if that machine is gone, remove {place.supervisor_file}"
             raise BloxError(f"the cluster was started on {host}", where=str(place.root), fix=fix)
-        os.kill(int(pid), 0)
-    except (FileNotFoundError, ValueError, ProcessLookupError):
+        with open(place.supervisor_file, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
         return None
-    return int(pid)
+    except BlockingIOError:
+        return int(pid) if pid else None
+    return None
 
 
 def start(

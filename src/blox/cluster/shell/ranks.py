@@ -80,14 +80,14 @@ class Ranks:
         """Starts a rank under its guard; one that cannot be started has failed."""
         key = action.grant.job, action.grant.epoch, action.rank
         try:
-            rank, log = self._spawn(action, f"rank-{key[0]}-{key[1]}-{key[2]}")
+            rank = self._spawn(action, f"rank-{key[0]}-{key[1]}-{key[2]}")
         except (BloxError, OSError, ValueError) as error:
             self._ended(key, "failed", str(error)[:1000])
             return
         self.running[key] = rank
-        threading.Thread(target=self._wait, args=(key, rank, log), daemon=True).start()
+        threading.Thread(target=self._wait, args=(key, rank), daemon=True).start()
 
-    def _spawn(self, action: Start, name: str) -> tuple[Rank, Path]:
+    def _spawn(self, action: Start, name: str) -> Rank:
         job, own = self._place.job(action.grant.job), self._place.node(self._node) / name
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class Ranks:
             start_new_session=True,
             pass_fds=self._keep_open,
         )
-        return Rank(guard, page, own), log
+        return Rank(guard, page, own)
 
     def tell(self, key: Key, word: bytes) -> None:
         """`T`: pass SIGTERM on. `K`: kill."""
@@ -148,20 +148,21 @@ class Ranks:
             "PYTHONUNBUFFERED": "1",
         }
 
-    def _wait(self, key: Key, rank: Rank, log: Path) -> None:
+    def _wait(self, key: Key, rank: Rank) -> None:
         assert rank.guard.stdout is not None
-        told = rank.guard.stdout.read().split()
+        how, _, printed = rank.guard.stdout.read().partition(b"\n")
         rank.guard.wait()
-        if len(told) == 2:
-            code, why = int(told[0]), told[1].decode()
+        if how:
+            number, why = how.decode().split()
+            code = int(number)
         else:  # the guard was killed, and left to others what it should have ended
             code, why = -9, "lost"
             kill_orphans(rank.directory)
-        self._ended(key, *outcome_of(code, why, rank.preempted, log))
+        self._ended(key, *outcome_of(code, why, rank.preempted, printed.decode(errors="replace")))
 
 
-def outcome_of(code: int, why: str, preempted: bool, log: Path) -> tuple[Outcome, str]:
-    """How a rank ended, by its exit code and what its guard says."""
+def outcome_of(code: int, why: str, preempted: bool, printed: str) -> tuple[Outcome, str]:
+    """How a rank ended, by its exit code, what its guard says, and the last that it printed."""
     if why == "lost":
         return "lost", ""
     if why == "killed":
@@ -171,15 +172,8 @@ def outcome_of(code: int, why: str, preempted: bool, log: Path) -> tuple[Outcome
     if code == LEFT or (preempted and code == -15):
         return "left", ""
     what = f"exit code {code}" if code >= 0 else f"signal {-code}"
-    return "failed", f"{what}; its log ends:\n{_last_lines(log)}"
-
-
-def _last_lines(log: Path) -> str:
-    try:
-        lines = log.read_bytes()[-4000:].decode(errors="replace").strip().splitlines()
-    except OSError:
-        lines = []
-    return "\n".join(line[:300] for line in lines[-_LINES:]) or "(nothing)"
+    lines = [line[:300] for line in printed.strip().splitlines()[-_LINES:]]
+    return "failed", f"{what}; its log ends:\n" + ("\n".join(lines) or "(nothing)")
 
 
 def _port(grant: Grant) -> int:

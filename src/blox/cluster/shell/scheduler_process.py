@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -191,7 +192,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     call_when_parent_ends(process.close)
-    process.run()
+    try:
+        process.run()
+    except BloxError as error:  # the journal cannot be written: threads that wait for answers get none
+        print(error.text(), file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 if __name__ == "__main__":

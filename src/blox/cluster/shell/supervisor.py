@@ -8,6 +8,7 @@ pipe from it, and end with it, whatever it dies of.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import signal
 import socket
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from blox.cluster.shell.parent import call_when_parent_ends
-from blox.cluster.shell.place import Place, write_whole
+from blox.cluster.shell.place import Place
 
 _AGAIN_S = 0.5  # before a child that died is started again
 
@@ -57,6 +58,24 @@ class Child:
             self._process.kill()
 
 
+def _claimed(place: Place) -> IO[str]:
+    """The file with our number, locked as long as we live: nobody else starts a cluster here meanwhile."""
+    file = open(place.supervisor_file, "a+", encoding="utf-8")  # noqa: SIM115
+    until_s = time.monotonic() + 1.0  # somebody may be looking whether it is locked
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() > until_s:
+                sys.exit("another supervisor runs here")
+            time.sleep(0.05)
+    file.truncate(0)
+    file.write(f"{os.getpid()} {socket.gethostname()}")
+    file.flush()
+    return file
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("directory")
@@ -71,7 +90,7 @@ def main() -> None:
     place = Place.of(options.directory)
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
-    write_whole(place.supervisor_file, f"{os.getpid()} {socket.gethostname()}")
+    own = _claimed(place)
     root, timing = str(place.root), ["--timing", options.timing]
     told = [root, "--address", options.address, *timing, "--policies", options.policies]
     children = [Child("scheduler_process", told, logs / "scheduler.log")]
@@ -102,6 +121,7 @@ def main() -> None:
         child.wait(until_s)
     place.address_file.unlink(missing_ok=True)
     place.supervisor_file.unlink(missing_ok=True)
+    own.close()
 
 
 if __name__ == "__main__":

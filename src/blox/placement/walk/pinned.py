@@ -32,8 +32,15 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
     kept: dict[int, tuple[int, ...]] = {}
     for row, shares in wanted.items():
         held = now.get(row, ())
-        if held and Counter(node_of[gpu] for gpu in held) == dict(shares):
+        if not held:
+            continue
+        nodes = [node_of[gpu] for gpu in held]
+        if nodes == node_of_each(shares):
+            kept[row] = held
+        elif Counter(nodes) == dict(shares):
             kept[row] = tuple(gpu for node, _ in shares for gpu in held if node_of[gpu] == node)
+    if len(kept) == len(wanted):
+        return kept
     taken = {gpu for ids in kept.values() for gpu in ids}
     free: dict[int, list[int]] = {}
     for gpu, node in enumerate(node_of):
@@ -50,6 +57,11 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
         else:
             found[row] = kept[row]
     return found
+
+
+def node_of_each(shares: Shares) -> list[int]:
+    """The node of each GPU of a job, in the order in which they are taken."""
+    return [node for node, count in shares for _ in range(count)]
 
 
 def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:

@@ -97,10 +97,10 @@ class Chart(msgspec.Struct, frozen=True, tag="lines", omit_defaults=True):
                 )
         if self.log_x:
             axes.set_xscale("log")
-        highest = max((value for line in self.lines for value in (*line.y, *line.high)), default=1.0)
+        drawn = [value for line in self.lines for value in (*line.y, *line.low, *line.high)]
         if self.log_y:
             axes.set_yscale("log")
         else:
-            axes.set_ylim(0, 1.05 * highest)
+            axes.set_ylim(1.05 * min([0.0, *drawn]), 1.05 * max([0.0, *drawn]) or 1.0)
         axes.set_xlabel(self.x_title)
         axes.set_ylabel(self.y_title)

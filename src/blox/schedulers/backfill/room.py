@@ -51,13 +51,25 @@ class FutureRoom:
 
         return by_rule
 
-    def schedule(self, starting: dict[int, Shares]) -> Schedule:
-        """The running jobs, and those that start, where they were found a place."""
-        jobs = np.concatenate((self.running, np.fromiter(starting, dtype=np.int64, count=len(starting))))
+    def held(self, row: int) -> Array:
+        """What a running job would give back, by unit: GPUs of nodes that are up."""
+        gpus = self._cluster.holdings.gpus_of(row)
+        nodes = self._cluster.gpu_node.take(gpus)
+        given = np.bincount(nodes, minlength=self._cluster.nodes) * self._cluster.node_up
+        return given if self._rule is not None else np.array([int(given.sum())])
+
+    def schedule(self, starting: dict[int, Shares], leaving: Sequence[int] = ()) -> Schedule:
+        """The running jobs less the `leaving` ones, and those that start, where they were found a place."""
+        stay = self.running[~np.isin(self.running, leaving)] if leaving else self.running
+        jobs = np.concatenate((stay, np.fromiter(starting, dtype=np.int64, count=len(starting))))
         if self._rule is None or not starting:
             return Schedule(jobs, preempt=False)
         owner = self._cluster.owner.copy()
-        free = self._cluster.is_free()
+        free = self._cluster.is_free().copy()
+        for row in leaving:
+            gone = owner == row
+            owner[gone] = -1
+            free |= gone & self._cluster.node_up[self._cluster.gpu_node]
         first, gpus = self._cluster.node_first, self._cluster.node_gpus
         for row, shares in starting.items():
             for node, count in shares:

@@ -7,6 +7,7 @@ A task that does not fit is passed over (the authors' code stops there); what ga
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,19 +135,29 @@ def allocate_replicas(
         if first[job] <= min(cap[job], left):
             replicas[job] = first[job]
             left -= int(first[job])
-    # seconds that one more replica saves: jobs x replicas held; nothing beyond what a job may have
-    saved = -np.diff(step_s, axis=1, append=step_s[:, -1:]) * np.asarray(steps, dtype=np.float64)[:, None]
-    saved[np.arange(1, largest + 1) >= cap[:, None]] = 0.0
     grants = []
-    offered = np.where(replicas > 0, saved[np.arange(jobs), replicas - 1], 0.0)
-    for _ in range(left):
-        best = int(np.argmax(offered)) if jobs else 0
-        if not jobs or offered[best] <= 0:
-            break
-        grants.append((best, float(offered[best])))
-        replicas[best] += 1
-        offered[best] = saved[best, replicas[best] - 1]
-    return replicas, grants
+    given, most_each, steps_each = replicas.tolist(), cap.tolist(), np.asarray(steps, np.float64).tolist()
+
+    def saved(job: int) -> float:
+        """Seconds that one more replica saves a job; nothing beyond what it may have."""
+        held = given[job]
+        if held >= most_each[job]:
+            return 0.0
+        return float((step_s.item(job, held - 1) - step_s.item(job, held)) * steps_each[job])
+
+    # the largest on top, of equals the earlier job
+    offers = [(-gain, job) for job in np.flatnonzero(replicas).tolist() if (gain := saved(job)) > 0]
+    heapq.heapify(offers)
+    while left and offers:
+        gain, job = offers[0]
+        grants.append((job, -gain))
+        given[job] += 1
+        left -= 1
+        if (more := saved(job)) > 0:
+            heapq.heapreplace(offers, (-more, job))
+        else:
+            heapq.heappop(offers)
+    return np.array(given, dtype=np.int64), grants
 
 
 def _demand(jobs: Sequence[ServerJob], each: tuple[int, Task]) -> Demand:

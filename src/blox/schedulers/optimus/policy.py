@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from blox.errors import BloxError
-from blox.placement.walk.pinned import held_by_node, pins
+from blox.placement.walk.pinned import node_of_each, pins
 from blox.profiles.elastic import elastic_profiles
 from blox.registry import register
 from blox.schedulers.optimus.allocation import allocate_replicas
@@ -78,7 +79,7 @@ class Optimus:
         memory = job_state.memory(self, Memory)
         if self.beliefs == "learnt":
             memory.learnt.look(job_state, memory.servers)
-        held = _where_they_are(rows, memory, cluster_state, job_state)
+        held = _where_they_are(rows, memory, cluster_state)
         if job_state.now < memory.next_s or not cluster_state.node_up.any():
             return self._pinned(rows, held, cluster_state)
         memory.next_s = job_state.now + self.interval_s
@@ -139,14 +140,15 @@ class Memory:
     next_s: float = -math.inf
 
 
-def _where_they_are(
-    rows: Array, memory: Memory, cluster_state: ClusterState, job_state: JobState
-) -> list[Nodes]:
+def _where_they_are(rows: Array, memory: Memory, cluster_state: ClusterState) -> list[Nodes]:
     """The nodes of each job: as remembered if that is so, otherwise ascending."""
-    held = held_by_node(rows, cluster_state, job_state)
+    held, node_of = cluster_state.allocation.as_dict(), cluster_state.gpu_node.tolist()
     found: list[Nodes] = []
-    for i, row in enumerate(rows.tolist()):
-        now = {int(node): int(held[i, node]) for node in np.flatnonzero(held[i])}
+    for row in rows.tolist():
+        nodes = [node_of[gpu] for gpu in held.get(row, ())]
         before = memory.where.get(row, ())
-        found.append(before if dict(before) == now else tuple(now.items()))
+        if nodes != node_of_each(before):
+            now = Counter(nodes)
+            before = before if dict(before) == now else tuple(sorted(now.items()))
+        found.append(before)
     return found

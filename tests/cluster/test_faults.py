@@ -1,0 +1,221 @@
+"""Real faults: processes killed and stopped at seeded times, a full disk, submissions during restarts.
+
+What must hold is read from the jobs' own records (`support/faults.py`): no slot and no job with two live
+processes of different epochs, no epoch twice or after a later one, every acknowledged job ended once or
+failed with a reason, no process left behind.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from blox import Experiment
+from blox.cluster.central.records import Policies
+from blox.cluster.protocol.timing import Timing
+from blox.cluster.replay import Play, jobs_of
+from blox.cluster.shell.place import Place
+from blox.errors import BloxError
+from support.faults import Faults, check, command, ended, records_of, submit
+from support.real_cluster import eventually, processes_of, real_cluster
+
+TIMING = Timing(round_s=0.5, heartbeat_s=0.25, lease_s=8, margin_s=0.5, grace_s=3, backoff_s=0.3, attempts=20)
+# Jobs that have received more make room for others, once: not so often that the machine does nothing else.
+POLICIES = Policies(scheduler="tiresias:threshold=8")
+
+
+@contextlib.contextmanager
+def cluster(tmp_path, nodes, gpus):
+    """A cluster that is checked for processes left behind, and a directory for its jobs' records."""
+    records = tmp_path / "records"
+    records.mkdir()
+    with real_cluster(tmp_path / "c", nodes, gpus, POLICIES, TIMING) as (client, place):
+        yield client, place, records
+    assert eventually(lambda: not processes_of(place), 30), processes_of(place)
+
+
+def test_nothing_is_lost_when_any_part_is_killed_or_stopped(tmp_path):
+    """One of each: the scheduler, a worker manager, a rank and its guard, while jobs are submitted."""
+    with cluster(tmp_path, nodes=2, gpus=2) as (client, place, records):
+        jobs = [submit(client, command(records, 4.0), gpus=n, preemption="signal") for n in (1, 2, 1)]
+        faults = Faults(place, seed=1)
+        assert eventually(lambda: len(faults.processes("fault_job")) >= 3)
+        faults.stop("fault_job", 0.5)
+        faults.kill("guard.py")
+        faults.kill("scheduler_process")
+        jobs.append(submit(client, command(records, 0.5), preemption="signal"))
+        faults.kill("worker_process")
+        assert eventually(lambda: faults.kill("fault_job"))
+        faults.resume(everything=True)
+        views = ended(client, jobs, 120)
+        assert [views[job].state for job in jobs] == ["finished"] * 4
+        lines = check(records, views, jobs, place)
+        assert max(line["epoch"] for line in lines) > 1
+        assert all([entry.what for entry in client.job(job).life].count("finished") == 1 for job in jobs)
+
+
+@pytest.mark.slow
+def test_the_scheduler_is_killed_fifty_times_during_a_replay(tmp_path):
+    """60 jobs of the Philly-like workload within a minute, 20 s at most, one of which is cancelled; SIGKILL at
+    seeded times, also while it starts."""
+    experiment = Experiment(workload="philly:load=60,jobs=60,max_gpus=4", cluster="4x4")
+    entries = list(jobs_of(Play(60.0).prepare(experiment)))
+    with cluster(tmp_path, nodes=4, gpus=4) as (client, place, records):
+        faults, over = Faults(place, seed=18), threading.Event()
+
+        def kill():
+            while faults.done["SIGKILL scheduler_process"] < 50 and not over.is_set():
+                if faults.processes("scheduler_process"):
+                    time.sleep(faults.rng.uniform(0.0, 4.0))
+                    faults.kill("scheduler_process")
+
+        killing = threading.Thread(target=kill)
+        killing.start()
+        began, jobs = time.monotonic(), []
+        for entry in entries:
+            time.sleep(max(0.0, began + entry["submit_s"] / 60.0 - time.monotonic()))
+            words = command(records, min(20.0, entry["duration_s"] / 60.0))
+            jobs.append(submit(client, words, gpus=faults.rng.randint(1, 3), preemption="signal"))
+        with contextlib.suppress(BloxError):  # it may have ended
+            client.cancel(jobs[-1])
+        killing.join(450)
+        over.set()
+        views = ended(client, jobs, 240)
+        assert faults.done["SIGKILL scheduler_process"] == 50
+        check(records, views, jobs, place)
+        states = [views[job].state for job in jobs]
+        assert states.count("finished") >= 59, states
+        assert client.policies().fault == ""
+        restarted = sum(views[job].failures for job in jobs)
+        assert restarted == 0, "the scheduler's death is no reason for a job to fail"
+
+
+@pytest.mark.slow
+def test_workers_ranks_and_guards_are_killed_and_stopped(tmp_path):
+    """Sixty seeded faults while 40 jobs run; some stops outlast the lease, which ends a node's processes."""
+    with cluster(tmp_path, nodes=4, gpus=2) as (client, place, records):
+        faults = Faults(place, seed=7)
+        sizes = [faults.rng.choice((1, 1, 2, 3)) for _ in range(40)]
+        jobs = [
+            submit(client, command(records, faults.rng.uniform(1.0, 8.0)), gpus=size, preemption="signal")
+            for size in sizes
+        ]
+        for number in range(60):
+            time.sleep(faults.rng.uniform(0.2, 1.5))
+            faults.misfortune(longest_stop_s=12.0)
+            faults.resume()
+            if number % 10 == 5:
+                faults.kill("scheduler_process")
+                jobs.append(submit(client, command(records, 1.0), preemption="signal"))
+        faults.resume(everything=True)
+        views = ended(client, jobs, 400)
+        check(records, views, jobs, place)
+        assert sum(faults.done.values()) >= 55, faults.done
+        assert [views[job].state for job in jobs].count("finished") >= 40
+
+
+def test_nothing_is_left_when_blox_up_is_killed(tmp_path):
+    """`blox up` as users type it, a job that starts processes of its own, and kill -9 of the supervisor."""
+    here = {**os.environ, "BLOX_CLUSTER": str(tmp_path / "c")}
+
+    def blox(*words):
+        words = [sys.executable, "-m", "blox", *words]
+        return subprocess.run(words, env=here, check=True, capture_output=True, text=True, timeout=120).stdout
+
+    blox("up", "--round", "0.5", "--heartbeat", "0.3")
+    place = Place.of(tmp_path / "c")
+    faults = Faults(place, seed=1)
+    blox("submit", "--preemption", "signal", "--", "sh", "-c", "setsid sleep 987 & sleep 987")
+    assert eventually(lambda: len(faults.processes("987")) >= 2)
+    assert faults.kill("shell.supervisor")
+    assert eventually(lambda: not processes_of(place), 60), processes_of(place)
+    assert "no cluster is up" in blox("down")
+
+
+@contextlib.contextmanager
+def small_disk(directory, size):
+    """A file system of so many bytes at a directory; skips where none can be mounted."""
+    directory.mkdir(parents=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(directory)])
+    if made.returncode:
+        pytest.skip("a small file system (tmpfs) cannot be mounted here: needs root")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", str(directory)], check=True)
+
+
+def fill(directory):
+    """Leaves no room; returns the ballast."""
+    ballast = directory / "ballast"
+    with contextlib.suppress(OSError), open(ballast, "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    return ballast
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_checkpoints_fails_jobs_in_words_and_they_go_on_afterwards(tmp_path):
+    """Jobs cannot save, fail, say why, and are tried again; with room they go on from what they had saved."""
+    with small_disk(tmp_path / "c" / "jobs", "400k"), cluster(tmp_path, 1, 2) as (client, place, records):
+        jobs = [submit(client, command(records, 6.0, 50_000), preemption="signal") for _ in range(2)]
+        assert eventually(lambda: all((place.job(j) / "checkpoint" / "done.json").exists() for j in jobs))
+        ballast = fill(tmp_path / "c" / "jobs")
+        assert eventually(lambda: all(client.job(job).failures for job in jobs), 60)
+        told = [entry.what for entry in client.job(jobs[0]).life]
+        assert any("No space left on device" in what for what in told), told
+        ballast.unlink()
+        views = ended(client, jobs, 120)
+        assert [views[job].state for job in jobs] == ["finished"] * 2
+        lines = check(records, views, jobs, place)
+        resumed = [line["done_s"] for line in lines if line["what"] == "start" and line["epoch"] > 1]
+        assert max(resumed) > 0.0
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_the_journal_acknowledges_nothing_and_loses_nothing(tmp_path):
+    """What cannot be stored is not acknowledged; with room again the scheduler goes on where it was."""
+    with small_disk(tmp_path / "c", "6m"), cluster(tmp_path, 1, 2) as (client, place, records):
+        jobs = [submit(client, command(records, 5.0), preemption="signal")]
+        assert eventually(lambda: client.job(jobs[0]).state == "running")
+        ballast = fill(tmp_path / "c")
+        with pytest.raises(BloxError):
+            for _ in range(200):  # some may still fit into pages that the journal has
+                jobs.append(client.submit(command(records, 0.2), preemption="signal"))
+        ballast.unlink()
+        jobs.append(submit(client, command(records, 0.2), preemption="signal"))
+        views = ended(client, jobs, 120)
+        assert {views[job].state for job in jobs} == {"finished"}
+        check(records, views, jobs, place)
+        told = [json.loads(line) for line in (place.logs / "scheduler.jsonl").read_text().splitlines()]
+        assert max(line.get("term", 0) for line in told) > 1, "it has ended, and started again"
+
+
+def test_records_of_a_job_name_what_is_wrong(tmp_path):
+    """The job of these tests bites: a second process in the same slot, or under an old epoch, says so."""
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.mkdir()
+
+    def start(epoch, slot):
+        own = {"BLOX_JOB": "1", "BLOX_EPOCH": str(epoch), "RANK": "0", "CUDA_VISIBLE_DEVICES": str(slot)}
+        own |= {"BLOX_RANK_DIRECTORY": "/nodes/a/rank", "BLOX_CHECKPOINT": str(checkpoint)}
+        return subprocess.Popen(command(tmp_path, 60.0), env={**os.environ, **own})
+
+    running = [start(2, 0)]
+    try:
+        assert eventually(lambda: len(records_of(tmp_path)) == 1)
+        running += [start(1, 1), start(3, 0)]
+        assert eventually(lambda: len(records_of(tmp_path)) >= 6)
+    finally:
+        for process in running:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+    wrong = {(line["epoch"], line["why"]) for line in records_of(tmp_path) if line["what"] == "violation"}
+    assert {(1, "epoch-1-2 is alive"), (1, "epoch-1-2 has started before this one")} <= wrong
+    assert {(3, "the slot has a live process"), (3, "epoch-1-2 is alive")} <= wrong
