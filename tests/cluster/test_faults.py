@@ -62,8 +62,10 @@ def test_nothing_is_lost_when_any_part_is_killed_or_stopped(tmp_path):
 
 @pytest.mark.slow
 def test_the_scheduler_is_killed_fifty_times_during_a_replay(tmp_path):
-    """60 jobs of the Philly-like workload within a minute, 20 s at most, one of which is cancelled; SIGKILL at
-    seeded times, also while it starts."""
+    """60 jobs of the Philly-like workload within a minute, 20 s at most, one of which is cancelled.
+
+    SIGKILL comes at seeded times, also while the scheduler starts.
+    """
     experiment = Experiment(workload="philly:load=60,jobs=60,max_gpus=4", cluster="4x4")
     entries = list(jobs_of(Play(60.0).prepare(experiment)))
     with cluster(tmp_path, nodes=4, gpus=4) as (client, place, records):
