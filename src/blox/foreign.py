@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -51,37 +51,54 @@ def entered(what: str, where: str = "") -> Iterator[None]:
 
 def watched(function: Callable[..., T], name: str) -> Callable[..., T]:
     """A function, each call of which is `entered()` if it is of a user's file."""
-    if not is_foreign(function):
-        return function
+    return _watched(function, name) if is_foreign(function) else function
 
+
+def watched_part(part: T, *, unlimited: Iterable[str] = ()) -> T:
+    """A part; one of a user's file with every method watched, but for those that may take any time."""
+    return cast(T, _WatchedPart(part, frozenset(unlimited))) if is_foreign(part) else part
+
+
+class _WatchedPart:
+    """Passes attributes on, each method watched, also those that a class has from one of ours."""
+
+    def __init__(self, part: Any, unlimited: frozenset[str]) -> None:
+        self.part, self.unlimited = part, unlimited
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("part", "unlimited") or name.startswith("__"):
+            raise AttributeError(name)
+        if name in self.unlimited:
+            return getattr(self.part, name)
+        with entered(name):
+            value = getattr(self.part, name)
+        return _watched(value, name) if callable(value) and not isinstance(value, type) else value
+
+    def __repr__(self) -> str:
+        return repr(self.part)
+
+
+def _watched(function: Callable[..., T], name: str) -> Callable[..., T]:
     @functools.wraps(function, updated=())
     def call(*arguments: Any, **options: Any) -> T:
         with entered(f"{name}()"):
-            return function(*arguments, **options)
+            answer = function(*arguments, **options)
+        return cast(T, _each(answer, name)) if isinstance(answer, Iterator) else answer
 
     return call
 
 
-def watched_part(part: T) -> T:
-    """A part; one of a user's file with every method watched."""
-    return cast(T, _WatchedPart(part)) if is_foreign(part) else part
+def _each(values: Iterator[T], name: str) -> Iterator[T]:
+    """The same values; drawing one is a call."""
+    while True:
+        with entered(f"{name}()"):
+            value = next(values, _END)
+        if value is _END:
+            return
+        yield cast(T, value)
 
 
-class _WatchedPart:
-    """Passes attributes on, each method watched."""
-
-    def __init__(self, part: Any) -> None:
-        self.part = part
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "part" or name.startswith("__"):
-            raise AttributeError(name)
-        with entered(name):
-            value = getattr(self.part, name)
-        return watched(value, name) if callable(value) and not isinstance(value, type) else value
-
-    def __repr__(self) -> str:
-        return repr(self.part)
+_END = object()
 
 
 def user_fault(error: BaseException) -> BloxError | None:

@@ -101,6 +101,7 @@ def test_a_sweep_checks_failures_on_the_cluster_that_they_are_meant_for(command,
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ("--failures mtbf=1s,repair=1s", ["every node would fail 150 times in a round of 300 s", "mtbf"]),
         ("--failures mtbf=30", None),
         ("--failures mtbf=thirty", ["'thirty' is not a duration", "30d, 4h"]),
         ("--failures mtbf=-1", ["'-1' is not a duration"]),

@@ -33,3 +33,17 @@ def test_a_short_trace_needs_more_days_and_a_generator_more_seeds(tmp_path):
     trace.write_text("job_id,submit_s,gpus,duration_s\na,0,1,600\nb,90,1,600\n")
     assert "a trace of 10 days or more has intervals" in certainty([Experiment(workload=str(trace)).run()])
     assert "--seeds 5 gives intervals" in certainty([Experiment(workload=EQUAL.format(600)).run()])
+
+
+def test_waiting_after_evictions_is_waiting(tmp_path):
+    """Two nodes fail in turn: the one job waits for no GPU, yet for long."""
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,1,600\n")
+    rows = "".join(f"{node},{600 * at + 10},{600 * at + 400}\n" for at in range(20) for node in (0, 1))
+    (tmp_path / "outages.csv").write_text(f"node,down,up\n{rows}")
+    run = Experiment(
+        workload=str(tmp_path / "jobs.csv"),
+        cluster="2x1",
+        failures=f"trace:{tmp_path / 'outages.csv'}",
+        overheads="checkpoint=5",
+    ).run()
+    assert run.summary["wait_eviction_s"] > 1000 and idle_queues([run]) == []

@@ -13,6 +13,8 @@ from blox.backends.feed import JobFeed
 from blox.backends.node_events import NodeEvents
 from blox.errors import BloxError
 from blox.failures.job_failures import JobFailures
+from blox.foreign import watched_part
+from blox.optional import declared
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.protocols import Backend
@@ -47,7 +49,7 @@ class BackendPart(Protocol):
 
 def open_backend(part: BackendPart, setup: BackendSetup) -> Backend:
     """The backend of one run. Raises BloxError if it lacks a method of the protocol."""
-    backend = part.open(setup)
+    backend = watched_part(part).open(setup)
     wanted = {name for cls in Backend.__mro__ for name in vars(cls) if not name.startswith("_")}
     missing = sorted(name for name in wanted if not hasattr(backend, name))
     if missing:
@@ -56,4 +58,5 @@ def open_backend(part: BackendPart, setup: BackendSetup) -> Backend:
             where=f"backend {type(part).__name__}",
             fix="give it all of blox.protocols.Backend, or derive it from blox.backends.base.BackendBase",
         )
-    return backend
+    real_time = declared(part, "speedup") is not None  # its waits last as long as they last
+    return watched_part(backend, unlimited=("wait_until",) if real_time else ())

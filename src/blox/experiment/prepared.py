@@ -21,6 +21,7 @@ from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.checks.guard import Guard
 from blox.checks.intact import Submissions
+from blox.clock import Rounds
 from blox.containment import allowing, contained
 from blox.errors import BloxError, suggestion
 from blox.experiment.gathered import gathered
@@ -37,10 +38,11 @@ from blox.experiment.standstill import StandstillWatch
 from blox.experiment.traits import knows_durations
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
+from blox.failures.random import Random
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
 from blox.files_read import FilesRead
-from blox.foreign import user_fault
+from blox.foreign import user_fault, watched_part
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared, introduce
@@ -93,6 +95,9 @@ class Prepared:
         self.clock = self.composition.clock or clock_of(experiment, self.composition.scheduler)
         belief_from_spec(experiment.belief, 0)
         self.failures = failures_from_spec(experiment.failures)
+        for source in self.failures:
+            if isinstance(source, Random) and isinstance(self.clock, Rounds):
+                source.check_round(self.clock.round_s)
         self._node_events()
         self.oracle = knows_durations(experiment.belief, self.composition)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
@@ -114,14 +119,18 @@ class Prepared:
     def backend(self, job_batches: Iterator[JobTable] | None = None) -> Backend:
         """The backend, fed with the jobs of the workload, or with these."""
         setup = self.setup(job_batches)
-        return reporting(open_backend(self.backend_part, setup), self.composition.reports, setup.feed)
+        with allowing(self.experiment.policy_timeout_s):
+            opened = open_backend(self.backend_part, setup)
+            return reporting(opened, self.composition.reports, setup.feed)
 
     def setup(self, job_batches: Iterator[JobTable] | None = None) -> BackendSetup:
         """What a backend is opened with. Draws the jobs anew."""
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
             self.digest = hashlib.sha256()
-            job_batches = _hashed(self.workload.batches(workload_rng(experiment.seed)), self.digest)
+            job_batches = _hashed(
+                watched_part(self.workload).batches(workload_rng(experiment.seed)), self.digest
+            )
         if parts.options.whole_seconds:
             job_batches = map(_in_whole_seconds, job_batches)
         if self.foreign:

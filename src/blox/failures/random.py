@@ -46,6 +46,16 @@ class Random:
         if self.mtbf == self.job_mtbf == math.inf:
             raise BloxError("nothing fails", fix="give mtbf (of a node), job_mtbf (GPU time), or both")
 
+    def check_round(self, round_s: float) -> None:
+        """Refuses nodes that fail again within a round, at whose end alone anything is decided."""
+        if self.mtbf + self.repair < round_s:
+            times = round_s / (self.mtbf + self.repair)
+            raise BloxError(
+                f"every node would fail {times:,.3g} times in a round of {round_s:g} s",
+                where="failures",
+                fix="give a longer mtbf, shorter rounds, or --clock events",
+            )
+
     def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
         if self.mtbf == math.inf:
             return iter(())

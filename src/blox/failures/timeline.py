@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from blox.errors import BloxError
+from blox.foreign import watched_part
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import STATES, NodeEvent, NodeState
 
@@ -64,7 +65,7 @@ def _checked(
 ) -> Iterator[tuple[int, NodeEvent]]:
     """The events of a source with its number; refuses what cannot happen."""
     last = 0.0
-    for event in source.node_events(cluster, seed):
+    for event in watched_part(source).node_events(cluster, seed):
         if not last <= event.time_s < math.inf:
             raise _fault(
                 source, f"an event at {event.time_s!r} after one at {last!r}", "give them in order of time"

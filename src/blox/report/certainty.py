@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from blox.recording.wait_causes import CAUSES, SCHEDULER
+from blox.recording.wait_causes import CAUSES, EVICTION, SCHEDULER
 from blox.report import units
 from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
@@ -91,7 +91,7 @@ def _waiting_share(run: Run) -> float:
     """
     if run.summary.get("resizable_jobs"):
         return math.nan
-    causes = (*CAUSES, SCHEDULER) if f"wait_{SCHEDULER}_s" in run.summary else CAUSES
+    causes = [cause for cause in (*CAUSES, SCHEDULER, EVICTION) if f"wait_{cause}_s" in run.summary]
     waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in causes)
     total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
     return waited / total if total > 0 else math.nan

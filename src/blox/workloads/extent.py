@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from blox.errors import BloxError
+from blox.foreign import watched_part
 from blox.optional import declared
 from blox.workloads.spec import workload_rng
 from blox.workloads.table import JobTable, Workload
@@ -29,7 +30,7 @@ def is_endless(workload: Workload, seed: int, *, where: str) -> bool:
     if said is not None:
         return bool(said)
     count = 0
-    for batch in workload.batches(workload_rng(seed)):
+    for batch in watched_part(workload).batches(workload_rng(seed)):
         if not isinstance(batch, JobTable):
             return False  # the run says what is wrong with it
         count += len(batch)

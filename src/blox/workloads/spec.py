@@ -19,6 +19,7 @@ import numpy as np
 
 from blox import registry
 from blox.errors import BloxError, suggestion
+from blox.foreign import watched_part
 from blox.workloads import extra
 from blox.workloads.limits import whole
 from blox.workloads.table import JobTable, Workload
@@ -79,7 +80,7 @@ def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
     """
     found: list[JobTable] = []
     count = 0
-    for batch in workload.batches(workload_rng(seed)):
+    for batch in watched_part(workload).batches(workload_rng(seed)):
         found.append(batch)
         count += len(batch)
         if jobs is not None and count >= jobs:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from blox.foreign import watched_part
 from blox.optional import declared
 from blox.registry import name_of, parameters
 from blox.workloads.table import JobTable
@@ -37,7 +38,7 @@ class Trace:
     @cached_property
     def table(self) -> JobTable:
         """The jobs, read when first asked for."""
-        return self.reader.read()
+        return watched_part(self.reader).read()
 
     @cached_property
     def checksum(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
+from blox.foreign import watched_part
 from blox.optional import declared
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
@@ -112,7 +113,7 @@ class Elastic:
             )
             return
         given = 0
-        for jobs in self._source.batches(rng):
+        for jobs in watched_part(self._source).batches(rng):
             kept = jobs if self.jobs is None else jobs.take(slice(0, self.jobs - given))
             yield self._made_elastic(kept, given)
             given += len(kept)
