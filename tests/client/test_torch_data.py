@@ -1,6 +1,8 @@
 """A DataLoader that is resumed gives the samples, and draws the numbers, of one that was not interrupted."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -154,6 +156,31 @@ def test_checkpoints_hold_plain_values_and_tensors_alone(page, tmp_path):
     BloxDataLoader(range(3), {"model": fresh, "optimizer": again})
     assert torch.equal(fresh.weight, model.weight)
     assert again.param_groups[0]["lr"] == 0.1
+
+
+FULL = """
+import resource, signal, sys
+import torch
+from blox.client import BloxDataLoader
+model = torch.nn.Linear(100, 100)
+loader = BloxDataLoader(range(6), {"model": model}, every=2, directory=sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for item in loader:
+    if item == 3:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path):
+    """Files are limited to 20 kB in the middle: as with a full disk, the third checkpoint cannot be whole."""
+    import torch
+
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "blox: no checkpoint of iteration 4" in done.stderr
+    assert torch.load(tmp_path / "state")["position"]["iteration"] == 2
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["rank-0", "state"]
 
 
 def test_the_generators_of_a_rank_that_is_new_are_its_own_and_always_the_same(page, monkeypatch):

@@ -1,5 +1,6 @@
 """A workload on real processes: what happened becomes a result of the same form as a simulation's."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -60,24 +61,29 @@ def test_a_replay_gives_results_like_a_simulation(tmp_path, job):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["fifo", "las"])
 def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
-    """Every JCT is within 2 % plus half a round, two real seconds, for every stint: with queueing and with
-    preemption.
+    """With queueing and with preemption, against a simulation in which a start takes as long as in the run.
 
-    Jobs are submitted in the middle of a round and last some rounds and a half, so that every event is two
-    real seconds away from the boundary at which it would matter.
+    Rounds are four real seconds. Jobs are submitted in the middle of a round and last some rounds and a half,
+    so that every event is two real seconds away from the boundary at which it would matter. Under FIFO every
+    JCT is within 2 % plus half a round. Under LAS, where every start of every job shifts who is next, it is
+    within 2 % plus two rounds, and the mean within 10 %.
     """
     rng = np.random.default_rng(7)
     rounds, gpus, lengths = np.sort(rng.integers(0, 5, 20)), rng.integers(1, 3, 20), rng.integers(0, 4, 20)
     rows = [(i, 60 * r + 30, g, 60 * n + 30) for i, (r, g, n) in enumerate(zip(rounds, gpus, lengths))]
     workload = trace(tmp_path / "jobs.csv", rows)
     experiment = Experiment(workload=workload, cluster="3x2", scheduler=scheduler, round_s=60.0)
-    real, simulated = replay(experiment, speedup=15.0, job="sleep"), experiment.run()
-    jct_s, stints = simulated.jobs["jct_s"], simulated.jobs["preemptions"] + 1
-    assert len(jct_s) == 20 and (real.jobs["state"] == "finished").all()
-    np.testing.assert_array_less(np.abs(real.jobs["jct_s"] - jct_s), 0.02 * jct_s + 30.0 * stints)
-    assert (simulated.jobs["queueing_s"] > 60.0).any()
+    real = replay(experiment, speedup=15.0, job="sleep").jobs
+    start_s = np.mean((real["run_s"] - real["duration_s"]) / (real["preemptions"] + 1))
+    overheads = f"launch={start_s:.3f},restart={start_s:.3f}"
+    simulated = dataclasses.replace(experiment, overheads=overheads).run().jobs
+    assert len(real["jct_s"]) == 20 and (real["state"] == "finished").all()
+    assert (simulated["queueing_s"] > 60.0).any()
+    within_s = 30.0 if scheduler == "fifo" else 120.0
+    np.testing.assert_array_less(np.abs(real["jct_s"] - simulated["jct_s"]), 0.02 * real["jct_s"] + within_s)
+    assert np.mean(real["jct_s"]) == pytest.approx(np.mean(simulated["jct_s"]), rel=0.1)
     if scheduler == "las":
-        assert simulated.summary["preemptions"] > 10 and real.summary["preemptions"] > 10
+        assert simulated["preemptions"].sum() > 10 and real["preemptions"].sum() > 10
 
 
 def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():

@@ -12,7 +12,7 @@ import random
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 Position = dict[str, Any]
 
@@ -79,16 +79,28 @@ def _torch_seeded(drawn: random.Random) -> dict[str, Any]:
 
 
 def _write(file: Path, value: Any) -> None:
+    """Writes a file whole, or raises OSError and leaves nothing new behind: a full disk stays usable."""
     half = file.with_name(f"{file.name}.half")
+    try:
+        with open(half, "wb") as opened:
+            _dump(value, opened)
+            opened.flush()
+            os.fsync(opened.fileno())
+        half.replace(file)
+    except OSError:
+        half.unlink(missing_ok=True)
+        raise
+
+
+def _dump(value: Any, file: BinaryIO) -> None:
     torch = sys.modules.get("torch")
-    with open(half, "wb") as opened:
-        if torch is not None:
-            torch.save(value, opened)
-        else:
-            pickle.dump(value, opened)
-        opened.flush()
-        os.fsync(opened.fileno())
-    half.replace(file)
+    if torch is None:
+        pickle.dump(value, file)
+        return
+    try:
+        torch.save(value, file)
+    except RuntimeError as error:  # so torch tells that a write has failed
+        raise OSError(f"torch cannot write {file.name}: {error}") from error
 
 
 def _read(file: Path) -> Any:
