@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 TORCH ?= torch==2.13.0
 
-.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos soak pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -62,6 +62,9 @@ fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none sl
 
 chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 10,000 two-phase exits (minutes)
 	$(BIN)/python -m blox.cluster.chaos --histories 10000 --exits 10000
+
+soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (a quarter of an hour)
+	$(BIN)/pytest -m long tests/cluster/test_stopped_ranks.py
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
