@@ -149,9 +149,11 @@ CASES = {
             ("philly:load=8,jobs=999999999999", "jobs"),
             ("constant:jobs=999999999", "jobs"),
             ("elastic:jobs=999999999", "jobs"),
-            ("philly:spike_jobs=999999999999", "spike_jobs"),
         )
     },
+    "jobs of a spike without end": spec(
+        "--workload philly:spike_jobs=999999999999", "spike_jobs is", "at most 1,000,000"
+    ),
     "jobs of a run without end": Hostile(
         "run --workload philly --jobs 999999999", ("jobs is 999999999", "at most 10,000,000")
     ),

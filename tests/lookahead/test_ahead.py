@@ -84,6 +84,7 @@ def test_with_the_true_durations_it_is_the_run_itself(kind, name):
     assert looks_as_it_comes(with_policy(kind, name)) >= 3
 
 
+@pytest.mark.slow
 def test_so_it_is_where_jobs_share_gpus():
     packed = replace(OTHERS["gavel"], scheduler="gavel:policy=max_min_fairness_packed")
     assert looks_as_it_comes(packed) >= 3

@@ -193,6 +193,7 @@ def test_gittins_is_srpt_when_all_jobs_are_of_one_size(folder, moment):
     assert (np.diff(left) >= -1e-6).all()
 
 
+@pytest.mark.slow
 @examples(60)
 @given(moments())
 def test_gittins_is_las_when_the_hazard_rate_falls(folder, moment):

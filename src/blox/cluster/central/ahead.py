@@ -21,6 +21,7 @@ from blox.lookahead.clocks import patient
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.recording.standing import Round, Standing
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
@@ -45,8 +46,8 @@ class Moment:
             return None
         cluster, jobs = scheduler.cluster_state.fork(), scheduler.job_state.fork()
         jobs.now = max(now, jobs.now)
-        starting = np.isinf(jobs.columns.anchor)  # launched, and not yet known to have started
-        jobs.columns.anchor[starting] = jobs.now
+        starting = np.isinf(jobs.columns.anchor).nonzero()[0]  # launched, and not yet known to have started
+        progress.report(jobs, starting, jobs.columns.done0.take(starting), jobs.now)
         round_s = scheduler.timing.round_s
         clock = patient(Rounds(round_s), jobs.now, _GROWTH)
         conditions = Conditions(Duration(), Overheads(), clock, Completed(), round_s)
