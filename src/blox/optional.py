@@ -365,6 +365,14 @@ _ATTRIBUTES = (
         "presets do not apply to it, and it cannot be run again up to a time",
     ),
     Attribute(
+        "windows",
+        ("failures",),
+        _method("cluster"),
+        None,
+        "the times in which nodes are kept for some jobs, or for none (`blox.state.windows.Window`), of a "
+        "ClusterSpec: they are planned around",
+    ),
+    Attribute(
         "job_mtbf",
         ("failures",),
         _MEAN_TIME,

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
+from blox.admission_control.quota_ledger import Ledger
+from blox.admission_control.quota_rules import QuotaRule, read_quotas
 from blox.errors import BloxError
-from blox.protocols import for_ever
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -33,8 +36,12 @@ class Quota:
     0 means no limit. Jobs that ask for more than `most_gpus` enter one at a time. A job whose own size
     exceeds a GPU quota enters when its owner has nothing else admitted, so that no job waits for ever. A
     held job does not hold up others behind it that are within their quotas.
+
+    `quota:FILE.toml` has quotas of single tenants, users, job types and GPU types instead, with bursts above
+    them (docs/todays-schedulers.md shows one).
     """
 
+    path: str = ""
     user_jobs: int = 0
     user_gpus: int = 0
     tenant_jobs: int = 0
@@ -49,14 +56,24 @@ class Quota:
     check_with: ClassVar[str] = "user_jobs=3,tenant_gpus=16,most_gpus=8"
 
     def __post_init__(self) -> None:
-        limits = vars(self)
+        limits = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         for name, value in limits.items():
             if value < 0:
                 raise BloxError(f"{name} is {value}", fix=f"{name} must be 0 (no limit) or more")
-        if not any(limits.values()):
+        if self.path:
+            if any(limits.values()):
+                raise BloxError("a file of quotas and others beside it", fix="write them all in the file")
+            _ = self._rules
+        elif not any(limits.values()):
             raise BloxError("no quota is set", fix=f"give at least one of {', '.join(limits)}")
 
+    @cached_property
+    def _rules(self) -> tuple[QuotaRule, ...]:
+        return read_quotas(self.path)
+
     def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        if self.path:
+            return self._by_rules(new_jobs, job_state)
         admitted = self._admitted(job_state)
         accepted, reasons = [], job_state.memory(self, _Held).reasons
         reasons.clear()
@@ -68,12 +85,31 @@ class Quota:
                 self._count(job_state, row, *admitted)
         return new_jobs[accepted]
 
-    stable_until = for_ever  # only a job that finishes makes room
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Only a job that finishes makes room, or a burst that has filled up again."""
+        return job_state.memory(self, Ledger).retry_s if self.path else math.inf
 
     def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
         """The first quota that held each job back."""
+        if self.path:
+            held = job_state.memory(self, Ledger).reasons
+            return [held.get(row, "") for row in rows.tolist()]
         reasons = job_state.memory(self, _Held).reasons
         return [reasons[row] for row in rows.tolist()]
+
+    def _by_rules(self, new_jobs: Array, job_state: JobState) -> Array:
+        ledger = job_state.memory(self, Ledger)
+        ledger.settle(self._rules, job_state)
+        ledger.reasons.clear()
+        ledger.retry_s = math.inf
+        accepted = []
+        for index, row in enumerate(new_jobs.tolist()):
+            if why := ledger.refusal(row, self._rules, job_state):
+                ledger.reasons[row] = why
+            else:
+                accepted.append(index)
+                ledger.admit(row, self._rules, job_state)
+        return new_jobs[accepted]
 
     def _admitted(self, job_state: JobState) -> tuple[Counts, Counts]:
         """Jobs and GPUs that each owner of a quota has admitted."""

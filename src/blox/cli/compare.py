@@ -28,6 +28,7 @@ def compare(
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reservation: options.Reservation = None,
     reports: options.Reports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,

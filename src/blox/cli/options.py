@@ -32,6 +32,9 @@ PERFORMANCE = (
 OVERHEADS = "none, per-model, or launch=30,restart=60,resize=20,checkpoint=30m,checkpoint_cost=20."
 FAILURES = "none, mtbf=30d,repair=4h, trace:outages.csv, drain:node=3,at=36h,lasts=2h,notice=1h."
 REPORTS = "What simulated jobs report: auto, none, loss:share=0.75,at=0.4, loss-file:path=curves.csv."
+RESERVATION = (
+    "Times in which nodes are kept for some jobs, or for none: TOML. Short for --failures reserve:FILE."
+)
 BELIEF = "What policies think of durations: oracle, noisy:sigma=0.5, limit:unlimited=7d (time limits)."
 COMPAT = "Behave like another system: blox:policy=Las. See `blox compat`."
 ROUND = "Length of a round."
@@ -68,6 +71,7 @@ Performance = Annotated[str | None, _text(PERFORMANCE)]
 Overheads = Annotated[str | None, _text(OVERHEADS)]
 Failures = Annotated[str | None, _text(FAILURES)]
 Reports = Annotated[str | None, _text(REPORTS)]
+Reservation = Annotated[str | None, _text(RESERVATION, metavar="FILE")]
 Belief = Annotated[str | None, _text(BELIEF)]
 Compat = Annotated[str | None, _text(COMPAT)]
 Round = Annotated[float | None, typer.Option("--round", help=ROUND, rich_help_panel=_TIME, metavar="SECONDS")]
@@ -182,4 +186,14 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, mark in (("metrics", ","), ("auto", ";")):
         if settings.get(name):
             settings[name] = mark.join(text.strip() for text in settings[name])
+    if found.get("reservation"):
+        settings["failures"] = _with_reservation(settings.get("failures"), found["reservation"])
     return settings
+
+
+def _with_reservation(failures: str | list[str] | None, path: str) -> str | list[str]:
+    """What fails, and the nodes that are reserved."""
+    if isinstance(failures, list):
+        return [str(_with_reservation(each, path)) for each in failures]
+    others = "" if failures in (None, "", "none") else f"{failures}+"
+    return f"{others}reserve:{path}"

@@ -26,6 +26,7 @@ def run(
     performance: options.Performance = None,
     overheads: options.Overheads = None,
     failures: options.Failures = None,
+    reservation: options.Reservation = None,
     reports: options.Reports = None,
     belief: options.Belief = None,
     compat: options.Compat = None,

@@ -44,6 +44,7 @@ def sweep(
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
     failures: options.ManyFailures = None,
+    reservation: options.Reservation = None,
     reports: options.ManyReports = None,
     belief: options.Beliefs = None,
     compat: options.Compats = None,

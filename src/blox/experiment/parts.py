@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
@@ -18,7 +18,8 @@ from blox.foreign import watched_part
 from blox.lookahead.auto import Auto
 from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
-from blox.state.cluster_spec import DEFAULT_TYPE, cluster_from_spec
+from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec, cluster_from_spec
+from blox.state.windows import Window
 from blox.workloads.spec import workload_rng
 from blox.workloads.table import COLUMNS, Workload
 
@@ -285,3 +286,23 @@ def _differs(experiment: Experiment, name: str) -> bool:
     """Whether a setting is not its default."""
     fields = {field.name: field for field in dataclasses.fields(experiment)}
     return bool(getattr(experiment, name) != fields[name].default)
+
+
+def windows_of(failures: Iterable[object], cluster: ClusterSpec) -> tuple[Window, ...]:
+    """The times in which nodes are kept for some jobs, or for none."""
+    found: list[Window] = []
+    for source in failures:
+        if windows := declared(source, "windows"):
+            found += windows(cluster)
+    return tuple(found)
+
+
+def check_reservable(parts: Composition) -> None:
+    """Refuses reservations where nothing would keep to them."""
+    if declared(parts.placement, "node_rule") is None or declared(parts.scheduler, "resizes"):
+        raise BloxError(
+            f"reservations together with {registry.spec_of(parts.scheduler)} and "
+            f"{registry.spec_of(parts.placement)}, which do not plan around them",
+            where="reservation",
+            fix="use a placement that picks nodes by a rule: first-free, consolidated, fragments, yarn",
+        )

@@ -29,10 +29,12 @@ from blox.experiment.parts import (
     apps_of,
     backend_of,
     check_numbers,
+    check_reservable,
     check_timeout,
     clock_of,
     cluster_of,
     compose,
+    windows_of,
 )
 from blox.experiment.standstill import StandstillWatch
 from blox.experiment.traits import knows_durations
@@ -99,6 +101,9 @@ class Prepared:
             if isinstance(source, Random) and isinstance(self.clock, Rounds):
                 source.check_round(self.clock.round_s)
         self._node_events()
+        self.windows = windows_of(self.failures, self.cluster)
+        if self.windows:
+            check_reservable(self.composition)
         self.oracle = knows_durations(experiment.belief, self.composition)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
@@ -159,6 +164,7 @@ class Prepared:
         """An empty cluster and an empty table of jobs."""
         cluster_state = ClusterState(self.cluster)
         introduce(self.composition.placement, cluster_state)
+        cluster_state.windows = self.windows
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:

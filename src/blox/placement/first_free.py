@@ -21,7 +21,7 @@ class FirstFree(InsideNode):
     """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
 
     def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        if schedule.gpu_type is None and not job_state.typed:
+        if schedule.gpu_type is None and not job_state.typed and not cluster_state.windows:
             plan = place_by_count(schedule, cluster_state, job_state)
         else:
             plan = place_by_node(schedule, cluster_state, job_state, self)
@@ -30,8 +30,9 @@ class FirstFree(InsideNode):
     stable_until = for_ever
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob | None:
-        """Any GPUs will do, unless jobs may use some GPU types only."""
-        return same_rule(self, cluster_state, job_state) if job_state.typed else None
+        """Any GPUs will do, unless jobs may use some nodes only."""
+        matters = job_state.typed or bool(cluster_state.windows)
+        return same_rule(self, cluster_state, job_state) if matters else None
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""

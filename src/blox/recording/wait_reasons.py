@@ -44,7 +44,7 @@ class WaitReasons:
 
         `listed`: the rows of the schedule; None: all active ones.
         """
-        if listed is None and not self._always and not self._told.open:
+        if listed is None and not self._always and not self._told.open and not cluster_state.windows:
             return
         if self._recorder.noted_s == job_state.now:
             self._told.note(job_state.now, *self.reasons(listed, cluster_state, job_state))
@@ -81,7 +81,8 @@ class WaitReasons:
             left_out = ("scheduling", self._scheduler, waiting[~in_line])
         else:
             left_out = ("scheduling", _left_out, waiting[~in_line & room])
-        return [left_out, ("placement", self._placement, waiting[in_line & room])]
+        placement = self._placement or (_reserved if cluster_state.windows else None)
+        return [left_out, ("placement", placement, waiting[in_line & room])]
 
     def _ask(
         self,
@@ -108,3 +109,12 @@ def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:
 
 def _left_out(rows: Array, job_state: JobState, cluster_state: ClusterState) -> str:
     return LEFT_OUT
+
+
+def _reserved(rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
+    """The first reservation that each job would still run into, if there is one."""
+    found = [""] * len(rows)
+    for window in reversed(cluster_state.windows):
+        for at in window.keeps_out(rows, job_state).nonzero()[0].tolist():
+            found[at] = f"free nodes are reserved ({window.name}) before it would end"
+    return found

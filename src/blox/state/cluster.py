@@ -17,6 +17,7 @@ from blox.state.cluster_spec import ClusterSpec
 from blox.state.holdings import Holdings
 from blox.state.node_events import NodeState
 from blox.state.plan import NO_ROWS, Allocation
+from blox.state.windows import Window
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class ClusterState:
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # nodes do not matter: being spread never counts
+        self.windows: tuple[Window, ...] = ()  # times in which nodes are kept for some jobs, or for none
         self.node_rule: Callable[[ClusterState, JobState], Any] | None = None  # how the placement picks nodes
         self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
         self.holdings = Holdings(self.gpu_node, self.node_first, self.node_gpus)

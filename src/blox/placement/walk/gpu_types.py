@@ -1,4 +1,4 @@
-"""Which nodes a job may use, where it or the schedule is bound to some GPU types."""
+"""Which nodes a job may use, where it or the schedule is bound to some GPU types, or nodes are reserved."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from blox.errors import BloxError
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
+from blox.state.windows import closed_nodes
 from blox.workloads.table import Array
 
 
-def allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState) -> dict[int, Array] | None:
-    """Row -> nodes that it may use, where a job or the schedule restricts the GPU type; else None."""
-    if schedule.gpu_type is None and not job_state.typed:
+def allowed_nodes(
+    schedule: Schedule, cluster: ClusterState, job_state: JobState, *, reserved: bool = True
+) -> dict[int, Array] | None:
+    """Row -> nodes that it may use, where a job, the schedule or a reservation restricts them; else None.
+
+    `reserved=False`: as far as GPU types go, whatever is reserved now.
+    """
+    windows = cluster.windows if reserved else ()
+    if schedule.gpu_type is None and not job_state.typed and not windows:
         return None
+    closed = closed_nodes(windows, cluster.nodes, schedule.jobs, job_state)
     everywhere = np.ones(cluster.nodes, dtype=bool)
     masks: dict[str, Array] = {"": everywhere}
     allowed: dict[int, Array] = {}
@@ -33,5 +41,6 @@ def allowed_nodes(schedule: Schedule, cluster: ClusterState, job_state: JobState
         mask = masks[text]
         if schedule.gpu_type is not None and int(schedule.gpu_type[position]) >= 0:
             mask = mask & (cluster.node_type == int(schedule.gpu_type[position]))
-        allowed[row] = mask
+        shut = closed[position]
+        allowed[row] = mask if shut is None else mask & ~shut
     return allowed

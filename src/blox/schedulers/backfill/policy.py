@@ -140,8 +140,8 @@ def _easy(queue: _Queue, room: FutureRoom, memory: _Memory) -> dict[int, Shares]
     """The jobs that start: in order to the first that does not fit, then those that do not delay it."""
     starting, lengths, free = dict[int, Shares](), list[float](), room.free
     for at, (row, need, length_s) in enumerate(queue):
-        choose = room.choose(row, need)
-        shares = choose(free)
+        choose = room.choose(row, need, length_s)
+        shares = choose(free, room.now)
         if shares is not None:
             starting[row], free = shares, less(free, shares)
             lengths.append(length_s)
@@ -160,7 +160,7 @@ def _fill(
     """Jobs behind the one at `head` that fit now, and leave it a place at its time, this or another."""
     starting: dict[int, Shares] = {}
     free, then = profile.free[0], profile.at(shadow_s)  # by unit, now and when the head starts
-    for_head = room.choose(int(queue.rows[head]), int(queue.need[head]))
+    for_head = room.choose(int(queue.rows[head]), int(queue.need[head]), float(queue.length_s[head]))
     left, spare = int(free.sum()), int(then.sum() - queue.need[head])
     rows, need = queue.rows[head + 1 :], queue.need[head + 1 :]
     in_time = profile.now + queue.length_s[head + 1 :] <= shadow_s
@@ -168,12 +168,12 @@ def _fill(
         gpus, ends = int(need[at]), bool(in_time[at])
         if gpus > left or (not ends and gpus > spare):
             continue
-        choose = room.choose(int(rows[at]), gpus)
-        found = choose(free)
+        choose = room.choose(int(rows[at]), gpus, float(queue.length_s[head + 1 + at]))
+        found = choose(free, profile.now)
         if found is not None and not ends:
-            elsewhere = for_head(less(then, found))
+            elsewhere = for_head(less(then, found), shadow_s)
             if elsewhere is None:
-                found = choose(np.minimum(free, less(then, shares)))
+                found = choose(np.minimum(free, less(then, shares)), profile.now)
             else:
                 shares = elsewhere
         if found is not None:
@@ -192,9 +192,11 @@ def _keep(queue: _Queue, room: FutureRoom, memory: _Memory) -> dict[int, Shares]
     for begin, row in sorted(known):
         need, length_s = of_row[row]
         shares = memory.promised[row][1]
-        again = profile.fits(max(begin, profile.now), length_s, lambda free, s=shares: _still(free, s))  # type: ignore[misc]
+        again = profile.fits(max(begin, profile.now), length_s, lambda free, _, s=shares: _still(free, s))  # type: ignore[misc]
         if again is None:
-            found = profile.earliest(need, length_s, room.choose(row, need), max(begin, profile.now))
+            found = profile.earliest(
+                need, length_s, room.choose(row, need, length_s), max(begin, profile.now)
+            )
             if found is None:
                 continue
             begin, shares = found
@@ -206,7 +208,7 @@ def _keep(queue: _Queue, room: FutureRoom, memory: _Memory) -> dict[int, Shares]
             if not moves_up:
                 continue
             profile.take(*_span(promised[row], length_s), sign=-1)
-        found = profile.earliest(need, length_s, room.choose(row, need), profile.now)
+        found = profile.earliest(need, length_s, room.choose(row, need, length_s), profile.now)
         if found is None:
             promised.pop(row, None)
             continue

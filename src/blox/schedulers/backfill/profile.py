@@ -13,7 +13,8 @@ from blox.placement.walk.room import Share
 from blox.workloads.table import Array
 
 Shares = Sequence[Share]
-Choose = Callable[[Array], Shares | None]  # free GPUs by unit -> those that a job would take, or None
+# (free GPUs by unit, when the job would start) -> the GPUs that it would take, or None
+Choose = Callable[[Array, float], Shares | None]
 
 
 class Profile:
@@ -55,11 +56,11 @@ class Profile:
         """Where a job fits from a time on, for so long."""
         begin = int(self.times.searchsorted(start_s, side="right")) - 1
         end = max(int(self.times.searchsorted(start_s + length_s)), begin + 1)
-        return choose(self.free[begin:end].min(axis=0))
+        return choose(self.free[begin:end].min(axis=0), start_s)
 
     def take(self, start_s: float, length_s: float, shares: Shares, sign: int = 1) -> None:
         """Sets GPUs aside for so long; `sign=-1` gives them back."""
-        begin, end = self._edge(start_s), self._edge(start_s + length_s)
+        begin, end = self.edge(start_s), self.edge(start_s + length_s)
         for unit, count in shares:
             self.free[begin:end, unit] -= sign * count
         self._sums = None
@@ -69,7 +70,7 @@ class Profile:
         here: Array = self.free[int(self.times.searchsorted(time_s, side="right")) - 1]
         return here
 
-    def _edge(self, time_s: float) -> int:
+    def edge(self, time_s: float) -> int:
         """The interval that begins at a time, cut off from another one if there is none."""
         at = int(self.times.searchsorted(time_s))
         if at == len(self.times) or self.times[at] != time_s:

@@ -19,6 +19,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.leases import Pins
 from blox.state.schedule import Schedule
+from blox.state.windows import Window
 from blox.workloads.table import Array
 
 
@@ -29,27 +30,43 @@ class FutureRoom:
         self._cluster, self._jobs = cluster_state, job_state
         rule = cluster_state.node_rule
         self._rule: RuleOfJob | None = None if rule is None else rule(cluster_state, job_state)
-        self._allowed = allowed_nodes(Schedule(waiting), cluster_state, job_state) if self._rule else None
+        self._allowed = None
+        if self._rule is not None:
+            self._allowed = allowed_nodes(Schedule(waiting), cluster_state, job_state, reserved=False)
+        self._windows = [window for window in cluster_state.windows if window.end_s > job_state.now]
         self.running: Array = cluster_state.running
         by_node = self._rule is not None
         self.free: Array = cluster_state.node_free if by_node else np.array([cluster_state.free_gpus])
 
-    def choose(self, row: int, need: int) -> Choose:
-        """Where a job would go, given what is free by unit."""
+    @property
+    def now(self) -> float:
+        return self._jobs.now
+
+    def choose(self, row: int, need: int, length_s: float) -> Choose:
+        """Where a job that takes so long would go, given what is free by unit and when it would start."""
         if self._rule is None:
-            return lambda free: [(0, need)] if free[0] >= need else None
+            return lambda free, start_s: [(0, need)] if free[0] >= need else None
         rule, node_gpus = self._rule(row), self._cluster.node_gpus
         allowed = None if self._allowed is None else self._allowed[row]
+        foreign = [window for window in self._windows if not self._member(window, row)]
 
-        def by_rule(free: Array) -> Shares | None:
-            if allowed is not None:
-                free = np.where(allowed, free, 0)
+        def by_rule(free: Array, start_s: float) -> Shares | None:
+            here = allowed
+            for window in foreign:
+                if start_s < window.end_s and start_s + length_s > window.begin_s:
+                    here = np.ones(len(free), dtype=bool) if here is None else here.copy()
+                    here[window.nodes] = False
+            if here is not None:
+                free = np.where(here, free, 0)
             if int(free.sum()) < need:
                 return None
-            size = node_gpus if allowed is None else np.where(allowed, node_gpus, 0)
+            size = node_gpus if here is None else np.where(here, node_gpus, 0)
             return rule.choose(NodePool(free, size), need)
 
         return by_rule
+
+    def _member(self, window: Window, row: int) -> bool:
+        return bool(window.lets_in(np.array([row]), self._jobs)[0])
 
     def held(self, row: int) -> Array:
         """What a running job would give back, by unit: GPUs of nodes that are up."""
@@ -97,7 +114,12 @@ class FutureRoom:
             taken = np.array([nothing - less(nothing, shares) for _, shares in starting])
             free, released = free - taken.sum(axis=0), np.vstack((released, taken))
             ends_s = np.concatenate((ends_s, now + np.array([length_s for length_s, _ in starting])))
-        return Profile(now, free, ends_s, released)
+        profile = Profile(now, free, ends_s, released)
+        for window in self._windows:  # a job may start when one ends, and nodes are back from maintenance
+            end = profile.edge(window.end_s)
+            if self._rule is not None and window.maintenance and window.begin_s <= now:
+                profile.free[end:, window.nodes] = cluster.node_gpus[window.nodes]
+        return profile
 
     def _by_node(self) -> Array:
         """GPUs of nodes that are up that each running job holds on each node: jobs x nodes."""

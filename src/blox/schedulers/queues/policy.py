@@ -151,7 +151,9 @@ class _Turn:
         free = self._free
         for victim in victims:
             free = free + self._room.held(victim)
-        return self._room.choose(row, need)(free)
+        c = self._jobs.columns
+        length_s = max(float(c.expected_s[row]) - float(c.done0[row]), 0.0)
+        return self._room.choose(row, need, length_s)(free, self._room.now)
 
     def _at_limit(self, queue: Queue, need: int, victims: Sequence[int] = ()) -> bool:
         """Whether the job would take its queue, or one around it, above what that may have."""

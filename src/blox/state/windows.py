@@ -1,0 +1,68 @@
+"""Windows: times in which nodes are kept for some jobs, or for none, known ahead and planned around.
+
+A job that is not let in does not start on such a node unless it is believed to end before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from blox.workloads.table import Array
+
+if TYPE_CHECKING:
+    from blox.state.jobs import JobState
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """From `begin_s` to `end_s` these nodes are for jobs of some tenants and users; for none: maintenance."""
+
+    name: str
+    begin_s: float
+    end_s: float
+    nodes: Array  # their numbers
+    tenants: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+
+    @property
+    def maintenance(self) -> bool:
+        return not self.tenants and not self.users
+
+    def keeps_out(self, rows: Array, job_state: JobState) -> Array:
+        """Which jobs may not start on its nodes now: it goes on, or they would be there when it begins."""
+        c, now = job_state.columns, job_state.now
+        if now >= self.end_s:
+            return np.zeros(len(rows), dtype=bool)
+        left = np.maximum(c.expected_s.take(rows) - c.done0.take(rows), 0.0)
+        late: Array = now + left > self.begin_s
+        return late & ~self.lets_in(rows, job_state)
+
+    def lets_in(self, rows: Array, job_state: JobState) -> Array:
+        """Which jobs its nodes are for."""
+        c = job_state.columns
+        found: Array = np.isin(c.tenant.take(rows), self.tenants) | np.isin(c.user.take(rows), self.users)
+        return found
+
+
+def closed_nodes(
+    windows: tuple[Window, ...], nodes: int, rows: Array, job_state: JobState
+) -> list[Array | None]:
+    """For each row the nodes that windows keep it out of, as a mask; None: none."""
+    if not windows or not len(rows):
+        return [None] * len(rows)
+    barred = np.array([window.keeps_out(rows, job_state) for window in windows])
+    known: dict[bytes, Array | None] = {}
+    found = []
+    for column in barred.T:
+        key = column.tobytes()
+        if key not in known:
+            mask = np.zeros(nodes, dtype=bool)
+            for window, out in zip(windows, column.tolist()):
+                if out:
+                    mask[window.nodes] = True
+            known[key] = mask if mask.any() else None
+        found.append(known[key])
+    return found
