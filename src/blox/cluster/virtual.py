@@ -28,7 +28,7 @@ from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
 from blox.cluster.shell.mailbox import Mailbox
-from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place
 from blox.cluster.shell.wire import Peers, Server
 
@@ -152,7 +152,7 @@ def main() -> None:
     nodes = VirtualNodes(Place.of(given.directory), given.first, given.count, given.gpus, timing)
     signal.signal(signal.SIGTERM, lambda *_: nodes.mailbox.close())
     call_when_parent_ends(nodes.mailbox.close)
-    nodes.run()
+    run_to_end(nodes.run)
 
 
 if __name__ == "__main__":
