@@ -83,8 +83,14 @@ class SchedulerProcess:
     # -- inputs, on the thread of the mailbox --------------------------------------------------------
 
     def _tick(self) -> None:
-        with self._metrics.round_s.time():
-            self._take(self._scheduler.tick(self._now()))
+        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        out = self._scheduler.tick(self._now())
+        self._take(out)
+        self._flush()
+        seconds, cpu_s = time.monotonic() - began_s, time.process_time() - began_cpu_s
+        self._metrics.round_s.observe(seconds)
+        if changes := sum(note.event == "job" for note in out.notes):
+            self._log("round", changes=changes, seconds=seconds, cpu_s=cpu_s)
         self._metrics.show(self._scheduler)
         self._metrics.inputs.set(len(self._mailbox))
 
