@@ -28,7 +28,7 @@ from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
 from blox.cluster.shell.mailbox import Mailbox
-from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place
 from blox.cluster.shell.wire import Peers, Server
 
@@ -50,7 +50,7 @@ class VirtualNodes:
         self._serial = 0
         self._workers: dict[str, WorkerManager] = {}
         self._lead: dict[Key, str] = {}  # the node of rank 0
-        self.allowed: dict[Key, int] = {}  # central renewal: the iteration that each lead may go beyond
+        self.allowed: dict[Key, tuple[int, float]] = {}  # central renewal: up to where a lead may go, since
         now = time.monotonic()
         for number in range(first, first + count):
             name = f"v{number}"
@@ -120,7 +120,7 @@ class VirtualNodes:
             elif isinstance(action, outputs.Terminate | outputs.Revoke):
                 self._after(0.0, self._end, node, (action.job, action.epoch), action.rank, "left")
             elif isinstance(action, outputs.Allow):
-                self.allowed[action.job, action.epoch] = action.iteration
+                self.allowed[action.job, action.epoch] = action.iteration, time.monotonic()
 
     def _start(self, node: str, action: outputs.Start) -> None:
         key, seconds = action.grant.key, action.grant.spec.environment.get(SECONDS)
@@ -152,7 +152,7 @@ def main() -> None:
     nodes = VirtualNodes(Place.of(given.directory), given.first, given.count, given.gpus, timing)
     signal.signal(signal.SIGTERM, lambda *_: nodes.mailbox.close())
     call_when_parent_ends(nodes.mailbox.close)
-    nodes.run()
+    run_to_end(nodes.run)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import msgspec
 
@@ -21,7 +22,8 @@ def check_spec(spec: JobSpec, gpus: int) -> None:
     """Raises BloxError. `gpus`: how many the cluster has; 0: no node has joined yet."""
     _check_texts(spec)
     _check_gpus(spec, gpus)
-    _check_parts(spec)
+    _check_part("launch", spec.launch)
+    _check_part("preemption", spec.preemption)
     if spec.expected_s is not None and not 0 < spec.expected_s < 1e12:
         raise BloxError(f"expected_s is {spec.expected_s}", where=_WHERE, fix="give seconds above 0")
     if not math.isfinite(spec.priority):
@@ -66,9 +68,10 @@ def _check_gpus(spec: JobSpec, gpus: int) -> None:
         )
 
 
-def _check_parts(spec: JobSpec) -> None:
-    for kind, named in (("launch", spec.launch), ("preemption", spec.preemption)):
-        name = named.partition(":")[0]
-        if name not in (known := registry.names(kind)):  # no files: nodes do not have those of users
-            raise BloxError(f"no {kind} is called {name!r}", where=f"--{kind}", fix=suggestion(name, known))
-        registry.build(kind, named)
+@lru_cache(maxsize=100)
+def _check_part(kind: str, named: str) -> None:
+    """Raises BloxError for a part that cannot be built. What could is known from then on."""
+    name = named.partition(":")[0]
+    if name not in (known := registry.names(kind)):  # no files: nodes do not have those of users
+        raise BloxError(f"no {kind} is called {name!r}", where=f"--{kind}", fix=suggestion(name, known))
+    registry.build(kind, named)

@@ -216,8 +216,6 @@ class CentralScheduler:
         what = self.nodes.hear(report, now)
         if what:
             self.ledger.note("node", node=report.node, what=what)
-        if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
-            self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
         self.stints.observe(report, now)
         started, self.stints.started = self.stints.started, []
         for stint in started:
@@ -260,8 +258,10 @@ class CentralScheduler:
 
     def _round(self, now: float) -> None:
         """Asks the policies. What one does wrong is told, and what was decided before stays."""
-        if self.cluster_state is None:
+        if not self.nodes.records:
             return
+        if self.cluster_state is None or self.cluster_state.nodes < len(self.nodes.records):
+            self.cluster_state = joined(self.nodes.records.values(), self.cluster_state)
         if compaction.due(self):
             self.job_state, self.cluster_state = compaction.compact(self, self.cluster_state)
             self._begin_loop()

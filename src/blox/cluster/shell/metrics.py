@@ -52,7 +52,9 @@ class SchedulerMetrics:
         self.refused = Counter("blox_refused", "Messages that were refused", registry=own)
         self._nodes_changed = Counter("blox_node_events", "Nodes that came and went", ["what"], registry=own)
         self._faults = Counter("blox_round_faults", "Rounds in which a policy failed", registry=own)
-        self.round_s = Histogram("blox_round_seconds", "To decide", buckets=_SECONDS, registry=own)
+        self.round_s = Histogram(
+            "blox_round_seconds", "To decide, store and send", buckets=_SECONDS, registry=own
+        )
         self.commit_s = Histogram("blox_commit_seconds", "To store", buckets=_SECONDS, registry=own)
         self._jobs = Gauge("blox_jobs", "Jobs that have not ended", ["state"], registry=own)
         self._gpus = Gauge("blox_gpus", "GPU slots", ["state"], registry=own)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import time
@@ -15,14 +14,14 @@ import msgspec
 from blox.cluster.central.records import Job, Policies, Term, one, under
 from blox.cluster.central.scheduler import CentralScheduler
 from blox.cluster.protocol import queries
-from blox.cluster.protocol.messages import Ask, Assignment, Message, Refused, Report, Request
+from blox.cluster.protocol.messages import Ask, Assignment, Message, Report, Request
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.journal import Journal
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import SchedulerMetrics, serve
-from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.reply import Reply
 from blox.cluster.shell.shown import Shown
@@ -30,6 +29,7 @@ from blox.cluster.shell.wire import Busy, Peers, Server
 from blox.errors import BloxError
 
 _USER = "user"
+_TOO_MUCH = "the scheduler has too much to do"
 _decode_message = msgspec.msgpack.Decoder(Report | Ask).decode
 _decode_request = msgspec.msgpack.Decoder(Request | queries.Query).decode
 _encode = msgspec.msgpack.encode
@@ -83,19 +83,21 @@ class SchedulerProcess:
     # -- inputs, on the thread of the mailbox --------------------------------------------------------
 
     def _tick(self) -> None:
-        with self._metrics.round_s.time():
-            self._take(self._scheduler.tick(self._now()))
+        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        out = self._scheduler.tick(self._now())
+        self._take(out)
+        self._flush()
+        seconds, cpu_s = time.monotonic() - began_s, time.process_time() - began_cpu_s
+        self._metrics.round_s.observe(seconds)
+        if changes := sum(note.event == "job" for note in out.notes):
+            self._log("round", changes=changes, seconds=seconds, cpu_s=cpu_s)
         self._metrics.show(self._scheduler)
         self._metrics.inputs.set(len(self._mailbox))
 
-    def _receive(self, message: Report | Ask, reply: Reply) -> None:
-        """From a node; it is answered at once if it is refused, for that changes nothing."""
+    def _receive(self, message: Report | Ask) -> None:
+        """From a node."""
         sender = message.node if isinstance(message, Report) else message.sender
-        out = self._scheduler.receive(message, sender, self._now(), time.time())
-        refusals = [each for _, each in out.sends if isinstance(each, Refused)]
-        out.sends = [each for each in out.sends if not isinstance(each[1], Refused)]
-        self._take(out)
-        reply.give(refusals[0].what if refusals else "")
+        self._take(self._scheduler.receive(message, sender, self._now(), time.time()))
 
     def _answer(self, request: Request | queries.Query, reply: Reply) -> None:
         """From a user."""
@@ -125,7 +127,7 @@ class SchedulerProcess:
                 self._journal.commit(saves)
         last = {address: message for address, message in sends if isinstance(message, Assignment)}
         for address, message in sends:
-            if last.get(address, message) is message or not isinstance(message, Assignment):
+            if not isinstance(message, Assignment) or last[address] is message:
                 self._send(address, message)
         for reply, answer in answers:
             reply.give(answer)
@@ -142,9 +144,14 @@ class SchedulerProcess:
     # -- threads of the server ----------------------------------------------------------------------
 
     def _deliver(self, data: bytes) -> str:
-        """From a node: "" or why its message is refused."""
+        """From a node: "" or why its message is refused. It does not wait for the scheduler, which looks
+        again."""
         message = _decode_message(data)
-        return str(self._await(lambda reply: self._receive(message, reply)))
+        if isinstance(message, Report):
+            reason = self._scheduler.nodes.objection(message, time.time())
+            if reason:
+                return reason
+        return "" if self._mailbox.offer(lambda: self._receive(message)) else _TOO_MUCH
 
     def _ask(self, data: bytes) -> bytes:
         """From a user: waits until the answer is durable."""
@@ -161,7 +168,7 @@ class SchedulerProcess:
     def _await(self, act: Callable[[Reply], None]) -> Any:
         reply = Reply()
         if not self._mailbox.offer(lambda: act(reply)):
-            raise Busy("the scheduler has too much to do: ask again; a request is carried out once")
+            raise Busy(f"{_TOO_MUCH}: ask again; a request is carried out once")
         return reply.wait()
 
 
@@ -192,11 +199,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     call_when_parent_ends(process.close)
-    try:
-        process.run()
-    except BloxError as error:  # the journal cannot be written: threads that wait for answers get none
-        print(error.text(), file=sys.stderr, flush=True)
-        os._exit(1)
+    run_to_end(process.run)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class Server:
         self._server.start()
 
     def close(self) -> None:
-        self._server.stop(0.2)
+        self._server.stop(0.2).wait(5.0)
 
     def _delivered(self, data: bytes, context: Any) -> bytes:
         self._check(context, self._limits[0])

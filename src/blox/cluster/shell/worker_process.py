@@ -27,7 +27,7 @@ from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
 from blox.cluster.shell.orphans import kill_orphans
-from blox.cluster.shell.parent import call_when_parent_ends
+from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.ranks import Key, Ranks
 from blox.cluster.shell.wire import Peers, Server
@@ -250,7 +250,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: process.close())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     call_when_parent_ends(process.close)
-    process.run()
+    run_to_end(process.run)
 
 
 def run_until_told(process: WorkerProcess) -> None:
