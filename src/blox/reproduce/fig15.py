@@ -7,7 +7,7 @@ from typing import NamedTuple
 from blox.report.choices import Reigns
 from blox.reproduce.answer import Finding, Table, Verdict
 from blox.reproduce.page import Case, Done, Page, Setting
-from blox.reproduce.synthesis import DIFFERENCES, WORKLOADS, auto_cases, drawn, reigns, short, window
+from blox.reproduce.synthesis import DIFFERENCES, WORKLOADS, auto_cases, drawn, nodes, reigns, short, window
 from blox.reproduce.synthesis_probes import Looks
 
 LEAST_SHARE, A_DAY_S = 0.05, 86400.0
