@@ -7,7 +7,7 @@ from typing import NamedTuple
 from blox.report.choices import Reigns
 from blox.reproduce.answer import Finding, Table, Verdict
 from blox.reproduce.page import Case, Done, Page, Setting
-from blox.reproduce.synthesis import DIFFERENCES, WORKLOADS, auto_cases, drawn, nodes, reigns, short, window
+from blox.reproduce.synthesis import DIFFERENCES, WORKLOADS, auto_cases, drawn, reigns, short, shown, window
 from blox.reproduce.synthesis_probes import Looks
 
 LEAST_SHARE, A_DAY_S = 0.05, 86400.0
@@ -40,9 +40,8 @@ class Figure15(Page):
 
     def setup(self, setting: Setting) -> str:
         return (
-            "The synthesizer's runs of Figure 14: 8 jobs an hour without and with bursts on "
-            f"{nodes(setting)} nodes of 4 GPUs, a choice every 10 rounds. Jobs {window(setting)} are "
-            "measured; drawn is the first seed."
+            f"The synthesizer's runs of Figure 14: {shown(setting)}, without and with bursts, a choice every "
+            f"10 rounds. Jobs {window(setting)} are measured; drawn is the first seed."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

@@ -16,11 +16,10 @@ from blox.reproduce.synthesis import (
     WORKLOADS,
     auto_cases,
     best,
-    nodes,
+    shown,
     static_cases,
     window,
 )
-from blox.reproduce.synthesis_probes import Looks
 
 NEAR, MINUTE = 0.10, 1.0  # off the best static combination: as a share, or in minutes of responsiveness
 
@@ -41,12 +40,11 @@ class Figure20(Page):
         "Each objective counts by its ratio to the best value that any combination would give; the "
         "smallest mean of the two ratios wins. The paper says that it chooses what minimises both.",
     )
-    probes = (Looks(BOTH),)
 
     def setup(self, setting: Setting) -> str:
         return (
-            f"Jobs as in the Philly trace, 8 an hour, on {nodes(setting)} nodes of 4 GPUs; nine static "
-            f"combinations, and the synthesizer with {BOTH}. Jobs {window(setting)} are measured."
+            f"{shown(setting)}; nine static combinations, and the synthesizer with {BOTH}. Jobs "
+            f"{window(setting)} are measured."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

@@ -14,12 +14,11 @@ from blox.reproduce.synthesis import (
     WORKLOADS,
     auto_cases,
     drawn,
-    nodes,
     reigns,
     short,
+    shown,
     window,
 )
-from blox.reproduce.synthesis_probes import Looks
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,11 @@ class Figure21(Page):
         "and another combination at the end; otherwise it does not hold."
     )
     differences = DIFFERENCES
-    probes = (Looks(BOTH),)
 
     def setup(self, setting: Setting) -> str:
         return (
-            f"The synthesizer's run of Figure 20: 8 jobs an hour on {nodes(setting)} nodes of 4 GPUs, "
-            f"{BOTH}, a choice every 10 rounds. Jobs {window(setting)} are measured; drawn is the first "
-            "seed."
+            f"The synthesizer's run of Figure 20: {shown(setting)}, {BOTH}, a choice every 10 rounds. Jobs "
+            f"{window(setting)} are measured; drawn is the first seed."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

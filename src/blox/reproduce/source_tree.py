@@ -79,7 +79,7 @@ def closure(modules: Iterable[str]) -> set[str]:
 @cache
 def imported(module: str) -> frozenset[str]:
     """The modules of blox that one imports, also inside of functions; not those for type checkers alone."""
-    found = set()
+    found: set[str] = set()
     for node in _executed(ast.parse(source(module))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
