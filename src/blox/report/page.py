@@ -115,6 +115,7 @@ def _sections(
         *_averages(runs),
         *_distributions(runs),
         *_courses(runs),
+        *_tenants(runs),
         *_gpus_by_job(runs),
         section("settings", "What was run", "", _settings(runs), long=True),
     ]
@@ -183,6 +184,24 @@ def _courses(runs: Sequence[Run]) -> list[str]:
             embedded("causes", figures.waiting(runs)) + sheet_html(causes_sheet(runs)),
         ),
     ]
+
+
+def _tenants(runs: Sequence[Run]) -> list[str]:
+    """How evenly tenants were served over time, where jobs belong to several."""
+    if not runs or not all("tenants" in run.tables for run in runs):
+        return []
+    first_seed, _ = seeds_told(runs)
+    caption = (
+        "Jain's index of the GPUs that tenants were given over their fair parts: 100 % where all are served "
+        f"alike. A fair part is an equal division of the cluster among those who want GPUs.{first_seed}"
+    )
+    drawn = embedded("tenants-evenness", figures.tenants(runs))
+    found = [section("tenants", "Fairness between tenants", caption, drawn)]
+    if len(runs) == 1:
+        caption = "Those with the most GPU time; gaps: it wants none. Above 100 %: more than an equal part."
+        drawn = embedded("tenants-served", figures.served(runs[0]))
+        found.append(section("served", "What tenants were given", caption, drawn))
+    return found
 
 
 def _gpus_by_job(runs: Sequence[Run]) -> list[str]:
