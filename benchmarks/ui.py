@@ -1,4 +1,4 @@
-"""The pages in a headless browser, each figure beside its limit: how fast a film scrubs.
+"""The pages in a headless browser, each figure beside its limit: how a film scrubs, what a live page costs.
 
 Needs chromium and playwright. Times are by the clock, in the browser: the least disturbed of several tries.
 """
@@ -6,15 +6,19 @@ Needs chromium and playwright. Times are by the clock, in the browser: the least
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from board import Board
+from virtual_cluster import VirtualCluster
 
 from blox import Experiment
 from blox.ui.film.app import FilmServer
@@ -23,6 +27,16 @@ from blox.ui.server import listen, server_of
 
 ROUNDS, STINTS = 20_000, 100_000
 SCRUB_MS = 100.0
+NODES, GPUS, JOBS, UPDATES = 128, 8, 2_000, 20
+CPU_PERCENT, PAINT_MS, UPDATE_MS = 10.0, 1000.0, 200.0
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+# When the event of a job's submission is shown, by the wall clock (ms).
+WATCH = """job => ({ seen: new Promise(resolve => {
+  const body = document.querySelector("#events tbody");
+  const look = () => [...body.rows].some(row => row.textContent.endsWith(`job ${job}`));
+  const watch = new MutationObserver(() => look() && (watch.disconnect(), resolve(Date.now())));
+  watch.observe(body, { subtree: true, childList: true, characterData: true });
+}) })"""
 # Moves the slider to many places in turn, and waits each time for the map and then for the queue.
 SCRUB = """async count => {
   const slider = document.querySelector("input[type=range]");
@@ -45,6 +59,7 @@ def main() -> int:
     board = Board()
     with tempfile.TemporaryDirectory() as scratch, opened_browser() as browser:
         film(board, browser, Path(scratch))
+        live(board, browser, Path(scratch) / "cluster")
     return 1 if board.missed else 0
 
 
@@ -68,6 +83,69 @@ def film(board: Board, browser: Any, scratch: Path) -> None:
     name = f"film of {rounds:,} rounds, {stints:,} stints: scrub"
     board.line(f"{name}, map and figures", map_ms[100], "ms", SCRUB_MS, note=f"p95 {map_ms[190]:.0f} ms")
     board.line(f"{name}, queue too", all_ms[100], "ms", SCRUB_MS, note=f"p95 {all_ms[190]:.0f} ms")
+
+
+def live(board: Board, browser: Any, directory: Path) -> None:
+    """A page beside a scheduler with 1,024 GPUs and 2,000 jobs, one ending and one coming each second."""
+    with (
+        VirtualCluster(directory, NODES, GPUS) as cluster,
+        command("ui", "--cluster", directory, "--port", 0) as ui,
+    ):
+        cluster.fill(JOBS)
+        address = ui.line().split(" at ")[1].split()[0]
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        paints = []
+        for _ in range(5):
+            page.goto("about:blank")
+            page.goto(address)
+            page.wait_for_selector("body[data-shown=yes]")
+            paints.append(page.evaluate(PAINTED))
+        begin, cpu_s = time.monotonic(), ui.cpu_s()
+        delays = [appeared_ms(cluster, page) for _ in range(UPDATES)]
+        share = (ui.cpu_s() - cpu_s) / (time.monotonic() - begin)
+        page.close()
+    name = f"live, {NODES * GPUS:,} GPUs, {JOBS:,} jobs, a change a second"
+    delays.sort()
+    board.line(f"{name}: CPU of the server", 100 * share, "%", CPU_PERCENT)
+    board.line(f"{name}: first paint", min(paints), "ms", PAINT_MS, note=f"median {sorted(paints)[2]:.0f} ms")
+    note = f"median {delays[UPDATES // 2]:.0f} ms, p95 {delays[int(0.95 * UPDATES)]:.0f} ms"
+    board.line(f"{name}: an update", delays[UPDATES // 2], "ms", UPDATE_MS, note=note)
+
+
+def appeared_ms(cluster: VirtualCluster, page: Any) -> float:
+    """From the answer to a submission to its line in the page; another job ends in the same second."""
+    begin = time.monotonic()
+    cluster.end_one()
+    waiting = page.evaluate_handle(WATCH, cluster.jobs + 1)
+    job = cluster.submit()
+    answered = time.time() * 1000
+    shown = float(page.evaluate("handle => handle.seen", waiting))
+    assert job == cluster.jobs
+    time.sleep(max(0.0, 1.0 - (time.monotonic() - begin)))
+    return max(0.0, shown - answered)
+
+
+class command:
+    """A command of ours in a process: what it prints, and its CPU time (s)."""
+
+    def __init__(self, *words: object) -> None:
+        line = [sys.executable, "-m", "blox", *map(str, words)]
+        self._process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> command:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def cpu_s(self) -> float:
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
 
 @contextmanager
