@@ -55,3 +55,13 @@ def test_a_reader_too_many_is_answered_at_once(made, monkeypatch):
     made.tell(1, 6)
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_no_reader_keeps_a_scheduler_from_ending(made):
+    threads = [waiting(made, Watch(1, 5, wait_s=60.0)) for _ in range(3)]
+    assert eventually(lambda: made._waiting == 3)
+    made.close()
+    for thread in threads:
+        thread.join(20)
+    made.wait(Watch(1, 5, wait_s=60.0))
+    assert not any(thread.is_alive() for thread in threads)

@@ -68,6 +68,7 @@ class SchedulerProcess:
 
     def run(self) -> None:
         self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick, self._flush)
+        self._watchers.close()
         self._server.close()
         self._end_metrics()
         self._peers.close()
