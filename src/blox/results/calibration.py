@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,9 +59,9 @@ def calibration(simulated: Figures, happened: Figures) -> list[Closeness]:
     return [pair.closeness(by, name, members) for by, name, members in _groups(real, rows, day)]
 
 
-def _same_jobs(simulated: Figures, real: object) -> Array:
+def _same_jobs(simulated: Figures, real: Mapping[str, Array]) -> Array:
     """The wait of each job of the log in simulation."""
-    names = np.asarray(real["job_id"])  # type: ignore[index]
+    names = np.asarray(real["job_id"])
     waits = []
     for run in runs_of(simulated):
         if not np.array_equal(np.asarray(run.jobs["job_id"]), names):
@@ -84,10 +84,18 @@ class _Pair:
     def closeness(self, by: str, group: str, rows: Array) -> Closeness:
         real, simulated = self.real[rows], self.simulated[rows]
         off = simulated - real
-        p95 = [float(np.percentile(waits, 95)) for waits in (real, simulated)]
         near = np.abs(off) <= np.maximum(NEAR_S, NEAR_PART * real)
-        means = float(real.mean()), float(simulated.mean())
-        return Closeness(by, group, len(rows), *means, *p95, float(near.mean()), self._change(off, rows))
+        return Closeness(
+            by,
+            group,
+            len(rows),
+            real_s=float(real.mean()),
+            simulated_s=float(simulated.mean()),
+            real_p95_s=float(np.percentile(real, 95)),
+            simulated_p95_s=float(np.percentile(simulated, 95)),
+            near=float(near.mean()),
+            change=self._change(off, rows),
+        )
 
     def _change(self, off: Array, rows: Array) -> Interval:
         day = np.unique(self.day[rows], return_inverse=True)[1]
@@ -97,20 +105,19 @@ class _Pair:
         return found or Interval(estimate, math.nan, math.nan)
 
 
-def _groups(jobs: object, rows: Array, day: Array) -> Iterator[tuple[str, str, Array]]:
+def _groups(jobs: Mapping[str, Array], rows: Array, day: Array) -> Iterator[tuple[str, str, Array]]:
     """The kinds of groups, each from its first to its last; a kind with one group only is left out."""
     yield "all", "all jobs", rows
-    gpus, tenant, run_s = (np.asarray(jobs[name]) for name in ("gpus", "tenant", "duration_s"))  # type: ignore[index]
-    kinds = {
-        "size": (gpus, lambda name: f"{name} GPU" if name == "1" else f"{name} GPUs"),
-        "tenant": (tenant, str),
-        "time": (_period(day, rows), lambda number: _days_told(day, rows, int(number))),
-    }
-    for by, (values, named) in kinds.items():
+    gpus, tenant, run_s = (np.asarray(jobs[name]) for name in ("gpus", "tenant", "duration_s"))
+    for by, values in (("size", gpus), ("tenant", tenant), ("time", _period(day, rows))):
         groups = groups_of(values, rows, most=MOST_GROUPS, weight=gpus * run_s)
-        if len(groups) > 1:
-            for group in groups:
-                yield by, named(str(group.value)), group.rows
+        for group in groups if len(groups) > 1 else ():
+            name = str(group.value)
+            if by == "size":
+                name = f"{name} GPU" if name == "1" else f"{name} GPUs"
+            elif by == "time":
+                name = _days_told(day, rows, int(name))
+            yield by, name, group.rows
 
 
 def _days_in_period(day: Array, rows: Array) -> int:

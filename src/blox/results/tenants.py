@@ -41,10 +41,9 @@ def tenants_over_time(
         ones = np.ones(int(theirs.sum()))
         given[number] = _average(stints["start_s"][theirs], stints["end_s"][theirs], ones, edges)
     fair = np.column_stack([max_min(column, total_gpus) for column in wanted.T])
-    window, number = ((wanted > 0) | (given > 0)).T.nonzero()
-    texts = np.empty(len(number), dtype=object)
-    texts[:] = names[number].tolist()
-    figures = (each[number, window] for each in (wanted, given, fair))
+    window, row = ((wanted > 0) | (given > 0)).T.nonzero()
+    texts = names.astype(object)[row]
+    figures = (each[row, window] for each in (wanted, given, fair))
     return dict(zip(COLUMNS, (edges[window], edges[window + 1], texts, *figures)))
 
 
