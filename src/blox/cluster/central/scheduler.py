@@ -19,7 +19,7 @@ from blox.cluster.central.changes import Changes
 from blox.cluster.central.history import Durations, History
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
-from blox.cluster.central.life import FINISHED, PREEMPTED, Life
+from blox.cluster.central.life import FINISHED, PREEMPTED, STARTED, Life
 from blox.cluster.central.nodes import Nodes, joined
 from blox.cluster.central.records import (
     GRANTED,
@@ -220,7 +220,7 @@ class CentralScheduler:
         started, self.stints.started = self.stints.started, []
         for stint in started:
             gpus = gpus_of(stint, self.nodes.first_gpu)
-            self.ledger.record(self.jobs.all[stint.job], "started", now, gpus)
+            self.ledger.record(self.jobs.all[stint.job], STARTED, now, gpus)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
                 self.backend.metrics[part.job] = part.metrics
