@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from blox.cluster.chaos.__main__ import main
@@ -34,18 +36,31 @@ def test_a_seed_replays_exactly():
     assert first.scheduler.journal != other.scheduler.journal
 
 
+KINDS = {
+    "delayed", "dropped", "repeated", "reordered", "cut off",
+    "scheduler crashed", "scheduler crashed in a step", "scheduler stopped", "stored together",
+    "worker manager crashed", "worker manager crashed in a step", "worker manager stopped",
+    "rank crashed", "rank hung", "rank slow", "rank killed",
+    "user: Submit", "user: Cancel", "user: SetPolicies", "user: SetNode",
+}  # fmt: skip
+
+
 def test_histories_contain_what_they_promise():
-    """Restarts, preemptions, cancelled and failed jobs all occur; a test without them would show nothing."""
-    ends, terms, epochs = [], 0, 0
+    """Faults of every kind, restarts, preemptions, cancelled and failed jobs all occur, and often: a test
+    without them would show nothing."""
+    ends, terms, epochs, seen = [], 0, 0, Counter()
     for seed in range(40):
         history = run_history(seed)
         ends += history.checks.ends.values()
         terms += history.scheduler.scheduler.term.term
         epochs += sum(job.epoch for job in history.scheduler.scheduler.jobs.all.values())
+        seen.update(history.world.seen)
     assert {"finished", "cancelled"} < set(ends)
     assert any(end.startswith("failed") for end in ends)
     assert terms > 60
     assert epochs > 1.5 * len(ends)
+    assert set(seen) == KINDS
+    assert min(seen.values()) >= 5, seen
 
 
 def test_the_command_tells_how_many_it_ran(capsys):
