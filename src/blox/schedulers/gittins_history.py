@@ -34,6 +34,10 @@ class History:
                 sizes = sizes[(np.arange(MOST) * len(sizes) + len(sizes) // 2) // MOST]
             self._index = GittinsIndex(sizes)
 
+    def begin_anew(self) -> None:
+        """Jobs that finished long ago are forgotten: what is learnt next counts from those that are left."""
+        self._learnt = 0
+
     def index(self, service: Array) -> Array:
         """The index of each service attained."""
         return np.zeros(len(service)) if self._index is None else self._index(service)

@@ -63,6 +63,12 @@ from blox.experiment.parts import policy_from_spec
 from blox.loop import execute_round
 from blox.manager import BloxManager
 
+_VERBS = {
+    "admission": "accept",
+    "scheduler": "schedule",
+    "placement": "place",
+    "termination": "terminate",
+}
 _TERM_BITS = 40  # of a version, for the assignments of one term
 _NAMED = 3  # jobs that took the slots of another
 _RECENT = 10_000  # requests that are known without asking the journal
@@ -167,6 +173,15 @@ class CentralScheduler:
         self.verdicts.policy = policy_from_spec("termination", policies.termination)
         self.policies = policies
         self._policies_changed = True
+
+    def change_policies(self, policies: Policies) -> None:
+        """Replaces policies while jobs run; what those that rule no longer remember is forgotten."""
+        before = self.policies
+        self.set_policies(policies)
+        for name, verb in _VERBS.items():
+            if getattr(before, name) != getattr(policies, name):
+                self.job_state.forget(verb)
+        self.ledger.note_memory(self.job_state)
 
     def _restore_memory(self) -> None:
         """A memory that cannot be read, of another version of a policy, begins anew."""

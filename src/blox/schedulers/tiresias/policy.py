@@ -133,3 +133,9 @@ class Tiresias:
 class _Memory:
     standings: Standings
     history: History | None
+
+    def renumber(self, rows: Array) -> None:
+        """Row r is now `rows[r]`; -1: forgotten (a cluster forgets jobs that ended long ago)."""
+        self.standings.renumber(rows)
+        if self.history is not None:
+            self.history.begin_anew()
