@@ -168,7 +168,7 @@ class NodeHost:
         self._paused = False
         self._inputs: list[tuple[Callable[..., Outputs | None], tuple[Any, ...]]] = []  # while it is paused
         self._timer_s = math.inf
-        self._crashes = world.rng.choice((0, 0, 0.002))  # in the middle of a step
+        self.crashes = world.rng.choice((0, 0, 0.002))  # how often, in the middle of a step
         self._lease_until_s = math.inf
         network.receivers[name] = lambda message, sender: self._input(self._receive, message)
         self.start()
@@ -221,7 +221,7 @@ class NodeHost:
             return
         worker = self.worker
         out = _stepped(act, *args)
-        crashes = self._world.chance(self._crashes, "worker manager crashed in a step")
+        crashes = self._world.chance(self.crashes, "worker manager crashed in a step")
         if out is not None:
             if crashes:  # among its messages, or among what it does to its processes
                 out.sends = out.sends[: self._world.rng.randint(0, len(out.sends))]

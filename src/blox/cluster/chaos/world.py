@@ -34,9 +34,10 @@ class World:
 
     def chance(self, probability: float, kind: str) -> bool:
         """Whether a fault of some kind happens now."""
-        happens = self.faulty and self.rng.random() < probability
-        self.seen[kind] += happens
-        return happens
+        if not (self.faulty and probability and self.rng.random() < probability):
+            return False
+        self.seen[kind] += 1
+        return True
 
 
 class Network:
@@ -75,7 +76,8 @@ class Network:
     def _deliver(self, sender: str, address: str, message: Message, number: int) -> None:
         before = self._latest.get((sender, address), 0)
         self._latest[sender, address] = max(before, number)
-        self._world.seen["reordered"] += number < before
+        if number < before:
+            self._world.seen["reordered"] += 1
         receiver = self.receivers.get(address)
         if receiver is not None:
             receiver(message, sender)
