@@ -1,8 +1,8 @@
 """run_exit(): two-phase exits of a job on several nodes, under a network that loses and delays messages.
 
 No part fails here. So all ranks must leave after the same iteration, by themselves: none is killed, and none
-waits for ever, however slow a rank or a message is. It comes back and leaves again: messages of an exit before
-reach the ranks of the next one.
+waits for ever, however slow a rank or a message is. The job comes back and leaves again, so that messages of
+the exit before reach the ranks of the next epoch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SlowGangs(Gangs):
 
 
 class Exit:
-    """A job of four ranks on one to four nodes, whose lease is revoked at some time, in each of its epochs."""
+    """A job of four ranks on one to four nodes, whose lease is revoked in each of its epochs."""
 
     def __init__(self, seed: int, machines: Machines) -> None:
         self.world = world = World(seed)
