@@ -11,7 +11,7 @@ from blox.decision.evidence import DECIDES, EVERYONE, Evidence
 from blox.durations import duration_text
 from blox.errors import BloxError
 from blox.report import units
-from blox.results.statistics import Interval
+from blox.report.change_text import signed
 
 UNSURE = "not distinguishable"
 
@@ -73,17 +73,6 @@ def basis(found: Evidence) -> str:
         "They do not cover what the model leaves out: what users do when the queue changes, jobs that the "
         "log does not have, nodes that were down."
     )
-
-
-def signed(change: Interval | None) -> str:
-    """`-2.1 h (-3.0 to -1.2)`: a change with its interval."""
-    if change is None:
-        return "–"
-    unit = units.column_unit([abs(change.estimate), abs(change.low), abs(change.high)])
-    values = [value / unit.seconds for value in (change.estimate, change.low, change.high)]
-    places = units.decimals_for(values)
-    middle, low, high = (f"{value:+,.{places}f}".replace("-", "−") for value in values)
-    return f"{middle} {unit.name} ({low} to {high})"
 
 
 def tables(found: Evidence) -> Iterator[Table]:
