@@ -45,9 +45,7 @@ def main() -> int:
         took, used = time.perf_counter() - began, spent() - cpu
     limit = LIMIT_S * CORES * jobs / JOBS
     print(claim(found))
-    print(
-        f"{jobs:,} jobs, {nodes} nodes of 8 GPUs, {len(study.schedulers)} schedulers, {study.resamples} resamples:"
-    )
+    print(f"{jobs:,} jobs, {nodes}x8, {len(study.schedulers)} schedulers, {study.resamples} resamples:")
     print(f"  {took:.0f} s with {CORES} processes at a load of {os.getloadavg()[0]:.0f}")
     print(f"  {used:.0f} s of CPU, limit {limit:.0f} s{'  MISSED' if used > limit else ''}")
     return int(used > limit)
