@@ -75,7 +75,9 @@ class Load:
 
 
 @contextmanager
-def cluster(timing: Timing, policies: Policies) -> Iterator[Load]:
+def cluster(
+    timing: Timing, policies: Policies, nodes: int = NODES, gpus: int = GPUS, hosts: int = HOSTS
+) -> Iterator[Load]:
     """A scheduler and virtual nodes, as processes of this machine."""
     with tempfile.TemporaryDirectory(prefix="blox-load-") as directory:
         place = Place.of(directory)
@@ -86,12 +88,12 @@ def cluster(timing: Timing, policies: Policies) -> Iterator[Load]:
         try:
             while not place.address_file.exists():
                 time.sleep(0.05)
-            each = NODES // HOSTS
-            for host in range(HOSTS):
-                numbers = [str(host * each), str(each), str(GPUS)]
+            each = nodes // hosts
+            for host in range(hosts):
+                numbers = [str(host * each), str(each), str(gpus)]
                 children.append(_started("blox.cluster.virtual", directory, *numbers, *told))
             load = Load(place, psutil.Process(children[0].pid))
-            while load.metric('blox_nodes{state="alive"}') < NODES:
+            while load.metric('blox_nodes{state="alive"}') < nodes:
                 time.sleep(0.5)
             yield load
         finally:

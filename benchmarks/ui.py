@@ -1,4 +1,4 @@
-"""The pages in a headless browser, each figure beside its limit: how fast a film scrubs.
+"""The pages in a headless browser, each figure beside its limit: how a film scrubs, what a live page costs.
 
 Needs chromium and playwright. Times are by the clock, in the browser: the least disturbed of several tries.
 """
@@ -6,23 +6,42 @@ Needs chromium and playwright. Times are by the clock, in the browser: the least
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from board import Board
 
 from blox import Experiment
+from blox.cluster.api import Client
+from blox.cluster.central.records import Policies
+from blox.cluster.protocol.messages import JobSpec
+from blox.cluster.protocol.timing import Timing
+from blox.cluster.virtual import ITERATION_S
 from blox.ui.film.app import FilmServer
 from blox.ui.film.runs import filmed
 from blox.ui.server import listen, server_of
+from cluster import cluster
 
 ROUNDS, STINTS = 20_000, 100_000
 SCRUB_MS = 100.0
+NODES, GPUS, JOBS, UPDATES = 128, 8, 2_000, 20
+CPU_PERCENT, PAINT_MS, UPDATE_MS = 10.0, 1000.0, 200.0
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+# When the event of a job's submission is shown, by the wall clock (ms).
+WATCH = """job => ({ seen: new Promise(resolve => {
+  const body = document.querySelector("#events tbody");
+  const look = () => [...body.rows].some(row => row.textContent.endsWith(`job ${job}`));
+  const watch = new MutationObserver(() => look() && (watch.disconnect(), resolve(Date.now())));
+  watch.observe(body, { subtree: true, childList: true, characterData: true });
+}) })"""
 # Moves the slider to many places in turn, and waits each time for the map and then for the queue.
 SCRUB = """async count => {
   const slider = document.querySelector("input[type=range]");
@@ -45,6 +64,7 @@ def main() -> int:
     board = Board()
     with tempfile.TemporaryDirectory() as scratch, opened_browser() as browser:
         film(board, browser, Path(scratch))
+        live(board, browser)
     return 1 if board.missed else 0
 
 
@@ -68,6 +88,87 @@ def film(board: Board, browser: Any, scratch: Path) -> None:
     name = f"film of {rounds:,} rounds, {stints:,} stints: scrub"
     board.line(f"{name}, map and figures", map_ms[100], "ms", SCRUB_MS, note=f"p95 {map_ms[190]:.0f} ms")
     board.line(f"{name}, queue too", all_ms[100], "ms", SCRUB_MS, note=f"p95 {all_ms[190]:.0f} ms")
+
+
+def live(board: Board, browser: Any) -> None:
+    """A page beside a scheduler with 1,024 GPUs and 2,000 jobs, one ending and one coming each second, those
+    that run telling how far they are."""
+    timing = Timing(round_s=1.0, heartbeat_s=2.0, lease_s=60.0)
+    with (
+        cluster(timing, Policies(), NODES, GPUS, hosts=1) as load,
+        command("ui", "--cluster", load.place.root, "--port", 0) as ui,
+        Client(load.place.root) as client,
+    ):
+        load.submit(JOBS, job)
+        while load.metric('blox_jobs{state="running"}') < NODES * GPUS:
+            time.sleep(0.5)
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        paints = first_paints(page, ui.line().split(" at ")[1].split()[0])
+        begin, cpu_s, there_s = time.monotonic(), ui.cpu_s(), load.cpu_s()
+        delays = sorted(appeared_ms(client, page, number) for number in range(1, UPDATES + 1))
+        shares = [
+            100 * used / (time.monotonic() - begin) for used in (ui.cpu_s() - cpu_s, load.cpu_s() - there_s)
+        ]
+        page.close()
+    name = f"live, {NODES * GPUS:,} GPUs, {JOBS:,} jobs, a change a second"
+    note = f"beside it the scheduler, {shares[1]:.1f} %"
+    board.line(f"{name}: CPU of the server", shares[0], "%", CPU_PERCENT, note=note)
+    board.line(
+        f"{name}: first paint", paints[len(paints) // 2], "ms", PAINT_MS, note=f"worst {paints[-1]:.0f} ms"
+    )
+    note = f"p95 {delays[int(0.95 * UPDATES)]:.0f} ms"
+    board.line(f"{name}: an update", delays[UPDATES // 2], "ms", UPDATE_MS, note=note)
+
+
+def job(number: int) -> JobSpec:
+    return JobSpec(("train",), 1, name=f"job {number}", environment={ITERATION_S: "1"}, preemption="signal")
+
+
+def first_paints(page: Any, address: str) -> list[float]:
+    """When the page shows something, of several times that it is opened (ms)."""
+    found = []
+    for _ in range(5):
+        page.goto("about:blank")
+        page.goto(address)
+        page.wait_for_selector("body[data-shown=yes]")
+        found.append(float(page.evaluate(PAINTED)))
+    return sorted(found)
+
+
+def appeared_ms(client: Client, page: Any, number: int) -> float:
+    """From the answer to a submission to its line in the page; another job ends in the same second."""
+    begin = time.monotonic()
+    client.cancel(number)
+    waiting = page.evaluate_handle(WATCH, JOBS + number)
+    submitted = client.submit(["train"], 1, preemption="signal", environment={ITERATION_S: "1"})
+    answered = time.time() * 1000
+    assert submitted == JOBS + number
+    shown = float(page.evaluate("handle => handle.seen", waiting))
+    time.sleep(max(0.0, 1.0 - (time.monotonic() - begin)))
+    return max(0.0, shown - answered)
+
+
+class command:
+    """A command of ours in a process: what it prints, and its CPU time (s)."""
+
+    def __init__(self, *words: object) -> None:
+        line = [sys.executable, "-m", "blox", *map(str, words)]
+        self._process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> command:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def cpu_s(self) -> float:
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
 
 @contextmanager

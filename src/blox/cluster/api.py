@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _LOOK_S = 0.5
 _DEADLINE_S = 5.0
+_WATCH_S = 3.0  # a page should say soon that the scheduler does not answer
 _LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
@@ -172,13 +173,13 @@ class Client:
     def policies(self) -> PoliciesView:
         return self._ask(ShowPolicies(), PoliciesView)
 
-    def watch(self, last: News | None = None, *, progress: bool = False) -> News:
+    def watch(self, last: News | None = None, *, progress: bool = False, wait_s: float = 0.0) -> News:
         """What has changed since the last answer; everything, without one or if the scheduler started again.
 
-        `progress`: also how far jobs have come.
+        `progress`: also how far jobs have come. `wait_s`: where nothing has changed, wait so long for it.
         """
         term, version = (0, 0) if last is None else (last.term, last.version)
-        return self._ask(Watch(term, version, progress), News)
+        return self._ask(Watch(term, version, progress, wait_s), News, _WATCH_S + wait_s)
 
     def queue(self) -> QueueView:
         """The jobs that wait, in the order of the policies that rule, and why each does."""

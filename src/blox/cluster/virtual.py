@@ -1,7 +1,8 @@
 """Virtual nodes: many worker managers in one process, over the real wire, whose ranks live in memory alone.
 
 For measuring a scheduler under load with few processes. `python -m blox.cluster.virtual DIRECTORY FIRST COUNT
-GPUS`. A job runs for as long as its environment's SECONDS says; without it, until it is ended.
+GPUS`. A job runs for as long as its environment's SECONDS says; without it, until it is ended. With
+ITERATION_S it tells how many iterations of that length it has done.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from blox.cluster.shell.wire import Peers, Server
 _decode = msgspec.msgpack.Decoder(Assignment | ExitAt | ExitKnown | Renewed).decode
 _encode = msgspec.msgpack.encode
 SECONDS = "SECONDS"  # the variable that says how long a job runs
+ITERATION_S = "ITERATION_S"  # and the one that says how long each of its iterations takes
 Key = tuple[int, int]
 
 
@@ -123,11 +125,19 @@ class VirtualNodes:
                 self.allowed[action.job, action.epoch] = action.iteration, time.monotonic()
 
     def _start(self, node: str, action: outputs.Start) -> None:
-        key, seconds = action.grant.key, action.grant.spec.environment.get(SECONDS)
+        key, environment = action.grant.key, action.grant.spec.environment
+        seconds, iteration_s = environment.get(SECONDS), environment.get(ITERATION_S)
         if action.rank == 0:
             self._lead[key] = node
+            if iteration_s is not None:
+                self._after(float(iteration_s), self._iterate, node, key, float(iteration_s), 1)
         if seconds is not None:
             self._after(float(seconds), self._end, node, key, action.rank, "done")
+
+    def _iterate(self, node: str, key: Key, iteration_s: float, done: int) -> None:
+        if key in self._lead:
+            self._workers[node].progressed(key, done, -1, {})
+            self._after(iteration_s, self._iterate, node, key, iteration_s, done + 1)
 
     def _end(self, node: str, key: Key, rank: int, outcome: Outcome) -> None:
         worker = self._workers[node]

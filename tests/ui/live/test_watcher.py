@@ -19,7 +19,7 @@ class Scripted:
     def __init__(self, *answers):
         self.answers, self.asked, self.queues = list(answers), [], 0
 
-    def watch(self, last=None, *, progress=False):
+    def watch(self, last=None, *, progress=False, wait_s=0.0):
         self.asked.append((None if last is None else last.version, progress))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):

@@ -38,11 +38,13 @@ class ShowPolicies(msgspec.Struct, frozen=True, tag=True):
 
 class Watch(msgspec.Struct, frozen=True, tag=True):
     """What has changed since an answer of that `term` and `version`; everything, if the scheduler has started
-    again since. `progress`: also how far the jobs that run have come."""
+    again since. `progress`: also how far the jobs that run have come. Where nothing has changed, the answer
+    may come up to `wait_s` later, as soon as something has."""
 
     term: int = 0
     version: int = 0
     progress: bool = False
+    wait_s: float = 0.0
 
 
 class ShowQueue(msgspec.Struct, frozen=True, tag=True):
@@ -53,7 +55,10 @@ Query = ListJobs | ShowJob | GuessStart | ListNodes | ShowPolicies | Watch | Sho
 
 
 class LifeEntry(msgspec.Struct, frozen=True):
-    """Something that happened to a job; `gpus`: those that it holds from then on."""
+    """Something that happened to a job; `gpus`: those that it holds from then on.
+
+    A start is reported by a node, and may be told after the decision that took its GPUs away again.
+    """
 
     at_s: float
     what: str

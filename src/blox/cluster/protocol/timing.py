@@ -12,7 +12,8 @@ class Timing(msgspec.Struct, frozen=True):
 
     A worker manager without an answer from the scheduler for `lease_s - grace_s` asks its jobs to leave, and
     at `lease_s` they are killed. The scheduler gives their GPUs up for lost `margin_s` later, which must
-    cover the difference in speed of the two clocks over a lease.
+    cover how long a kill takes (a process that waits for its disk dies late), and the difference in speed of
+    the two clocks over a lease.
     """
 
     round_s: float = 10.0  # policies are asked this often

@@ -105,9 +105,11 @@ class Log:
             self._size = file.tell()
 
 
-def _begin_child(libc: ctypes.CDLL) -> None:
+def _begin_child(libc: ctypes.CDLL, guard: int) -> None:
     """In the child, before its command: it ends with its guard, and does not ignore what we ignore."""
     libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != guard:  # it has ended before that call
+        os._exit(1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -116,6 +118,7 @@ def main() -> None:
     lease, log_path, log_bytes, cleanup, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+    own = os.getpid()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open(lease, "rb") as file:
@@ -132,7 +135,7 @@ def main() -> None:
             stdout=printing,
             stderr=printing,
             start_new_session=True,
-            preexec_fn=lambda: _begin_child(libc),
+            preexec_fn=lambda: _begin_child(libc, own),
         )
     except OSError as error:
         log.write(f"blox: cannot start {command[0]}: {error.strerror}\n".encode())

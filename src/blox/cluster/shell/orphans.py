@@ -6,10 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 VARIABLE = "BLOX_RANK_DIRECTORY"
+_WAKE_S = 0.2
 
 
 def kill_orphans(directory: Path) -> int:
@@ -19,12 +22,35 @@ def kill_orphans(directory: Path) -> int:
     """
     killed: set[int] = set()
     while found := _processes(directory):
-        for process in found:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        _send(signal.SIGKILL, found)
         killed.update(found)
         time.sleep(0.01)
     return len(killed)
+
+
+@contextlib.contextmanager
+def waking(directory: Path) -> Iterator[None]:
+    """Meanwhile, processes of ranks below a directory that are stopped are continued, again and again."""
+    over = threading.Event()
+
+    def wake() -> None:
+        while not over.is_set():
+            _send(signal.SIGCONT, _processes(directory))
+            over.wait(_WAKE_S)
+
+    thread = threading.Thread(target=wake, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _send(number: signal.Signals, processes: list[int]) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def _processes(directory: Path) -> list[int]:

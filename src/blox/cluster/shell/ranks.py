@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -120,6 +121,7 @@ class Ranks:
             rank.guard.stdin.flush()
         except OSError:
             return  # it has ended
+        rank.guard.send_signal(signal.SIGCONT)  # it may have been stopped, and must hear this
 
     def forget(self, key: Key) -> None:
         """A rank that has ended; what it shared with us goes with it."""

@@ -25,6 +25,7 @@ from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.reply import Reply
 from blox.cluster.shell.shown import Shown
+from blox.cluster.shell.watchers import Watchers
 from blox.cluster.shell.wire import Busy, Peers, Server
 from blox.errors import BloxError
 
@@ -51,7 +52,7 @@ class SchedulerProcess:
             records, timing, self._now(), policies, wall_s=time.time(), stored=self._stored
         )
         del records
-        self._shown = Shown(self._scheduler, self._journal)
+        self._shown, self._watchers = Shown(self._scheduler, self._journal), Watchers()
         self._peers = Peers(place.token(), lambda address, why: self._log("refused", by=address, what=why))
         self._mailbox = Mailbox()
         self._saves: list[tuple[str, bytes | None]] = []  # of the inputs that are being carried out
@@ -67,6 +68,7 @@ class SchedulerProcess:
 
     def run(self) -> None:
         self._mailbox.run(lambda: self._scheduler.wake_s - self._base_s, self._tick, self._flush)
+        self._watchers.close()
         self._server.close()
         self._end_metrics()
         self._peers.close()
@@ -131,6 +133,7 @@ class SchedulerProcess:
                 self._send(address, message)
         for reply, answer in answers:
             reply.give(answer)
+        self._watchers.tell(self._scheduler.term.term, self._scheduler.changes.version)
 
     def _send(self, node: str, message: Message) -> None:
         record = self._scheduler.nodes.records.get(node)
@@ -156,6 +159,8 @@ class SchedulerProcess:
     def _ask(self, data: bytes) -> bytes:
         """From a user: waits until the answer is durable."""
         request = _decode_request(data)
+        if isinstance(request, queries.Watch):
+            self._watchers.wait(request)
         answer = self._await(lambda reply: self._answer(request, reply))
         if isinstance(request, queries.GuessStart) and isinstance(answer, tuple):
             answer = self._shown.guess(answer, request.draws)

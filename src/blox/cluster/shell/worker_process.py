@@ -26,7 +26,7 @@ from blox.cluster.shell.gpus import found
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
 from blox.cluster.shell.metrics import WorkerMetrics, serve
-from blox.cluster.shell.orphans import kill_orphans
+from blox.cluster.shell.orphans import kill_orphans, waking
 from blox.cluster.shell.parent import call_when_parent_ends, run_to_end
 from blox.cluster.shell.place import Place, write_whole
 from blox.cluster.shell.ranks import Key, Ranks
@@ -72,7 +72,8 @@ class WorkerProcess:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(f"waiting for another worker manager of {node} and its jobs to end", file=sys.stderr)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            with waking(directory):  # a guard that was stopped ends nothing
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
         kill_orphans(directory)
         self._lease = NodeLease(directory / "lease")
         self._mailbox = Mailbox()

@@ -1,7 +1,8 @@
-"""Watcher: asks the scheduler what has changed, several times a second while a page is open, and tells it."""
+"""Watcher: asks the scheduler what has changed, is answered as soon as anything has, and tells the pages."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from blox.cluster.protocol.queries import News, QueueView
 from blox.errors import BloxError
 from blox.ui.live.state import LiveState, Message
 
-WATCHED_S, ALONE_S = 0.15, 2.0  # between two questions: while a page is open, and while none is
+WATCHED_S, ALONE_S = 0.05, 2.0  # at least, between two questions: while a page is open, and while none is
 PROGRESS_S = 2.0  # between two questions how far jobs have come
 QUEUE_S = 1.0  # at least, between two questions about the queue, which cost the scheduler most
 _QUEUE_SHARE = 20.0  # and this many times as long as the last one took
@@ -21,7 +22,7 @@ _AWAY_S = 0.5  # between two tries while the scheduler does not answer
 class Cluster(Protocol):
     """What is asked of a cluster's client."""
 
-    def watch(self, last: News | None = None, *, progress: bool = False) -> News: ...
+    def watch(self, last: News | None = None, *, progress: bool = False, wait_s: float = 0.0) -> News: ...
     def queue(self) -> QueueView: ...
 
 
@@ -65,13 +66,22 @@ class Watcher:
         progress = now >= self._progress_s
         if progress:
             self._progress_s = now + PROGRESS_S
-        news = self._cluster.watch(self.state.last, progress=progress)
+        # The scheduler answers when something has changed, or when there is something else to be asked for.
+        patient = self.watched.is_set() and not progress
+        wait_s = min(self._progress_s, self._queue_due_s()) - now if patient else 0.0
+        news = self._cluster.watch(self.state.last, progress=progress, wait_s=max(0.0, wait_s))
         self._learn(news)
         while news.more:
             news = self._cluster.watch(news)
             self._learn(news)
-        if self.watched.is_set() and now >= self._queue_s and self._queued_at != (news.term, news.version):
+        if self.watched.is_set() and time.monotonic() >= self._queue_due_s():
             self._ask_queue(news)
+
+    def _queue_due_s(self) -> float:
+        """When the queue is to be asked for; never, where it is that of the latest news."""
+        last = self.state.last
+        stale = last is not None and self._queued_at != (last.term, last.version)
+        return self._queue_s if stale else math.inf
 
     def _ask_queue(self, news: News) -> None:
         begin = time.monotonic()
