@@ -163,9 +163,9 @@ class _WatchedOpen:
 
     def open(self, setup: Any) -> Any:
         opened = self.part.open(setup)
-        wait = getattr(opened, "wait_until", None)
-        if wait is None:
+        if "wait_until" not in dir(opened):
             return opened  # open_backend() tells what is missing
+        wait = opened.wait_until
 
         def wait_until(time_s: float) -> float:
             now = wait(time_s)

@@ -64,7 +64,7 @@ def kind_of(spec: str) -> str | None:
         cls = registry.load_class(named.path, named.class_name)
         verbs = {**{kind.name: kind.verb for kind in KINDS.values()}, **VERBS}
         registered = registry.kind_of(cls)
-        kinds = [registered] if registered else [kind for kind, verb in verbs.items() if hasattr(cls, verb)]
+        kinds = [registered] if registered else [kind for kind, verb in verbs.items() if verb in dir(cls)]
     return kinds[0] if len(kinds) == 1 and kinds[0] in VERBS else None
 
 
