@@ -44,6 +44,8 @@ p.panel { margin: .75rem 0 0; font-weight: 600; }
 table.numbers { width: auto; margin: .5rem 0 1rem; }
 table.numbers th, table.numbers td { padding-right: 1.1rem; }
 table.numbers thead th { white-space: normal; max-width: 11rem; vertical-align: bottom; }
+table.numbers th.words, table.numbers td.words { text-align: left; }
+table.numbers td.words { white-space: normal; max-width: 26rem; }
 dl { margin: 1.5rem 0 0; }
 dt { font-weight: 600; color: var(--soft); font-size: .92rem; margin-top: .7rem; }
 dd { margin: .1rem 0 0; }
