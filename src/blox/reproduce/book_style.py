@@ -24,6 +24,13 @@ table.verdicts tbody th { white-space: nowrap; }
 table.verdicts td:nth-child(3) { min-width: 17rem; }
 table.verdicts td:nth-child(5) { min-width: 17rem; color: var(--soft); }
 table.verdicts tr.absent td, table.verdicts tr.absent th { color: var(--soft); font-weight: 400; }
+@media (max-width: 40rem) {
+  table.verdicts thead, table.verdicts td:nth-child(2) { display: none; }
+  table.verdicts tr { display: grid; grid-template-columns: 1fr auto; border-bottom: 1px solid var(--rule); }
+  table.verdicts td, table.verdicts th { border: 0; }
+  table.verdicts td:nth-child(3), table.verdicts td:nth-child(5) { grid-column: 1 / -1; min-width: 0; }
+  table.verdicts td:nth-child(4) { grid-area: 1 / 2; }
+}
 a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: .15em; }
 section.page { margin-top: 3.5rem; padding-top: 1.5rem; border-top: 2px solid var(--rule); }
 section.page h2 { font-size: 1.5rem; }
