@@ -11,7 +11,8 @@ from blox.decision.evidence import Evidence
 from blox.decision.words import Table, basis, claim, price, tables
 from blox.disk.toml_text import to_toml
 from blox.report import colours, figures, units
-from blox.report.page import document, embedded, section
+from blox.report.page import document
+from blox.report.page_parts import embedded, section
 from blox.report.sheet_html import breakable
 from blox.results.files import write_text
 

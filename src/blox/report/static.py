@@ -176,6 +176,10 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
             continue
         value = np.maximum(found.value, 1.0)  # a logarithmic axis has no place for 0
         low, high = min(low, float(value[0])), max(high, float(value[-1]))
+        band = series.cdf_band(run, column) if len(runs) <= series.MOST_INTERVALS else None
+        if band is not None:
+            at, colour = np.maximum(band.value, 1.0), colours.of_run(position)
+            axes.fill_between(at, 100 * band.low, 100 * band.high, color=colour, alpha=0.15, linewidth=0)
         axes.step(
             np.insert(value, 0, value[0]),
             100 * np.insert(found.share, 0, 0.0),
@@ -208,7 +212,7 @@ def _over_time(
             axes.step(time, found.value, where="post", label=name, **paper.line_style(position))
             continue
         axes.plot(time, found.value, label=name, **paper.line_style(position))
-        if len(runs) <= series.MOST_BANDS:
+        if len(runs) <= found.most_bands:
             colour = colours.of_run(position)
             axes.fill_between(time, found.low, found.high, color=colour, alpha=0.15, linewidth=0)
     axes.set_ylim(0, top)

@@ -12,7 +12,8 @@ from blox.experiment.sweep import Grid, setting_of
 from blox.report import measures
 from blox.report.certainty import certainty, jobs_told
 from blox.report.group_measures import WAITING, own_measures
-from blox.report.page import document, embedded, section
+from blox.report.page import document
+from blox.report.page_parts import embedded, section
 from blox.report.run import Run
 from blox.report.sweep_figures import sweep_figure
 from blox.report.sweep_points import Layout, Points, marked_settings

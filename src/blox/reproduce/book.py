@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 
 from blox.report.charts import Picture
-from blox.report.page import document, embedded
+from blox.report.page import document
+from blox.report.page_parts import embedded
 from blox.reproduce import book_style
 from blox.reproduce.answer import WORDS, Answer, Cause, Table, load
 from blox.reproduce.catalogue import PAPER, heading, pages

@@ -115,7 +115,11 @@ class Seeds:
         self.basis = Basis(seeds=len(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
-        return mean_interval(self._values(figure, list(self._by_seed)))
+        return self.around(self._values(figure, list(self._by_seed)))
+
+    def around(self, values: Array) -> Interval | None:
+        """The mean of a value that each of the runs has, with its 95 % interval."""
+        return mean_interval(values)
 
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Seeds):
@@ -130,8 +134,8 @@ class Seeds:
 class Resamples(Seeds):
     """Runs over resamples of one trace: more of them make an interval surer, and not narrower."""
 
-    def interval(self, figure: str) -> Interval | None:
-        return _around_mean(self._values(figure, list(self._by_seed)), LEVEL)
+    def around(self, values: Array) -> Interval | None:
+        return _around_mean(values, LEVEL)
 
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Resamples):
