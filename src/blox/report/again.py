@@ -10,7 +10,7 @@ from html import escape
 from blox.disk.toml_text import to_toml
 from blox.report import settings
 from blox.report.labels import labels, unmarked
-from blox.report.page_parts import section, swatch
+from blox.report.page_parts import scrolled, section, swatch
 from blox.report.run import Run
 from blox.report.sheet_html import breakable
 
@@ -43,10 +43,8 @@ def _differing(runs: Sequence[Run]) -> str:
         + "</tr>"
         for position, name in enumerate(labels(runs))
     )
-    return (
-        '<p class="caption">The settings in which the runs differ.</p>'
-        f'<div class="scroll"><table class="texts"><thead><tr><th>run</th>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+    return '<p class="caption">The settings in which the runs differ.</p>' + scrolled(
+        f'<table class="texts"><thead><tr><th>run</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
 
 

@@ -17,7 +17,7 @@ from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
 from blox.report.multiples import panels
-from blox.report.page_parts import embedded, multiples, section, swatch
+from blox.report.page_parts import embedded, multiples, scrolled, section, swatch
 from blox.report.run import Run
 from blox.report.sheet_html import breakable, figure_cell, sheet_html, verdicts_html
 from blox.report.stories import Stories, gantt_rows
@@ -278,7 +278,12 @@ def _differences(runs: Sequence[Run]) -> list[str]:
     table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     caption = "Paired: each run against the lowest on the same jobs. " + CAPTION
     return [
-        section("differences", "Differences in average JCT", caption, f'<div class="scroll">{table}</div>')
+        section(
+            "differences",
+            "Differences in average JCT",
+            caption,
+            f'<div class="scroll" tabindex="0">{table}</div>',
+        )
     ]
 
 
@@ -363,9 +368,9 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
             for (_, texts), reach, marks in columns
         )
         rows.append(f"<tr><th>{swatch(position)}{breakable(name)}</th>{cells}</tr>")
-    return (
-        f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
-        f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    return scrolled(
+        f'<table><thead><tr class="groups"><th></th>{top}</tr>'
+        f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 

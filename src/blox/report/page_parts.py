@@ -43,6 +43,11 @@ def legend(names: Sequence[str]) -> str:
     return f'<ul class="legend">{entries}</ul>'
 
 
+def scrolled(table: str) -> str:
+    """A table that may be wider than the page: it is scrolled by itself, with the keyboard too."""
+    return f'<div class="scroll" tabindex="0">{table}</div>'
+
+
 def swatch(position: int) -> str:
     """A patch in the colour of a run."""
     return f'<span class="swatch" style="background:{colours.of_run(position)}"></span>'

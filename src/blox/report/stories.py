@@ -14,7 +14,7 @@ import numpy as np
 from blox.explain import RUNNING, Explanation
 from blox.report import colours, series, units
 from blox.report.labels import labels
-from blox.report.page_parts import packed, section, swatch
+from blox.report.page_parts import packed, scrolled, section, swatch
 from blox.report.run import Array, Run
 from blox.results.result import Result
 from blox.results.samples import runs_of
@@ -50,8 +50,7 @@ class Stories:
         )
         head = "".join(f"<th>{text}</th>" for text in ("run", "job", "waited", "its story"))
         table = f'<table class="stories"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        content = f'<div class="scroll">{table}</div>'
-        return [section("longest-waits", "The longest waits", caption, content, long=True)]
+        return [section("longest-waits", "The longest waits", caption, scrolled(table), long=True)]
 
     def _wait(self, position: int, row: int, explained: Explanation) -> str:
         jobs = explained.result.jobs

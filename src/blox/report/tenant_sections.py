@@ -31,7 +31,7 @@ def fairness_between_tenants(runs: Sequence[Run]) -> list[str]:
     )
     below = f"GPUs held, in per cent of the fair part, of the {len(tenants)} that ask for most."
     content = (
-        embedded("tenants", figures.fairness(runs, [each.index for each in known]))
+        embedded("tenants-index", figures.fairness(runs, [each.index for each in known]))
         + f'<p class="caption">{below}</p>'
         + multiples("tenant", panels, labels(runs))
     )
