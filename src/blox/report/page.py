@@ -114,8 +114,9 @@ def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[s
         ),
         *_failures(runs),
         *_choices(runs),
-        *_sheets(runs),
+        *_longest_waits(runs),
         *stories.longest_waits(),
+        *_others(runs),
         *(part for column in by for part in _by_group(runs, column, group_measures)),
         *_averages(runs),
         *_distributions(runs),
@@ -214,20 +215,21 @@ def _gpus_by_job(runs: Sequence[Run], stories: Stories) -> list[str]:
     return [section("gantt", "GPUs by job", caption, drawn, long=True)]
 
 
-def _sheets(runs: Sequence[Run]) -> list[str]:
-    """The longest waits, and figures that not every run has."""
-    waits, further = waiting_sheet(runs), sheets.further_sheet(runs)
-    found = []
-    if waits.columns:
-        caption = (
-            "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
-            "has waited by the end of the run."
-        )
-        found.append(section("starvation", "Longest waits", caption, sheet_html(waits)))
-    if further.columns:
-        caption = "Slowdown: job completion time over the time that the job takes alone."
-        found.append(section("further", "Other figures", caption, sheet_html(further)))
-    return found
+def _longest_waits(runs: Sequence[Run]) -> list[str]:
+    """The longest waits in figures."""
+    waits = waiting_sheet(runs)
+    caption = (
+        "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
+        "has waited by the end of the run."
+    )
+    return [section("starvation", "Longest waits", caption, sheet_html(waits))] if waits.columns else []
+
+
+def _others(runs: Sequence[Run]) -> list[str]:
+    """Figures that not every run has."""
+    further = sheets.further_sheet(runs)
+    caption = "Slowdown: job completion time over the time that the job takes alone."
+    return [section("further", "Other figures", caption, sheet_html(further))] if further.columns else []
 
 
 def _by_group(runs: Sequence[Run], column: str, group_measures: Sequence[str]) -> list[str]:

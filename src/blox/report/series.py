@@ -163,17 +163,19 @@ def _by_interval(time: Array, value: Array, edges: Array) -> tuple[Array, Array,
 Steps = tuple[Array, Array]  # the times (s) at which a quantity changes, and its value from each on
 
 
-def _course(run: Run, steps: Callable[[Run], Steps], points: int) -> Level:
+def _course(run: Run, steps: Callable[[Run], Steps], points: int, most: float = np.inf) -> Level:
     """A quantity of a run over time; over several seeds, their mean."""
     runs = runs_of(run)
     if len(runs) == 1:
         return level(*steps(run), end_of(run), points)
-    return _mean_level([steps(each) for each in runs], [_end_s(each) for each in runs], points)
+    return _mean_level([steps(each) for each in runs], [_end_s(each) for each in runs], points, most=most)
 
 
-def _mean_level(found: Sequence[Steps], ends: Sequence[float], points: int) -> Level:
+def _mean_level(
+    found: Sequence[Steps], ends: Sequence[float], points: int, least: float = 0.0, most: float = np.inf
+) -> Level:
     """The mean of several step functions by interval, each counting up to its own end; its 95 % interval
-    where two or more go on."""
+    where all of them go on, within what the quantity can be."""
     known = [(time, value, end) for (time, value), end in zip(found, ends) if len(time)]
     if len(known) < 2:
         return Level(np.empty(0), np.empty(0), seeds=len(found))
@@ -183,11 +185,13 @@ def _mean_level(found: Sequence[Steps], ends: Sequence[float], points: int) -> L
     for row, (time, value, end) in enumerate(known):
         steps = np.concatenate(([begin], time, [max(end, float(time[-1]))]))
         means[row] = _by_interval(steps, np.concatenate(([np.nan], value, [np.nan])), edges)[1]
-    value, low, high = np.full((3, points), np.nan)
-    for at in np.flatnonzero(np.isfinite(means).sum(axis=0) > 1).tolist():
-        each = mean_interval(means[np.isfinite(means[:, at]), at])
+    going = np.isfinite(means).sum(axis=0)
+    value = np.divide(np.nansum(means, axis=0), going, out=np.full(points, np.nan), where=going > 0)
+    low, high = value.copy(), value.copy()
+    for at in np.flatnonzero(going == len(found)).tolist():
+        each = mean_interval(means[:, at])
         if each is not None:
-            value[at], low[at], high[at] = each.estimate, each.low, each.high
+            low[at], high[at] = max(each.low, least), min(each.high, most)
     middles = (edges[:-1] + edges[1:]) / 2
     return Level(middles, value, low, high, float(edges[1] - edges[0]), len(found))
 
@@ -214,7 +218,7 @@ def utilisation(run: Run, points: int = 250) -> Level:
         share = np.divide(100 * used, total, out=np.full(len(used), np.nan), where=total > 0)
         return np.asarray(run.rounds["time_s"], dtype=np.float64), share
 
-    return _course(run, steps, points)
+    return _course(run, steps, points, most=100.0)
 
 
 def queue(run: Run, points: int = 400) -> Level:
@@ -234,7 +238,7 @@ def fragmentation(run: Run, points: int = 100) -> Level:
         share = 100 * np.asarray(run.rounds["fragmentation"], dtype=np.float64)
         return np.asarray(run.rounds["time_s"], dtype=np.float64), share
 
-    return _course(run, steps, points)
+    return _course(run, steps, points, most=100.0)
 
 
 @dataclass(frozen=True)
@@ -264,12 +268,12 @@ def fairness(run: Run, most: int = 6) -> Fairness | None:
             asked[name] = asked.get(name, 0.0) + gpus
     largest = sorted(asked, key=lambda name: (-asked[name], name))[:most]
 
-    def over_time(values: Sequence[Array]) -> Level:
+    def over_time(values: Sequence[Array], bound: float = np.inf) -> Level:
         steps = [(course.edges_s[:-1], value) for course, value in zip(found, values)]
         ends = [float(course.edges_s[-1]) for course in found]
         if len(steps) == 1:
             return level(*steps[0], ends[0])
-        return _mean_level(steps, ends, len(steps[0][0]))
+        return _mean_level(steps, ends, len(steps[0][0]), most=bound)
 
     def served(name: str) -> list[Array]:
         absent = np.full(len(found[0].edges_s) - 1, np.nan)
@@ -279,7 +283,7 @@ def fairness(run: Run, most: int = 6) -> Fairness | None:
         ]
 
     by_tenant = {name: over_time(served(name)) for name in sorted(largest)}
-    return Fairness(found[0].column, over_time([course.index for course in found]), by_tenant)
+    return Fairness(found[0].column, over_time([course.index for course in found], 1.0), by_tenant)
 
 
 def evicts(runs: Sequence[Run]) -> bool:

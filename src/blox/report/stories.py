@@ -19,9 +19,8 @@ from blox.report.run import Array, Run
 from blox.results.result import Result
 from blox.results.samples import runs_of
 
-LONGEST = 5  # waits of a run that are told
-_LONGEST_OF_MANY = 2  # where many runs are compared
-_MANY_RUNS = 8
+_MOST_TOLD = 20  # longest waits in a page, of all runs together
+_LONGEST = range(2, 6)  # of each run so many
 _NAMED = ("model", "tenant", "user")  # facts of a job, where it has them
 
 
@@ -35,7 +34,7 @@ class Stories:
 
     def longest_waits(self) -> list[str]:
         """A section with the longest waits of every run; none where runs do not tell of single jobs."""
-        most = LONGEST if len(self._runs) <= _MANY_RUNS else _LONGEST_OF_MANY
+        most = min(max(_MOST_TOLD // len(self._runs), _LONGEST[0]), _LONGEST[-1])
         rows = []
         for position, explained in enumerate(self._explained):
             if explained is None:
@@ -50,7 +49,7 @@ class Stories:
         )
         head = "".join(f"<th>{text}</th>" for text in ("run", "job", "waited", "its story"))
         table = f'<table class="stories"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        return [section("longest-waits", "The longest waits", caption, scrolled(table), long=True)]
+        return [section("longest-waits", "Stories of the longest waits", caption, scrolled(table), long=True)]
 
     def _wait(self, position: int, row: int, explained: Explanation) -> str:
         jobs = explained.result.jobs

@@ -145,7 +145,8 @@ def smoothed(drawn_levels: Sequence[series.Level]) -> str:
     drawn = len(drawn_levels) <= min(found.most_bands for found in levels)
     if seeds > 1:
         bounds = "the shaded bands are" if drawn else "hover for"
-        return f"Lines are means over {length} and {seeds} seeds; {bounds} their 95 % intervals."
+        means = f"Lines are means over {length} and {seeds} seeds"
+        return f"{means}; {bounds} their 95 % intervals, while all go on."
     bounds = "the shaded bands reach from" if drawn else "hover for"
     return f"Lines are means over {length}; {bounds} the least {'to' if drawn else 'and'} the greatest value."
 
