@@ -294,6 +294,14 @@ _ATTRIBUTES = (
         "whether being spread over nodes costs jobs anything: results tell where it does not",
     ),
     Attribute(
+        "pairs",
+        ("performance",),
+        _FLAG,
+        False,
+        "whether it knows how fast two jobs are on the same GPUs (`share_group` of the grants): where it "
+        "does not, a schedule that lets jobs share ends the run",
+    ),
+    Attribute(
         "unknown_models",
         ("performance",),
         _method("job_state"),

@@ -1,91 +1,76 @@
-"""How GPUs are divided between tenants over time, by hand."""
-
-from types import SimpleNamespace
+"""Fairness between tenants over time, by hand."""
 
 import numpy as np
 import pytest
 
-from blox import Experiment
-from blox.results.tenants import fair_shares, tenant_course
-from support.traces import trace
+from blox import Experiment, Result
+from blox.report import series
+from blox.report.page import page
+from blox.results.tenants import evenness_over_time, max_min, tenants_over_time
+
+TRACE = "job_id,submit_s,gpus,duration_s,tenant\na,0,4,600,x\nb,0,4,600,y\n"
 
 
-def course(jobs, stints, gpus=4, end_s=100.0, **options):
-    """`jobs`: (tenant, gpus, submit, finish); `stints`: (job, start, end)."""
-    tenant, asked, submit, finish = zip(*jobs)
-    job, start, end = zip(*stints)
-    run = SimpleNamespace(
-        jobs={
-            "tenant": np.array(tenant, dtype=object),
-            "gpus": np.array(asked),
-            "submit_s": np.array(submit, dtype=float),
-            "finish_s": np.array(finish, dtype=float),
-        },
-        stints={
-            "job": np.array(job),
-            "start_s": np.array(start, dtype=float),
-            "end_s": np.array(end, dtype=float),
-        },
-        rounds={"time_s": np.array([0.0, 50.0]), "gpus_total": np.array([gpus, gpus])},
-        summary={"end_s": end_s},
-    )
-    return tenant_course(run, **options)
+@pytest.fixture
+def result(tmp_path):
+    """Two jobs that each want the whole cluster: x has it for ten minutes, then y."""
+    (tmp_path / "jobs.csv").write_text(TRACE)
+    workload = str(tmp_path / "jobs.csv")
+    return Experiment(workload=workload, cluster="1x4", scheduler="fifo", clock="events").run()
 
 
-def test_one_tenant_that_has_everything_while_another_waits():
-    found = course(
-        [("a", 4, 0, 50), ("b", 2, 0, np.nan)],
-        [(0, 0, 50)] * 4 + [(1, 50, 100)] * 2,
-        intervals=2,
-    )
-    assert found.names == ("a", "b") and found.edges_s.tolist() == [0, 50, 100]
-    assert found.asked.tolist() == [[4, 0], [2, 2]]
-    assert found.held.tolist() == [[4, 0], [0, 2]]
-    assert found.fair.tolist() == [[2, 0], [2, 2]]
-    assert found.served[:, 0].tolist() == [2, 0] and np.isnan(found.served[0, 1]) and found.served[1, 1] == 1
-    assert found.index[0] == pytest.approx(0.5), "one of two has everything"
-    assert np.isnan(found.index[1]), "alone, nothing is to be divided"
+def test_the_example_of_semantics(result):
+    """Windows of a minute. While both want 4 of 4 GPUs, 2 are fair for each; then y is alone."""
+    table = result.tables["tenants"]
+    first = [(row["tenant"], row["wanted_gpus"], row["given_gpus"], row["fair_gpus"]) for row in rows(table)]
+    assert first[:2] == [("x", 4, 4, 2), ("y", 4, 0, 2)]
+    assert first[20:] == [("y", 4, 4, 4)] * 10
+    begins, index = evenness_over_time(table)
+    assert begins.tolist() == [60.0 * at for at in range(20)]
+    assert index.tolist() == [0.5] * 10 + [1.0] * 10, "(2 + 0)^2 / (2 (2^2 + 0^2)), and one alone"
+    assert [line.value[0] for line in series.served(result).values()] == [200.0, 0.0]
 
 
-def test_an_interval_has_averages():
-    found = course([("a", 4, 0, 100), ("b", 4, 20, 100)], [(0, 0, 50)] * 4 + [(1, 50, 100)] * 4, intervals=1)
-    assert found.asked.tolist() == [[4], [pytest.approx(3.2)]]
-    assert found.held.tolist() == [[2], [2]] and found.fair.tolist() == [[2], [2]]
-    assert found.index.tolist() == [pytest.approx(1.0)]
+def test_it_is_kept_and_drawn(result, tmp_path):
+    result.save(tmp_path / "kept")
+    again = Result.load(tmp_path / "kept")
+    for name, column in result.tables["tenants"].items():
+        assert again.tables["tenants"][name].tolist() == column.tolist()
+    drawn = page([again], "title")
+    assert "Fairness between tenants" in drawn and "What tenants were given" in drawn
+    assert "What tenants were given" not in page([again, again], "title"), "one run at a time"
 
 
-@pytest.mark.parametrize(
-    ("asked", "total", "weight", "shares"),
-    [
-        ([1, 4, 9], 9, [1, 1, 1], [1, 4, 4]),
-        ([1, 1, 1], 9, [1, 1, 1], [1, 1, 1]),
-        ([9, 9], 9, [2, 1], [6, 3]),
-        ([3, 9], 9, [2, 1], [3, 6]),
-        ([0, 5], 0, [1, 1], [0, 0]),
-    ],
-)
-def test_shares_are_max_min(asked, total, weight, shares):
-    found = fair_shares(
-        np.array(asked, dtype=float)[:, None], np.array([total]), np.array(weight, dtype=float)
-    )
-    assert found[:, 0].tolist() == pytest.approx(shares)
+def test_runs_of_one_tenant_have_no_such_table(tmp_path):
+    (tmp_path / "jobs.csv").write_text(TRACE.replace(",y", ","))
+    result = Experiment(workload=str(tmp_path / "jobs.csv"), cluster="1x4").run()
+    assert "tenants" not in result.tables and "Fairness between tenants" not in page([result], "title")
 
 
-def test_shares_never_exceed_what_there_is_or_what_is_asked_for():
+def test_what_is_given_adds_up_to_the_gpu_time():
+    """Random jobs of three tenants: sums over windows are those of the stints; no fair part is above want."""
     rng = np.random.default_rng(5)
-    asked, total = rng.exponential(4, (7, 300)), rng.uniform(0, 40, 300)
-    weight = rng.uniform(0.5, 2, 7)
-    found = fair_shares(asked, total, weight)
-    assert (found <= asked + 1e-9).all()
-    assert found.sum(axis=0) == pytest.approx(np.minimum(total, asked.sum(axis=0)))
+    count = 60
+    submit, run_s = np.sort(rng.uniform(0, 9e5, count)), rng.uniform(10, 9e4, count)
+    start = submit + rng.uniform(0, 5e4, count)
+    jobs = {
+        "tenant": np.array(rng.choice(["x", "y", "z"], count), dtype=object),
+        "submit_s": submit,
+        "finish_s": start + run_s,
+        "gpus": np.ones(count, dtype=np.int64),
+    }
+    stints = {"job": np.arange(count), "start_s": start, "end_s": start + run_s}
+    table = tenants_over_time(jobs, stints, end_s=float((start + run_s).max()), total_gpus=4)
+    length = table["until_s"] - table["time_s"]
+    assert (table["given_gpus"] * length).sum() == pytest.approx(run_s.sum())
+    assert (table["wanted_gpus"] * length).sum() == pytest.approx((start + run_s - submit).sum())
+    assert (table["fair_gpus"] <= table["wanted_gpus"] + 1e-12).all()
 
 
-def test_a_run_tells_its_tenants_and_without_any_nothing(tmp_path):
-    rows = [(i, 0, 1, 600, ("ann", "bob")[i % 2]) for i in range(8)]
-    two = trace(tmp_path / "two.csv", rows, header="job_id,submit_s,gpus,duration_s,user")
-    found = tenant_course(Experiment(workload=two, cluster="1x2", round_s=60.0).run())
-    assert found.column == "user" and found.names == ("ann", "bob")
-    assert found.held.sum() * np.diff(found.edges_s)[0] == pytest.approx(8 * 600)
-    assert np.nanmin(found.index) > 0.9, "first come, first served, in turns"
-    one = trace(tmp_path / "one.csv", [(0, 0, 1, 600)], header="job_id,submit_s,gpus,duration_s")
-    assert tenant_course(Experiment(workload=one, cluster="1x2").run()) is None
+def test_max_min_by_hand():
+    assert max_min(np.array([10.0, 1.0, 5.0]), 10).tolist() == [4.5, 1.0, 4.5]
+    assert max_min(np.array([1.0, 2.0]), 10).tolist() == [1.0, 2.0]
+
+
+def rows(table):
+    return [dict(zip(table, cells)) for cells in zip(*(column.tolist() for column in table.values()))]

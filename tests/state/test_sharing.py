@@ -196,6 +196,15 @@ import numpy as np
 from blox import Schedule
 
 @dataclass(frozen=True)
+class NoSlower:
+    \"\"\"Jobs that share lose nothing.\"\"\"
+
+    pairs = True
+
+    def rate(self, grants, cluster_state, job_state):
+        return 1.0
+
+@dataclass(frozen=True)
 class Pair:
     \"\"\"Everybody on the same two GPUs.\"\"\"
 
@@ -209,6 +218,7 @@ class Pair:
         workload=str(tmp_path / "jobs.csv"),
         cluster="1x2",
         scheduler=f"{tmp_path / 'pair.py'}:Pair",
+        performance=f"{tmp_path / 'pair.py'}:NoSlower",
         placement="consolidated",
     ).run()
     assert found.rounds["gpus_used"].max() == 2

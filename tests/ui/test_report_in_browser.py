@@ -16,7 +16,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
 MARKUP = "<img src=x onerror=alert(1)>"
 JOBS = "philly:load=30,jobs=60,max_gpus=8"
-OVER_TIME = ("used", "waiting-jobs", "fragments", "tenants-index", "tenant-0")
+OVER_TIME = ("used", "waiting-jobs", "fragments", "tenants-evenness", "tenant-0")
 
 # Whether a chart shows a range of time, to two seconds.
 SHOWS = """([name, wanted]) => {

@@ -114,6 +114,7 @@ class ElasticSimulation(AdjustingSimulation):
         self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array:
         """Lays out the stages that are left of each job from `begin` on; returns the rates of the first."""
+        self._check_pairs(grants, job_state)
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         if (share := self._overheads.working_share) != 1.0:
             found = [stages._replace(rates=stages.rates * share) for stages in found]

@@ -18,6 +18,7 @@ from blox.backends.feed import JobFeed
 from blox.backends.node_events import NodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
+from blox.errors import BloxError
 from blox.failures.job_failures import JobFailures
 from blox.foreign import watched_part
 from blox.optional import declared
@@ -60,6 +61,7 @@ class Simulation(BackendBase):
     ) -> None:
         super().__init__(feed, node_events, job_failures)
         self._performance = watched_part(performance)
+        self._knows_pairs = declared(performance, "pairs")
         self._overheads = overheads or Overheads()
         self._checkpoints = Checkpoints(self._overheads)
         self._options = options or SimulationOptions()
@@ -146,8 +148,23 @@ class Simulation(BackendBase):
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         """Isolated seconds of work per second, of each job or of all."""
+        self._check_pairs(grants, job_state)
         rate = self._performance.rate(grants, cluster_state, job_state)
         return rate if self._overheads.working_share == 1.0 else rate * self._overheads.working_share
+
+    def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
+        """Refuses jobs that share GPUs where nothing says how fast they are together."""
+        if grants.share_group is None or not (grants.share_group >= 0).any() or self._knows_pairs:
+            return
+        place = int((grants.share_group >= 0).argmax())
+        one, other = (job_state.columns.job_id[int(row[place])] for row in (grants.jobs, grants.share_group))
+        raise BloxError(
+            f"jobs {one!r} and {other!r} share GPUs, and the performance model does not know how fast two "
+            "jobs are on the same GPUs",
+            where=f"{self._performance!r}, at {job_state.now:.12g} s",
+            fix="--performance throughputs or spread know it for models that were measured; "
+            "one of your own says pairs = True",
+        )
 
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
         """Jobs go on from `begin` with the work that is left of them, at constant rates."""

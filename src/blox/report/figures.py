@@ -108,16 +108,8 @@ def fragmentation(runs: Sequence[Run]) -> Any:
     return figure
 
 
-def fairness(runs: Sequence[Run], levels: Sequence[series.Level]) -> Any:
-    """Jain's index of how tenants were served, over time."""
-    figure = empty(height=290 + _legend_px(runs, 150))
-    add_levels(figure, levels, _names(runs), "", ".3f")
-    figure.update_yaxes(title_text="Jain's index", range=[0, 1.03])
-    return figure
-
-
-def served(runs: Sequence[Run], levels: Sequence[series.Level]) -> Any:
-    """How one tenant was served, per cent of its fair part, over time: one of several small panels."""
+def served_in(runs: Sequence[Run], levels: Sequence[series.Level]) -> Any:
+    """What one tenant was given in every run, per cent of its fair part: one of several small panels."""
     figure = small(height=200)
     add_levels(figure, levels, _names(runs), "%", ".0f")
     figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
@@ -129,6 +121,22 @@ def small(height: int) -> Any:
     """A figure without data or legend for a grid of such, whose titles and legend are the page's."""
     figure = empty(height)
     figure.update_layout(showlegend=False, margin={"l": 44, "r": 8, "t": 6, "b": 36}, font_size=12)
+    return figure
+
+
+def tenants(runs: Sequence[Run]) -> Any:
+    """How even tenants were served over time, of runs that have several: 100 % where all are alike."""
+    figure = _over_time(runs, series.tenants, "evenness between tenants", "%", ".1f")
+    figure.update_yaxes(range=[0, 104])
+    return figure
+
+
+def served(run: Run) -> Any:
+    """What each of the largest tenants was given over time, per cent of its fair part."""
+    found = series.served(run)
+    figure = empty(height=310 + 20 * len(found))
+    add_levels(figure, list(found.values()), [escape(name) for name in found], "%", ".0f")
+    figure.update_yaxes(title_text="given, of its fair part (%)", rangemode="tozero")
     return figure
 
 

@@ -50,24 +50,30 @@ def write_report(
     title: str = "blox report",
     by: Sequence[str] = (),
     measures: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
-    `measures` are those of the groups, by name: `jct`, `waiting`, ..., or `all`.
+    `measures` are those of the groups, by name: `jct`, `waiting`, ..., or `all`. `more` are sections that
+    stand behind the figures.
 
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
-    write_text(Path(path), page(results, title, by, measures))
+    write_text(Path(path), page(results, title, by, measures, more))
 
 
 def page(
-    results: Sequence[Run], title: str, by: Sequence[str] = (), group_measures: Sequence[str] = ()
+    results: Sequence[Run],
+    title: str,
+    by: Sequence[str] = (),
+    group_measures: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> str:
     """The report as HTML text."""
     runs = Comparison.of(results)
     claim, price = words.headline(runs)
-    return document(title, claim, price, _sections(runs, by, group_measures) if runs else [])
+    return document(title, claim, price, _sections(runs, by, group_measures, more) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str], css: str = "") -> str:
@@ -100,7 +106,9 @@ def document(title: str, claim: str, price: str, sections: Sequence[str], css: s
     )
 
 
-def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str]) -> list[str]:
+def _sections(
+    runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str], more: Sequence[str]
+) -> list[str]:
     """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
     stories = Stories(runs)
     return [
@@ -112,6 +120,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[s
             "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
+        *more,
         *_failures(runs),
         *_choices(runs),
         *_longest_waits(runs),

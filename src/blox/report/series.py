@@ -17,7 +17,7 @@ from blox.report.units import DAY, HOUR, MINUTE
 from blox.results.samples import runs_of
 from blox.results.share_bounds import share_bounds
 from blox.results.statistics import mean_interval
-from blox.results.tenants import tenant_course
+from blox.results.tenants import evenness_over_time
 
 # On the axis of finish-time fairness, as docs/semantics.md defines it.
 RHO_AXIS = "rho (at most 1: as with an equal part, or better)"
@@ -25,6 +25,9 @@ RHO_AXIS = "rho (at most 1: as with an equal part, or better)"
 # More bands than this, one over the other, hide what they should show; intervals are narrower than extremes.
 MOST_BANDS, MOST_INTERVALS = 3, 6
 _BAND_POINTS = 80
+
+MOST_TENANTS = 8  # in a picture of tenants
+_MOST_STEPS = 250  # of a course whose windows were made with the results: they are fewer
 
 _CAUSES = ("admission", "priority", "capacity", "fragmentation", "arrival")
 
@@ -241,49 +244,45 @@ def fragmentation(run: Run, points: int = 100) -> Level:
     return _course(run, steps, points, most=100.0)
 
 
-@dataclass(frozen=True)
-class Fairness:
-    """How evenly tenants were served over time (Jain's index), and how each was, per cent of its fair part.
+def tenants(run: Run) -> Level:
+    """Jain's index of what tenants were given over their fair parts, per cent; gaps where none wants GPUs."""
 
-    `served` has the tenants that ask for most.
-    """
+    def steps(run: Run) -> Steps:
+        begins, index = evenness_over_time(run.tables["tenants"])
+        return begins, 100 * index
 
-    column: str
-    index: Level
-    served: dict[str, Level]
+    return _course(run, steps, _MOST_STEPS, most=100.0)
 
 
-def fairness(run: Run, most: int = 6) -> Fairness | None:
-    """Fairness between the tenants of a run; None where its jobs have one tenant, or it has no tables."""
+def served(run: Run) -> dict[str, Level]:
+    """What the tenants with most GPU time were given over time, per cent of their fair part."""
     runs = runs_of(run)
-    if not all("job" in each.stints and "finish_s" in each.jobs for each in runs):
-        return None
-    courses = [tenant_course(each) for each in runs]
-    found = [course for course in courses if course is not None]
-    if len(found) < len(courses):
-        return None
-    asked: dict[str, float] = {}
-    for course in found:
-        for name, gpus in zip(course.names, course.asked.sum(axis=1).tolist()):
-            asked[name] = asked.get(name, 0.0) + gpus
-    largest = sorted(asked, key=lambda name: (-asked[name], name))[:most]
-
-    def over_time(values: Sequence[Array], bound: float = np.inf) -> Level:
-        steps = [(course.edges_s[:-1], value) for course, value in zip(found, values)]
-        ends = [float(course.edges_s[-1]) for course in found]
+    spent: dict[str, float] = {}
+    for each in runs:
+        table = each.tables["tenants"]
+        for name, gpus in zip(table["tenant"].tolist(), table["given_gpus"].tolist()):
+            spent[name] = spent.get(name, 0.0) + gpus
+    found = {}
+    for largest in sorted(spent, key=lambda name: (-spent[name], name))[:MOST_TENANTS]:
+        steps = [_served_steps(each, largest) for each in runs]
         if len(steps) == 1:
-            return level(*steps[0], ends[0])
-        return _mean_level(steps, ends, len(steps[0][0]), most=bound)
+            found[largest or "(none)"] = Level(*steps[0])
+        else:
+            found[largest or "(none)"] = _mean_level(steps, [_end_s(each) for each in runs], _MOST_STEPS)
+    return found
 
-    def served(name: str) -> list[Array]:
-        absent = np.full(len(found[0].edges_s) - 1, np.nan)
-        return [
-            100 * course.served[course.names.index(name)] if name in course.names else absent
-            for course in found
-        ]
 
-    by_tenant = {name: over_time(served(name)) for name in sorted(largest)}
-    return Fairness(found[0].column, over_time([course.index for course in found], 1.0), by_tenant)
+def _served_steps(run: Run, tenant: str) -> Steps:
+    """Given over fair, per cent, from the begin of each window on in which a tenant wants GPUs."""
+    table = run.tables["tenants"]
+    rows = np.flatnonzero(np.asarray(table["tenant"]) == tenant)
+    fair = table["fair_gpus"][rows]
+    share = np.divide(table["given_gpus"][rows], fair, out=np.full(len(rows), np.nan), where=fair > 0)
+    time, until = table["time_s"][rows], table["until_s"][rows]
+    idle = until[:-1][until[:-1] < time[1:]]  # it wants nothing until its next window
+    order = np.argsort(np.concatenate((time, idle)), kind="stable")
+    values = np.concatenate((100 * share, np.full(len(idle), np.nan)))[order]
+    return np.concatenate((time, idle))[order], values
 
 
 def evicts(runs: Sequence[Run]) -> bool:

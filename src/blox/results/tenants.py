@@ -1,125 +1,95 @@
-"""How GPUs were divided between tenants over time, against what each was entitled to.
+"""Fairness between tenants over time: what each wanted, got, and would have got by an equal division.
 
-In an interval of time a tenant *asks* for the GPUs of its jobs that have been submitted and have not ended,
-and *holds* some. Its *fair* part is the max-min share of the cluster's GPUs: every tenant has the same, or as
-its weight says, none more than it asks for, and what is left over goes to the others. All three are averages
-over the interval. Held over fair is how a tenant was served; Jain's index of that, over the tenants that
-asked for GPUs, is 1 where all were served alike and 1/n where one of n had everything.
+Time is cut into equal windows. A tenant *wants* the GPUs that its submitted, unfinished jobs ask for, and is
+*given* those that they hold; both are averages over the window. Its *fair* part is what max-min fairness
+gives it: an equal part of the cluster, or what it wants where that is less, and then an equal part of what
+others leave. docs/semantics.md works an example out by hand.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from blox.results.groups import groups_of
+from blox.results.fairness import jain_index
 from blox.workloads.table import Array
 
-COLUMNS = ("tenant", "user")  # the first in which jobs differ says who the tenants are
-_LEAST_ASKED = 1e-9  # GPUs: below, a tenant did not ask for any
+COLUMNS = ("time_s", "until_s", "tenant", "wanted_gpus", "given_gpus", "fair_gpus")
+MOST_WINDOWS = 200
+_LENGTHS_S = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0, 28 * 86400.0)
 
 
-@dataclass(frozen=True)
-class TenantCourse:
-    """GPUs of each tenant in each interval between `edges_s` (tenants x intervals)."""
-
-    column: str
-    names: tuple[str, ...]
-    edges_s: Array
-    held: Array
-    asked: Array
-    fair: Array
-
-    @property
-    def served(self) -> Array:
-        """Held over fair; nan where a tenant asked for nothing."""
-        asks = self.asked > _LEAST_ASKED
-        found: Array = np.divide(self.held, self.fair, out=np.full(self.held.shape, np.nan), where=asks)
-        return found
-
-    @property
-    def index(self) -> Array:
-        """Jain's index over the tenants that asked, by interval; nan where fewer than two did."""
-        served = np.nan_to_num(self.served)
-        count = (self.asked > _LEAST_ASKED).sum(axis=0)
-        squares = (served * served).sum(axis=0)
-        known = (count > 1) & (squares > 0)
-        found: Array = np.full(len(count), np.nan)
-        np.divide(served.sum(axis=0) ** 2, count * squares, out=found, where=known)
-        return found
+def several_tenants(tenant: Array) -> bool:
+    """Whether jobs belong to different tenants; a job without one counts for none."""
+    return len(set(tenant.tolist()) - {""}) > 1
 
 
-def tenant_course(
-    run: Any, intervals: int = 120, weights: Mapping[str, float] | None = None
-) -> TenantCourse | None:
-    """The course of a run, from the first submission to its end; None where jobs have one tenant, or none.
-
-    `weights` by name: 1 where none is given.
-    """
-    jobs = run.jobs
-    column = next((name for name in COLUMNS if name in jobs and len(set(jobs[name].tolist())) > 1), None)
-    if column is None or not len(run.rounds["time_s"]):
-        return None
-    groups = groups_of(np.asarray(jobs[column]), np.arange(len(jobs[column])))
-    begin_s, end_s = float(np.min(jobs["submit_s"])), float(run.summary["end_s"])
-    if not end_s > begin_s:
-        return None
-    edges_s = np.linspace(begin_s, end_s, intervals + 1)
-    finish_s = np.asarray(jobs["finish_s"], dtype=np.float64)
-    until_s = np.where(np.isnan(finish_s), end_s, finish_s)
-    tenant = np.empty(len(until_s), dtype=np.int64)
-    for number, group in enumerate(groups):
-        tenant[group.rows] = number
-    asked = _by_tenant(tenant, jobs["submit_s"], until_s, jobs["gpus"], edges_s)
-    stints = run.stints
-    held = _by_tenant(
-        tenant[stints["job"]], stints["start_s"], stints["end_s"], np.ones(len(stints["job"])), edges_s
-    )
-    names = tuple(str(group.value) for group in groups)
-    weight = np.array([(weights or {}).get(name, 1.0) for name in names])
-    time_s = run.rounds["time_s"]
-    total = _averages(time_s, np.append(time_s[1:], end_s), run.rounds["gpus_total"], edges_s)
-    return TenantCourse(column, names, edges_s, held, asked, fair_shares(asked, total, weight))
+def tenants_over_time(
+    jobs: Mapping[str, Array], stints: Mapping[str, Array], *, end_s: float, total_gpus: int
+) -> dict[str, Array]:
+    """A row per window and tenant that wants or holds GPUs in it, in order of time and name."""
+    names, tenant = np.unique(jobs["tenant"].astype(str), return_inverse=True)
+    begin_s = float(jobs["submit_s"].min())
+    edges = _windows(begin_s, end_s)
+    until = np.where(np.isnan(jobs["finish_s"]), end_s, jobs["finish_s"])
+    held = np.asarray(stints["job"], dtype=np.int64)
+    wanted, given = np.zeros((2, len(names), len(edges) - 1))
+    for number in range(len(names)):
+        mine, theirs = tenant == number, tenant[held] == number
+        wanted[number] = _average(jobs["submit_s"][mine], until[mine], jobs["gpus"][mine], edges)
+        ones = np.ones(int(theirs.sum()))
+        given[number] = _average(stints["start_s"][theirs], stints["end_s"][theirs], ones, edges)
+    fair = np.column_stack([max_min(column, total_gpus) for column in wanted.T])
+    window, row = ((wanted > 0) | (given > 0)).T.nonzero()
+    texts = names.astype(object)[row]
+    figures = (each[row, window] for each in (wanted, given, fair))
+    return dict(zip(COLUMNS, (edges[window], edges[window + 1], texts, *figures)))
 
 
-def fair_shares(asked: Array, total: Array, weight: Array) -> Array:
-    """The weighted max-min shares of `total` (by interval) among tenants that ask for `asked`.
-
-    A level is found at which weight x level, or what is asked for if that is less, adds up to the total.
-    """
-    ratio = asked / weight[:, None]
-    order = np.argsort(ratio, axis=0, kind="stable")
-    level, wants = np.take_along_axis(ratio, order, axis=0), np.take_along_axis(asked, order, axis=0)
-    given = np.cumsum(wants, axis=0) - wants  # to tenants before, which have all that they ask for
-    sharing = np.cumsum(weight[order][::-1], axis=0)[::-1]  # weights of this tenant and those after it
-    reached = (total - given) / sharing
-    short = reached < level
-    first = np.where(short.any(axis=0), short.argmax(axis=0), 0)
-    cut = np.where(short.any(axis=0), np.take_along_axis(reached, first[None, :], axis=0)[0], np.inf)
-    found: Array = np.minimum(asked, np.maximum(cut, 0.0) * weight[:, None])
-    return found
+def max_min(wanted: Array, total: float) -> Array:
+    """The max-min fair division of a total: no part is larger than wanted, none could grow but at the cost of
+    a smaller one."""
+    given = np.zeros(len(wanted))
+    left = float(total)
+    order = np.argsort(wanted, kind="stable")
+    for place, at in enumerate(order.tolist()):
+        given[at] = min(float(wanted[at]), left / (len(order) - place))
+        left -= given[at]
+    return given
 
 
-def _by_tenant(tenant: Array, start_s: Array, end_s: Array, gpus: Array, edges_s: Array) -> Array:
-    order = np.argsort(tenant, kind="stable")
-    bounds = np.searchsorted(tenant[order], np.arange(int(tenant.max(initial=-1)) + 2))
-    start_s, end_s, gpus = (np.asarray(each, dtype=np.float64)[order] for each in (start_s, end_s, gpus))
-    each = itertools.pairwise(bounds.tolist())
-    return np.array([_averages(start_s[a:b], end_s[a:b], gpus[a:b], edges_s) for a, b in each])
+def evenness_over_time(table: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The begin of every window, and Jain's index of given over fair between the tenants in it."""
+    begins, first = np.unique(table["time_s"], return_index=True)
+    bounds = np.append(first, len(table["time_s"]))
+    found = []
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
+        fair, given = table["fair_gpus"][low:high], table["given_gpus"][low:high]
+        served = given[fair > 0] / fair[fair > 0]
+        index = jain_index(served) if len(served) else None
+        found.append(np.nan if index is None else index)
+    return begins, np.array(found)
 
 
-def _averages(start_s: Array, end_s: Array, amount: Array, edges_s: Array) -> Array:
-    """The average over each interval of what several amounts add up to, each from its start to its end."""
+def _windows(begin_s: float, end_s: float) -> Array:
+    """Their edges: of a round length, few enough; the last may reach beyond the end."""
+    span = max(end_s - begin_s, _LENGTHS_S[0])
+    length = next((each for each in _LENGTHS_S if span / each <= MOST_WINDOWS), span / MOST_WINDOWS)
+    first = np.floor(begin_s / length)
+    count = max(int(np.ceil(end_s / length - first)), 1)
+    edges: Array = (first + np.arange(count + 1)) * length
+    return edges
+
+
+def _average(start_s: Array, end_s: Array, weight: Array, edges: Array) -> Array:
+    """The average over each window of the weights of the spans that cover a moment."""
     if not len(start_s):
-        return np.zeros(len(edges_s) - 1)
-    time = np.concatenate((start_s, end_s))
-    change = np.concatenate((amount, np.negative(amount)))
-    order = np.argsort(time, kind="stable")
-    time = time[order]
-    area = np.concatenate(([0.0], np.cumsum(np.cumsum(change[order])[:-1] * np.diff(time))))
-    found: Array = np.diff(np.interp(edges_s, time, area)) / np.diff(edges_s)
-    return found
+        return np.zeros(len(edges) - 1)
+    time_s = np.concatenate((start_s, end_s)).astype(np.float64)
+    order = np.argsort(time_s, kind="stable")
+    time_s = time_s[order]
+    level = np.cumsum(np.concatenate((weight, -np.asarray(weight, dtype=np.float64)))[order])
+    area = np.concatenate(([0.0], np.cumsum(level[:-1] * np.diff(time_s))))
+    found: Array = np.diff(np.interp(edges, time_s, area)) / np.diff(edges)
+    return np.where(found < 1e-9 * np.abs(weight).max(initial=1.0), 0.0, found)

@@ -1,0 +1,56 @@
+"""Two jobs on the same GPUs: only where the performance model knows how fast they are together."""
+
+import pytest
+
+from blox import BloxError, Experiment
+
+PAIR = """
+import numpy as np
+
+@dataclass(frozen=True)
+class Mine:
+    '''Puts two jobs on GPU 0.'''
+
+    def schedule(self, job_state, cluster_state):
+        jobs = job_state.active[:2]
+        pinned = {int(row): (0,) for row in jobs}
+        return Schedule(jobs, pinned=pinned, share_group=jobs[::-1].copy() if len(jobs) == 2 else None)
+"""
+MODEL = """
+@dataclass(frozen=True)
+class Mine:
+    '''Jobs that share run at half their speed.'''
+
+    pairs = True
+
+    def rate(self, grants, cluster_state, job_state):
+        return 1.0 if grants.share_group is None else 1.0 - 0.5 * (grants.share_group >= 0)
+"""
+
+
+@pytest.fixture
+def settings(tmp_path, policy_file):
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("job_id,submit_s,gpus,duration_s,model\na,0,1,3000,A3C\nb,0,1,3000,A3C\n")
+    return {"workload": str(jobs), "cluster": "v100=1x4", "scheduler": policy_file(PAIR), "round_s": 60.0}
+
+
+@pytest.mark.parametrize("performance", ["duration", "sensitivity", "goodput"])
+def test_jobs_that_share_are_refused_where_nothing_says_how_fast_they_are(settings, performance):
+    """Each would run at its full speed, and such a policy would beat all others."""
+    with pytest.raises(BloxError) as stop:
+        Experiment(**settings, performance=performance).run()
+    assert stop.value.what.startswith("jobs 'a' and 'b' share GPUs, and the performance model does not know")
+    assert "--performance throughputs" in stop.value.fix and "at 0 s" in stop.value.where
+
+
+@pytest.mark.parametrize("performance", ["throughputs", "spread"])
+def test_measured_pairs_run_at_their_measured_speed(settings, performance):
+    result = Experiment(**settings, performance=performance).run()
+    assert result.summary["finished"] == 2 and result.summary["avg_jct_s"] > 3000
+
+
+def test_a_model_of_ones_own_may_know_pairs(settings, tmp_path):
+    (tmp_path / "speeds.py").write_text(f"from dataclasses import dataclass\n{MODEL}")
+    result = Experiment(**settings, performance=f"{tmp_path / 'speeds.py'}:Mine").run()
+    assert result.jobs["jct_s"].tolist() == [6000.0, 6000.0]
