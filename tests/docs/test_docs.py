@@ -198,7 +198,7 @@ def test_uncertainty_can_be_followed_and_computed(tmp_path):
 
 def test_a_newcomer_writes_a_backend(tmp_path):
     typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
-    assert [command.split()[1] for command in typed] == ["run"]
+    assert [command.split()[1] for command in typed] == ["run", "check"]
 
 
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):
