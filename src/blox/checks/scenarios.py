@@ -36,7 +36,7 @@ from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import NO_ROWS
+from blox.state.plan import NO_ROWS, Allocation
 from blox.state.schedule import Schedule
 from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
@@ -52,6 +52,13 @@ class Outcome:
     rounds: dict[str, Array]
     stints: dict[str, Array]
     starved: tuple[str, ...]
+
+
+class _AnyPairs(Simulation):
+    """Jobs that share GPUs run as fast as alone: what is checked is the policy, not its figures."""
+
+    def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
+        """All may share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +90,7 @@ class Scenario:
         job_state = JobState(seed=1)
         jobs = _with_columns(self.jobs, declared(policy, "needs_columns"))
         feed = JobFeed(iter((jobs,)), cluster_state.total_gpus, self._believed)
-        backend = Simulation(
+        backend = _AnyPairs(
             feed,
             self.performance,
             self.overheads,
