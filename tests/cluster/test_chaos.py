@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from blox.cluster.chaos.__main__ import main
 from blox.cluster.chaos.checks import Violation
 from blox.cluster.chaos.history import run_history
-from support.cluster_mistakes import FIRST_SEED, MISTAKES
+from support.cluster_mistakes import KNOWN_SEEDS, MISTAKES
 
 CHUNK = 50
 MOST_SEEDS = 200  # among which every mistake must show itself
@@ -22,8 +24,7 @@ def test_nothing_is_lost_or_run_twice(first):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_known_mistake_is_found(mistake):
     with pytest.raises(Violation):
-        first = FIRST_SEED.get(mistake, 0)
-        for seed in range(first, first + MOST_SEEDS):
+        for seed in (*KNOWN_SEEDS.get(mistake, ()), *range(MOST_SEEDS)):
             run_history(seed, MISTAKES[mistake])
 
 
@@ -34,18 +35,31 @@ def test_a_seed_replays_exactly():
     assert first.scheduler.journal != other.scheduler.journal
 
 
+KINDS = {
+    "delayed", "dropped", "repeated", "reordered", "cut off",
+    "scheduler crashed", "scheduler crashed in a step", "scheduler stopped", "stored together",
+    "worker manager crashed", "worker manager crashed in a step", "worker manager stopped",
+    "rank crashed", "rank hung", "rank slow", "rank killed",
+    "user: Submit", "user: Cancel", "user: SetPolicies", "user: SetNode",
+}  # fmt: skip
+
+
 def test_histories_contain_what_they_promise():
-    """Restarts, preemptions, cancelled and failed jobs all occur; a test without them would show nothing."""
-    ends, terms, epochs = [], 0, 0
+    """Faults of every kind, restarts, preemptions, cancelled and failed jobs all occur, and often: a test
+    without them would show nothing."""
+    ends, terms, epochs, seen = [], 0, 0, Counter()
     for seed in range(40):
         history = run_history(seed)
         ends += history.checks.ends.values()
         terms += history.scheduler.scheduler.term.term
         epochs += sum(job.epoch for job in history.scheduler.scheduler.jobs.all.values())
+        seen.update(history.world.seen)
     assert {"finished", "cancelled"} < set(ends)
     assert any(end.startswith("failed") for end in ends)
     assert terms > 60
     assert epochs > 1.5 * len(ends)
+    assert set(seen) == KINDS
+    assert min(seen.values()) >= 5, seen
 
 
 def test_the_command_tells_how_many_it_ran(capsys):

@@ -1,5 +1,7 @@
 """Jobs that ended long ago leave the scheduler's tables, and nothing else changes."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from blox.cluster.central import compaction
 from blox.cluster.central.records import Policies
 from blox.cluster.central.views import job_view, jobs_view
 from blox.cluster.chaos.history import run_history
-from blox.cluster.protocol.messages import Accepted, Cancel, JobSpec, Refused, Submit
+from blox.cluster.protocol.messages import Accepted, Cancel, JobSpec, Refused, SetPolicies, Submit
 from blox.cluster.protocol.queries import ListJobs
 from blox.state.jobs import JobState
 from blox.workloads.table import JobTable
@@ -126,3 +128,78 @@ def test_selected_rows_are_numbered_anew():
     assert chosen.columns.job_id.tolist() == ["b", "c", "d"]
     assert chosen.gpus.tolist() == [3] and chosen.metric("loss").tolist() == [0.5]
     assert state.active.tolist() == [2]
+
+
+class Puppets:
+    """Nodes that do what they are told: a rank runs for as many seconds as its job's name says."""
+
+    def __init__(self, policies):
+        self.cluster, self.ran = Cluster(policies), {}
+        self.nodes = ("a", "b")
+        for node in self.nodes:
+            self.cluster.report(node)
+
+    def play(self, seconds, jobs):
+        """`jobs`: (second, gpus, seconds of work), in order."""
+        cluster = self.cluster
+        for second in range(1, seconds):
+            while jobs and jobs[0][0] <= second:
+                _, gpus, work = jobs.pop(0)
+                cluster.submit(gpus, name=str(work))
+            cluster.until(float(second))
+            for node in self.nodes:
+                cluster.report(node, *self.parts(node))
+        return {job: cluster.life(job) for job in range(1, cluster.count + 1)}
+
+    def parts(self, node):
+        for grant in self.cluster.latest[node].grants:
+            done = self.ran.setdefault((node, grant.job), 0)
+            if grant.stop:
+                yield ended(grant.job, "left", grant.epoch)
+            elif done >= int(grant.spec.name):
+                yield ended(grant.job, "done", grant.epoch)
+            else:
+                self.ran[node, grant.job] = done + 1
+                yield running(grant.job, grant.epoch)
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        Policies(scheduler="las"),
+        Policies(scheduler="tiresias:threshold=12"),
+        Policies(scheduler="tiresias:threshold=12,promote=2"),
+        Policies(scheduler="tiresias:index=gittins"),
+        Policies(scheduler="promote:policy=srtf,after_s=20"),
+        Policies(admission="quota:user_jobs=3", scheduler="tiresias:threshold=12"),
+    ],
+    ids=str,
+)
+def test_decisions_are_the_same_with_and_without_compaction(policies, monkeypatch):
+    """What policies remember bears that rows are numbered anew."""
+
+    def jobs():
+        rng = random.Random(5)
+        return sorted((rng.randint(1, 100), rng.choice((1, 1, 2, 3)), rng.randint(1, 20)) for _ in range(30))
+
+    whole = Puppets(policies).play(220, jobs())
+    monkeypatch.setattr(compaction, "MOST", 1)
+    monkeypatch.setattr(compaction, "KEPT", 1)
+    puppets = Puppets(policies)
+    assert puppets.play(220, jobs()) == whole
+    assert len(puppets.cluster.scheduler.jobs.by_row) < 15, "jobs were forgotten"
+    assert sum(life[-1] == "finished" for life in whole.values()) == 30
+    assert any("preempted" in what for life in whole.values() for what in life)
+
+
+def test_policies_that_rule_no_longer_are_forgotten():
+    made = Cluster(Policies(admission="quota:user_jobs=3", scheduler="tiresias"))
+    made.report("a")
+    made.submit()
+    made.until(3.0)
+    assert len(made.scheduler.job_state._memory) == 2
+    made.ask(SetPolicies("p", scheduler="las"))
+    (left,) = made.scheduler.job_state._memory
+    assert left.startswith("Quota.accept")
+    made.restart()
+    assert list(made.scheduler.job_state._memory) == [left]

@@ -21,7 +21,8 @@ def test_ten_thousand_exits_are_agreed_on(capsys):
 
 
 @pytest.mark.parametrize(
-    "mistake", ["revoke at several ranks at once", "let the lead go on before all nodes know"]
+    "mistake",
+    ["revoke at several ranks at once", "let the lead go on before all nodes know", "forget the epoch"],
 )
 def test_a_known_mistake_is_found(mistake):
     with pytest.raises(Violation):

@@ -42,6 +42,26 @@ def test_what_happened_is_worked_out_as_in_a_simulation(tmp_path):
     assert sorted(result.stints["start_s"].tolist()) == [0, 0, 60, 60, 180, 180]
 
 
+@pytest.mark.parametrize("told_s", [11.9, 12.0, 12.1])
+def test_a_start_that_is_told_late_holds_no_gpus(tmp_path, told_s):
+    """`a` is preempted at 12 s by `b`; its node says at `told_s` that it has started.
+
+    A round is noted at its boundary however late it is executed, so the later entry can have the earlier
+    time.
+    """
+    jobs = trace(tmp_path / "jobs.csv", "a,0,2,200 b,30,2,60")
+    prepared = Prepared(Experiment(workload=jobs, cluster="1x2", round_s=60.0))
+    placed, preempted, started = "placed on node-0", (12.0, "preempted"), (told_s, "started", (0, 1))
+    life = [(10.0, placed, (0, 1)), started, preempted, (13.5, placed, (0, 1))]
+    after = [(10.0, placed, (0, 1)), preempted, started, (13.5, placed, (0, 1))]
+    second = view(2, 13.2, (12.0, placed, (0, 1)), (12.1, "started", (0, 1)), (13.5, "finished"))
+    for first in (life, after):
+        views = [view(1, 15.5, *first, (16.0, "finished")), second]
+        result = result_of(prepared, Timeline.of(views, 10.0, 60.0), {})
+        assert result.jobs["run_s"].tolist() == pytest.approx([240.0, 72.0])
+        assert result.jobs["preemptions"].tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("job", [pytest.param("sleep", marks=pytest.mark.slow), "train"])
 def test_a_replay_gives_results_like_a_simulation(tmp_path, job):
     """Two jobs fill the cluster, a third waits for both. Processes start late, never early."""

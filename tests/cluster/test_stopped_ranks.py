@@ -8,7 +8,7 @@ import pytest
 
 from support import stopped_ranks
 
-LONGEST_S = 120.0  # of one run, which takes some ten seconds
+LONGEST_S = 300.0  # of one run, which takes some twenty seconds, or several times that on a busy machine
 
 
 def run(seed, folder):
@@ -32,6 +32,6 @@ def test_late_answers_lose_no_job(tmp_path):
 @pytest.mark.long
 def test_two_hundred_runs_lose_no_job(tmp_path):
     """By `make soak`."""
-    with ThreadPoolExecutor(8) as pool:  # the jobs sleep
+    with ThreadPoolExecutor(4) as pool:  # the jobs sleep
         said = list(pool.map(lambda seed: run(seed, tmp_path), range(100, 300)))
     assert [each for each in said if each != "fine"] == []

@@ -57,3 +57,21 @@ def test_a_trace_without_starts_is_refused(tmp_path):
     (tmp_path / "plain.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,1,5\n")
     with pytest.raises(BloxError, match="the jobs have no column 'logged_start_s'"):
         Experiment(workload=str(tmp_path / "plain.csv"), compat="history").prepare()
+
+
+def test_the_simulation_is_held_to_it(trace, command, tmp_path):
+    out = tmp_path / "out"
+    words = ("compare", "--workload", trace, "--cluster", "1x3", "--calibrate")
+    shown = command(*words, "--scheduler", "fifo", "--clock", "events", "--no-report", "--out", out)
+    assert shown.code == 0, shown.err
+    assert "fifo in simulation: jobs wait" in shown.out and "nearly right" in shown.out
+    lines = (out / "calibration.csv").read_text().splitlines()
+    assert lines[0].startswith("run,by,group,jobs,real_s,simulated_s,change_s,")
+    run, by, group, jobs, real, simulated = lines[1].split(",")[:6]
+    assert (run, by, group, jobs) == ("fifo", "all", "all jobs", "3")
+    assert float(real) == pytest.approx((7 + 107.5 + 1) / 3)
+    result = Experiment(workload=trace, cluster="1x3", scheduler="fifo", clock="events").run()
+    assert float(simulated) == pytest.approx(result.jobs["waited_s"].mean())
+    for wrong in ((trace, "--no-history"), (f"{trace}?scale=0.5",)):
+        refused = command("compare", "--cluster", "1x3", "--calibrate", "--workload", *wrong)
+        assert refused.code == 2 and "does not say what really happened" in refused.err

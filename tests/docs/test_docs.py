@@ -2,11 +2,7 @@
 
 import ast
 import dataclasses
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +12,10 @@ from blox.compat.blox import BloxCompat
 from blox.options import SimulationOptions
 from blox.registry import PACKAGES
 from blox.results.files import read_jobs
+from support.pages import FENCED, blocks, check_shown, follow, section, shell
 from support.places import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def prose(page):
@@ -43,87 +39,6 @@ def test_relative_links_lead_somewhere(page):
         assert target.exists(), f"{page.name}: {link} leads nowhere"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}: no such heading"
-
-
-def one_core():
-    """Keeps a command on one core, so that it starts no further processes: small runs are quicker so."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[worker % len(cores)]})
-
-
-def shell(command, folder):
-    """Runs a line as a reader would, in `folder`, with this environment's `blox` at hand."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "100"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=one_core,
-    )
-
-
-def blocks(text, kind):
-    return [content for found, content in FENCED.findall(text) if found == kind]
-
-
-def commands(text):
-    """The lines that a reader is told to type, in order, if they call blox or Python, with what is shown of
-    their output."""
-    found = []
-    for block in blocks(text, "console"):
-        for line in block.splitlines():
-            if line.startswith(("$ blox ", "$ python ")):
-                found.append((line[2:], []))
-            elif found and not line.startswith("$ "):
-                found[-1][1].append(line)
-    return found
-
-
-def section(text, heading):
-    """A page from a heading to the next one of its level."""
-    level = heading.split()[0]
-    begin = text.index(f"\n{heading}\n")
-    end = re.compile(rf"^#{{1,{len(level)}}} ", re.MULTILINE).search(text, begin + len(heading) + 2)
-    return text[begin : end.start() if end else None]
-
-
-def follow(text, folder, smaller=()):
-    """Saves the files that a page shows ("as `name.py`:") and types its commands; returns their output.
-
-    `smaller` are (words, other words) by which files and commands are made quicker.
-    """
-    text = text.read_text() if isinstance(text, Path) else text
-    for name, content in re.findall(
-        r"as `([\w-]+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
-    ):
-        for words, others in smaller:
-            content = content.replace(words, others)
-        (folder / name).write_text(content)
-    (folder / "examples").symlink_to(ROOT / "examples")
-    typed = {}
-    for command, _ in commands(text):
-        for words, others in smaller:
-            command = command.replace(words, others)
-        done = shell(command, folder)
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
-        typed[command] = done.stdout
-    return typed
-
-
-def check_shown(page, typed):
-    """What a page shows of a command's output is what it prints, but for the last word of a line: speeds."""
-    for command, shown in commands(page.read_text()):
-        printed = {line.rstrip() for line in typed[command].splitlines()}
-        less_one = {line.rpartition(" ")[0].rstrip() for line in printed}
-        for line in shown:
-            known = line in printed or line.rpartition(" ")[0].rstrip() in less_one
-            assert known or line.strip() == "...", f"{page.name}: {command}\nprints no line\n{line}"
 
 
 def test_the_readme_can_be_followed(tmp_path):
@@ -283,7 +198,7 @@ def test_uncertainty_can_be_followed_and_computed(tmp_path):
 
 def test_a_newcomer_writes_a_backend(tmp_path):
     typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
-    assert [command.split()[1] for command in typed] == ["run"]
+    assert [command.split()[1] for command in typed] == ["run", "check"]
 
 
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):

@@ -16,7 +16,7 @@ class Cluster:
 
     def __init__(self, policies=None):
         self.journal, self.policies, self.now = {}, policies, 0.0
-        self.numbers, self.applied = {}, {}
+        self.numbers, self.applied, self.latest = {}, {}, {}
         self.restart()
 
     def restart(self):
@@ -28,6 +28,7 @@ class Cluster:
         for key, value in out.saves:
             self.journal.pop(key, None) if value is None else self.journal.update({key: value})
         self.assigned = {to: m for to, m in out.sends if isinstance(m, Assignment)}
+        self.latest.update(self.assigned)
         self.applied.update({node: message.version for node, message in self.assigned.items()})
         return [message for to, message in out.sends if to == "user"]
 

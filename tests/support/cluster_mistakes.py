@@ -155,5 +155,5 @@ MISTAKES = {
     "accept a request twice": Machines(scheduler=AcceptsARequestTwice),
 }
 
-# Where to begin to look for a mistake that shows itself rarely.
-FIRST_SEED = {"forget the epoch": 340}
+# Where to look first for mistakes that show themselves rarely.
+KNOWN_SEEDS = {"forget the epoch": (13, 244)}

@@ -16,8 +16,8 @@ import psutil
 from blox import Experiment
 from blox.cluster.replay import replay
 
-SPEEDUP = 100.0
-ROUND_S = 50.0  # half a real second
+SPEEDUP = 50.0
+ROUND_S = 50.0  # one real second: a process that starts within it gets something done, also on a busy machine
 JOBS = 8
 GRACE_S = 2.0  # long enough for a process to answer on a busy machine
 LONGEST_STOP_S = 3.0  # longer than the grace period: some are killed for not answering

@@ -24,6 +24,10 @@ _LARGE = "another job above most_gpus was admitted, and such jobs enter one at a
 class _Held:
     reasons: dict[int, str] = field(default_factory=dict)  # of the jobs held in the last round, by row
 
+    def renumber(self, rows: Array, before: JobState) -> None:
+        """Row r is now `rows[r]`; -1: forgotten (a cluster forgets jobs that ended long ago)."""
+        self.reasons = {int(rows[row]): why for row, why in self.reasons.items() if rows[row] >= 0}
+
 
 @register.admission("quota")
 @dataclass(frozen=True)

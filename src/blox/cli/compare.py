@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from blox.cli import figures, options
+from blox.cli.calibrate import no_history, show_calibration, write_calibration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +50,7 @@ def compare(
     measures: options.Measures = None,
     table: options.Tables = None,
     history: options.History = True,
+    calibrate: options.Calibrate = False,
     label: options.Labels = None,
     out: options.Out = None,
     report: options.ReportToo = True,
@@ -60,33 +63,40 @@ def compare(
     with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
     lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
     this is given, fifo, srtf and las are compared. A trace that says when its jobs really started has a row
-    of its own. With --seeds, figures are means with 95 % intervals. With --out, what was finished is not run
-    again.
+    of its own; --calibrate says how close each run comes to it. With --seeds, figures are means with 95 %
+    intervals. With --out, what was finished is not run again.
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
     from blox.cli.show import show_runs, written
 
-    with folder_of_runs(out, "compare.toml", "compare.csv", "report.html"):
+    with folder_of_runs(out, "compare.toml", "compare.csv", "calibration.csv", "report.html"):
         tables = figures.Tables.of(by, table, measures)
         grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
-        runs, outcomes = _run_grid(grid, out, report, processes, tables, history)
+        wanted = Wanted(report, processes, tables, history, calibrate)
+        runs, outcomes = _run_grid(grid, out, wanted)
     if runs:
         show_runs(runs)
         tables.show(runs)
+        if calibrate:
+            show_calibration(runs)
     if out is not None and runs:
         written(out, report)
     tell_failed(outcomes)
 
 
-def _run_grid(
-    grid: Grid,
-    out: Path | None,
-    report: bool,
-    processes: int | None,
-    tables: figures.Tables,
-    history: bool,
-) -> tuple[Comparison[Run], list[Outcome]]:
+@dataclass(frozen=True)
+class Wanted:
+    """What a comparison is to give beside its figures, and by how many processes."""
+
+    report: bool
+    processes: int | None
+    tables: figures.Tables
+    history: bool
+    calibrate: bool
+
+
+def _run_grid(grid: Grid, out: Path | None, wanted: Wanted) -> tuple[Comparison[Run], list[Outcome]]:
     """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
     from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
     from blox.disk.toml_text import to_toml
@@ -99,23 +109,27 @@ def _run_grid(
     from blox.results.files import write_text
 
     experiments = same_apps(grid.experiments())
-    happened = history_of(experiments) if history else None
+    happened = history_of(experiments) if wanted.history else None
+    if wanted.calibrate and happened is None:
+        raise no_history(experiments[0].workload)
     experiments = [*([] if happened is None else [happened]), *experiments]
     check_all(experiments)
-    tables.check(experiments)
+    wanted.tables.check(experiments)
     cases = cases_of(experiments)
     names = names_of([case.experiment for case in cases])
     if out is not None:
         cases = [case.into(out / slug(name)) for case, name in zip(cases, names)]
     note_same_runs(experiments, cases)
     with keeping_finished([task for case in cases for task in case.tasks()], "give the same command again"):
-        outcomes = run_cases(cases, names, processes)
+        outcomes = run_cases(cases, names, wanted.processes)
     runs: Comparison[Run] = Comparison(finished_cases(cases, outcomes))
     if out is not None and runs:  # before anything is printed: the reader of the output may stop reading
         write_text(out / "compare.toml", to_toml(grid.to_table()))
         write_text(out / "compare.csv", comparison_csv(runs))
-        if report:
+        more = write_calibration(out, runs) if wanted.calibrate else []
+        if wanted.report:
             from blox.report.page import write_report
 
-            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures)
+            tables = wanted.tables
+            write_report(out / "report.html", runs, by=tables.by, measures=tables.measures, more=more)
     return runs, [outcome for each in outcomes for outcome in each]

@@ -150,6 +150,14 @@ History = Annotated[
         rich_help_panel=_FIGURES,
     ),
 ]
+Calibrate = Annotated[
+    bool,
+    typer.Option(
+        "--calibrate",
+        help="Also show how close each simulated run comes to what really happened: by size, tenant, time.",
+        rich_help_panel=_FIGURES,
+    ),
+]
 TraceDecisions = Annotated[
     bool,
     typer.Option(

@@ -16,6 +16,7 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
 from blox.clock import Events
+from blox.cluster.central.life import STARTED
 from blox.cluster.protocol.queries import JobView
 from blox.experiment.prepared import Prepared
 from blox.loop import run
@@ -47,6 +48,8 @@ class Timeline:
             made.finished[row] = (view.end_s - begin_s) * speedup
             holds = False
             for entry in view.life:
+                if entry.what == STARTED:
+                    continue  # it was granted before, and may have been revoked before the node said so
                 if entry.gpus or holds:
                     at = min((entry.at_s - begin_s) * speedup, made.finished[row])
                     made.placed.append((at, row, entry.gpus))

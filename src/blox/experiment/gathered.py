@@ -20,6 +20,7 @@ from blox.results.own_metrics import with_metrics
 from blox.results.plausible import check_times
 from blox.results.result import Result, label_of
 from blox.results.saved_work import saved_figures, saved_s
+from blox.results.tenants import several_tenants, tenants_over_time
 from blox.state.jobs import JobState
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
@@ -46,6 +47,9 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         jobs["link_gbps"] = link_gbps(stints, cluster, job_state.submitted)
     if weighed := declared(prepared.composition.scheduler, "choices"):
         tables["choices"] = weighed(job_state)
+    if several_tenants(jobs["tenant"]):
+        over_time = partial(tenants_over_time, end_s=end_s, total_gpus=cluster.total_gpus)
+        tables["tenants"] = LazyTable(partial(over_time, jobs, stints))
     if spent := declared(prepared.composition.scheduler, "timings"):
         timing = {**timing, **spent(job_state)}
     accounts = _accounts(prepared, jobs, stints, tables, end_s, shared=recorder.shared)

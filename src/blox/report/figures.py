@@ -108,6 +108,32 @@ def fragmentation(runs: Sequence[Run]) -> Any:
     return figure
 
 
+def tenants(runs: Sequence[Run]) -> Any:
+    """How even tenants were served over time, of runs that have several: 100 % where all are alike."""
+    figure = _over_time(runs, series.tenants, "evenness between tenants", "%", ".1f")
+    figure.update_yaxes(range=[0, 104])
+    return figure
+
+
+def served(run: Run) -> Any:
+    """What each of the largest tenants was given over time, per cent of its fair part."""
+    found = series.served(run)
+    figure = empty(height=310 + 20 * len(found))
+    unit = units.axis_unit(series.end_of(run))
+    for position, (name, line) in enumerate(found.items()):
+        figure.add_scatter(
+            x=_small(line.time / unit.seconds),
+            y=_small(line.value),
+            name=escape(name),
+            mode="lines",
+            line=_line(position, shape="hv"),
+            hovertemplate=f"%{{y:.0f}} % at %{{x:.1f}} {unit.name}<extra>%{{fullData.name}}</extra>",
+        )
+    figure.update_xaxes(title_text=f"time ({unit.name})", rangemode="tozero")
+    figure.update_yaxes(title_text="given, of its fair part (%)", rangemode="tozero")
+    return figure
+
+
 def waiting(runs: Sequence[Run]) -> Any:
     """Time that jobs waited in all, a bar per run, stacked by cause."""
     totals = [series.waiting(run) for run in runs]

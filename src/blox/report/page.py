@@ -38,24 +38,30 @@ def write_report(
     title: str = "blox report",
     by: Sequence[str] = (),
     measures: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> None:
     """Writes the report of one run or several to `path`, also by columns of jobs: whole, or not at all.
 
-    `measures` are those of the groups, by name: `jct`, `waiting`, ..., or `all`.
+    `measures` are those of the groups, by name: `jct`, `waiting`, ..., or `all`. `more` are sections that
+    stand behind the figures.
 
     The file holds everything it needs, plotly's JavaScript included (about 5 MB). Runs without finished
     jobs are shown with the figures they have.
     """
-    write_text(Path(path), page(results, title, by, measures))
+    write_text(Path(path), page(results, title, by, measures, more))
 
 
 def page(
-    results: Sequence[Run], title: str, by: Sequence[str] = (), group_measures: Sequence[str] = ()
+    results: Sequence[Run],
+    title: str,
+    by: Sequence[str] = (),
+    group_measures: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> str:
     """The report as HTML text."""
     runs = Comparison.of(results)
     claim, price = words.headline(runs)
-    return document(title, claim, price, _sections(runs, by, group_measures) if runs else [])
+    return document(title, claim, price, _sections(runs, by, group_measures, more) if runs else [])
 
 
 def document(title: str, claim: str, price: str, sections: Sequence[str], css: str = "") -> str:
@@ -88,7 +94,9 @@ def document(title: str, claim: str, price: str, sections: Sequence[str], css: s
     )
 
 
-def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str]) -> list[str]:
+def _sections(
+    runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str], more: Sequence[str]
+) -> list[str]:
     """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
     return [
         section(
@@ -99,6 +107,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[s
             "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
             _metrics_table(runs, measures.PAGE) + _remarks(runs),
         ),
+        *more,
         *_failures(runs),
         *_choices(runs),
         *_sheets(runs),
@@ -106,6 +115,7 @@ def _sections(runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[s
         *_averages(runs),
         *_distributions(runs),
         *_courses(runs),
+        *_tenants(runs),
         *_gpus_by_job(runs),
         section("settings", "What was run", "", _settings(runs), long=True),
     ]
@@ -174,6 +184,24 @@ def _courses(runs: Sequence[Run]) -> list[str]:
             embedded("causes", figures.waiting(runs)) + sheet_html(causes_sheet(runs)),
         ),
     ]
+
+
+def _tenants(runs: Sequence[Run]) -> list[str]:
+    """How evenly tenants were served over time, where jobs belong to several."""
+    if not runs or not all("tenants" in run.tables for run in runs):
+        return []
+    first_seed, _ = seeds_told(runs)
+    caption = (
+        "Jain's index of the GPUs that tenants were given over their fair parts: 100 % where all are served "
+        f"alike. A fair part is an equal division of the cluster among those who want GPUs.{first_seed}"
+    )
+    drawn = embedded("tenants-evenness", figures.tenants(runs))
+    found = [section("tenants", "Fairness between tenants", caption, drawn)]
+    if len(runs) == 1:
+        caption = "Those with the most GPU time; gaps: it wants none. Above 100 %: more than an equal part."
+        drawn = embedded("tenants-served", figures.served(runs[0]))
+        found.append(section("served", "What tenants were given", caption, drawn))
+    return found
 
 
 def _gpus_by_job(runs: Sequence[Run]) -> list[str]:

@@ -14,12 +14,15 @@ import numpy as np
 from blox.report.measures import as_number
 from blox.report.run import Array, Run
 from blox.report.units import DAY, HOUR, MINUTE
+from blox.results.tenants import evenness_over_time
 
 # On the axis of finish-time fairness, as docs/semantics.md defines it.
 RHO_AXIS = "rho (at most 1: as with an equal part, or better)"
 
 # More bands than this, one over the other, hide what they should show.
 MOST_BANDS = 3
+
+MOST_TENANTS = 8  # in a picture of tenants
 
 _CAUSES = ("admission", "priority", "capacity", "fragmentation", "arrival")
 
@@ -152,6 +155,30 @@ def fragmentation(run: Run, points: int = 100) -> Level:
     """Free GPUs that stand on partly used nodes over time, per cent of the free GPUs."""
     share = 100 * np.asarray(run.rounds["fragmentation"], dtype=np.float64)
     return level(run.rounds["time_s"], share, end_of(run), points)
+
+
+def tenants(run: Run) -> Level:
+    """Jain's index of what tenants were given over their fair parts, per cent; gaps where none wants GPUs."""
+    begins, index = evenness_over_time(run.tables["tenants"])
+    return level(begins, 100 * index, end_of(run))
+
+
+def served(run: Run) -> dict[str, Level]:
+    """What the tenants with most GPU time were given over time, per cent of their fair part."""
+    table = run.tables["tenants"]
+    names, number = np.unique(np.asarray(table["tenant"]).astype(str), return_inverse=True)
+    spent = np.bincount(number, table["given_gpus"])
+    found = {}
+    for largest in np.argsort(-spent, kind="stable")[:MOST_TENANTS].tolist():
+        rows = np.flatnonzero(number == largest)
+        fair = table["fair_gpus"][rows]
+        share = np.divide(table["given_gpus"][rows], fair, out=np.full(len(rows), np.nan), where=fair > 0)
+        time, until = table["time_s"][rows], table["until_s"][rows]
+        idle = until[:-1][until[:-1] < time[1:]]  # it wants nothing until its next window
+        order = np.argsort(np.concatenate((time, idle)), kind="stable")
+        values = np.concatenate((100 * share, np.full(len(idle), np.nan)))[order]
+        found[str(names[largest]) or "(none)"] = Level(np.concatenate((time, idle))[order], values)
+    return found
 
 
 def evicts(runs: Sequence[Run]) -> bool:

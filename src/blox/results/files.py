@@ -32,6 +32,7 @@ TABLES = {  # that only some runs have: which columns are texts; the others are 
     "outages": ("node", "cause"),
     "evictions": ("job_id", "cause", "node"),
     "choices": ("combination",),
+    "tenants": ("tenant",),
 }
 SOMETIMES = ("reasons.parquet", "decisions.parquet")  # where policies tell why jobs wait; where asked for
 # what may be there and still be replaced

@@ -3,8 +3,9 @@
 `experiment.toml` (everything needed to run it again), `jobs.csv`, `summary.json`: the same bytes for the
 same experiment, on any machine. `rounds.parquet`, `stints.parquet`: what changed when. `timing.json`:
 wall and CPU time, kept apart because they differ every time. Where nodes or jobs may fail, `outages.csv` and
-`evictions.csv` say when they did; where policies tell why jobs wait, `reasons.parquet` has their words; and
-where it was asked for, `decisions.parquet` has what every round decided.
+`evictions.csv` say when they did; where jobs belong to several tenants, `tenants.csv` has what each wanted
+and got over time; where policies tell why jobs wait, `reasons.parquet` has their words; and where it was
+asked for, `decisions.parquet` has what every round decided.
 """
 
 from __future__ import annotations

@@ -19,20 +19,27 @@ class History:
     def __init__(self, samples: Array | None) -> None:
         self._given = samples is not None
         self._learnt = 0
+        self._forgotten = 0  # jobs that have finished and whose rows are gone
+        self._sizes = np.empty(0)  # of the latest of these, MOST at the most
         self._index = GittinsIndex(samples) if samples is not None else None
 
     def update(self, job_state: JobState) -> None:
         """Learns from the jobs that have finished, where no distribution was given."""
         if self._given:
             return
-        finished = job_state.submitted - len(job_state.active) - len(job_state.waiting)
+        finished = job_state.submitted - len(job_state.active) - len(job_state.waiting) + self._forgotten
         if finished and finished >= GROWTH * self._learnt:
             self._learnt = finished
             rows = np.flatnonzero(job_state.columns.status[: job_state.submitted] == FINISHED)
-            sizes = np.sort(job_state.columns.held0[rows])
+            sizes = np.sort(np.concatenate((self._sizes, job_state.columns.held0[rows])))
             if len(sizes) > MOST:
                 sizes = sizes[(np.arange(MOST) * len(sizes) + len(sizes) // 2) // MOST]
             self._index = GittinsIndex(sizes)
+
+    def forget(self, rows: Array, before: JobState) -> None:
+        """The rows of jobs that have finished go away: their sizes are kept."""
+        self._forgotten += len(rows)
+        self._sizes = np.concatenate((self._sizes, before.columns.held0[rows]))[-MOST:]
 
     def index(self, service: Array) -> Array:
         """The index of each service attained."""

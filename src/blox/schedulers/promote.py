@@ -86,3 +86,8 @@ class Promote:
 class _Promoted:
     rows: Array = field(default_factory=lambda: NO_ROWS)
     look_again_s: float = -math.inf
+
+    def renumber(self, rows: Array, before: JobState) -> None:
+        """Row r is now `rows[r]`; -1: forgotten (a cluster forgets jobs that ended long ago)."""
+        now = rows.take(self.rows)
+        self.rows = now[now >= 0]

@@ -253,6 +253,12 @@ class JobState:
         found: T | None = self._known.get(id(policy))
         return self._recall(policy, factory) if found is None else found
 
+    def forget(self, verb: str) -> None:
+        """Drops what policies with a verb (accept, schedule, place) remember: others rule in their place."""
+        kept = {name for name in self._memory if verb not in name.partition(" ")[0].split(".")}
+        self._memory = {name: memory for name, memory in self._memory.items() if name in kept}
+        self._known, self._asked = {}, []
+
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
 

@@ -27,8 +27,11 @@ MOST = 2_000  # ended jobs, at least, before any leave the tables
 class Renumbered(Protocol):
     """What a policy remembers, where it can bear that jobs get other rows."""
 
-    def renumber(self, rows: Array) -> None:
-        """Row r is now `rows[r]`; -1: the job has ended and is forgotten. Logs of changes begin anew."""
+    def renumber(self, rows: Array, before: JobState) -> None:
+        """Row r is now `rows[r]`; -1: the job has ended and is forgotten. Logs of changes begin anew.
+
+        `before`: the state in which the rows are what they were.
+        """
         ...
 
 
@@ -49,7 +52,7 @@ def compact(scheduler: CentralScheduler, cluster: ClusterState) -> tuple[JobStat
     numbers = np.full(before.submitted, -1)
     numbers[kept] = np.arange(len(kept))
     for name, memory in _memories(before).items():
-        memory.renumber(numbers)
+        memory.renumber(numbers, before)
         _memories(after)[name] = memory
     return after, _renumbered(cluster, numbers, scheduler)
 

@@ -18,6 +18,7 @@ from blox.workloads.table import Array
 
 FINISHED = "finished"  # how a job ends whose work is done
 PREEMPTED = "preempted"
+STARTED = "started"  # what a node reports; all other entries are decisions
 Note = tuple[int, str, tuple[int, ...]]
 
 

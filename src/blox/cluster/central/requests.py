@@ -97,7 +97,7 @@ def _set_policies(scheduler: CentralScheduler, request: SetPolicies) -> None:
         raise BloxError("no policy was named", where="policy", fix=f"name one: {', '.join(kinds)}")
     for name, spec in wanted.items():
         policy_from_spec("scheduling" if name == "scheduler" else name, spec)
-    scheduler.set_policies(replace(scheduler.policies, **wanted))
+    scheduler.change_policies(replace(scheduler.policies, **wanted))
 
 
 def _set_node(scheduler: CentralScheduler, request: SetNode, now: float) -> None:

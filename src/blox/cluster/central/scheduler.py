@@ -19,7 +19,7 @@ from blox.cluster.central.changes import Changes
 from blox.cluster.central.history import Durations, History
 from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.ledger import Ledger
-from blox.cluster.central.life import FINISHED, PREEMPTED, Life
+from blox.cluster.central.life import FINISHED, PREEMPTED, STARTED, Life
 from blox.cluster.central.nodes import Nodes, joined
 from blox.cluster.central.records import (
     GRANTED,
@@ -63,6 +63,12 @@ from blox.experiment.parts import policy_from_spec
 from blox.loop import execute_round
 from blox.manager import BloxManager
 
+_VERBS = {
+    "admission": "accept",
+    "scheduler": "schedule",
+    "placement": "place",
+    "termination": "terminate",
+}
 _TERM_BITS = 40  # of a version, for the assignments of one term
 _NAMED = 3  # jobs that took the slots of another
 _RECENT = 10_000  # requests that are known without asking the journal
@@ -168,6 +174,15 @@ class CentralScheduler:
         self.policies = policies
         self._policies_changed = True
 
+    def change_policies(self, policies: Policies) -> None:
+        """Replaces policies while jobs run; what those that rule no longer remember is forgotten."""
+        before = self.policies
+        self.set_policies(policies)
+        for name, verb in _VERBS.items():
+            if getattr(before, name) != getattr(policies, name):
+                self.job_state.forget(verb)
+        self.ledger.note_memory(self.job_state)
+
     def _restore_memory(self) -> None:
         """A memory that cannot be read, of another version of a policy, begins anew."""
         try:
@@ -220,7 +235,7 @@ class CentralScheduler:
         started, self.stints.started = self.stints.started, []
         for stint in started:
             gpus = gpus_of(stint, self.nodes.first_gpu)
-            self.ledger.record(self.jobs.all[stint.job], "started", now, gpus)
+            self.ledger.record(self.jobs.all[stint.job], STARTED, now, gpus)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
                 self.backend.metrics[part.job] = part.metrics

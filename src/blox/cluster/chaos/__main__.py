@@ -9,32 +9,40 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 
 from blox.cluster.chaos.checks import Violation
 from blox.cluster.chaos.exits import run_exit
 from blox.cluster.chaos.history import run_history
 
 
-def failure(seed: int) -> tuple[int, str]:
-    """The seed, and what went wrong in its history; "" if nothing did."""
-    return _outcome(run_history, seed)
+@dataclass(frozen=True)
+class Ended:
+    """How the history of a seed ended: what went wrong, "" if nothing did; faults and requests by kind."""
+
+    seed: int
+    wrong: str = ""
+    seen: Mapping[str, int] = field(default_factory=dict)
 
 
-def failed_exit(seed: int) -> tuple[int, str]:
-    """The seed, and what went wrong in its two-phase exit."""
-    return _outcome(run_exit, seed)
+def history(seed: int) -> Ended:
+    return _ended(seed, lambda: run_history(seed).world.seen)
 
 
-def _outcome(act: Callable[[int], object], seed: int) -> tuple[int, str]:
+def two_phase_exit(seed: int) -> Ended:
+    return _ended(seed, lambda: run_exit(seed).world.seen)
+
+
+def _ended(seed: int, act: Callable[[], Mapping[str, int]]) -> Ended:
     try:
-        act(seed)
+        return Ended(seed, seen=act())
     except Violation as violation:
-        return seed, str(violation)
+        return Ended(seed, str(violation))
     except Exception as error:
-        return seed, f"{type(error).__name__}: {error}"
-    return seed, ""
+        return Ended(seed, f"{type(error).__name__}: {error}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,31 +54,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     failed = 0
     for what, act, count in (
-        ("histories", failure, options.histories),
-        ("two-phase exits", failed_exit, options.exits),
+        ("histories", history, options.histories),
+        ("two-phase exits", two_phase_exit, options.exits),
     ):
         if count:
             failed += _run(what, act, range(options.first, options.first + count), options.processes)
     return 1 if failed else 0
 
 
-def _run(what: str, act: Callable[[int], tuple[int, str]], seeds: range, processes: int) -> int:
+def _run(what: str, act: Callable[[int], Ended], seeds: range, processes: int) -> int:
     """Runs every seed, and returns how many failed."""
     began = time.monotonic()
     if processes > 1 and len(seeds) > 1:
         with ProcessPoolExecutor(processes) as pool:
-            failed = sum(map(_tell, pool.map(act, seeds, chunksize=20)))
+            failed, seen = _tell(pool.map(act, seeds, chunksize=20))
     else:
-        failed = sum(map(_tell, map(act, seeds)))
+        failed, seen = _tell(map(act, seeds))
     print(f"{len(seeds):,} {what}, {failed} failed, {time.monotonic() - began:.0f} s")
+    for kind, count in sorted(seen.items()):
+        print(f"  {count:>10,}  {kind}")
     return failed
 
 
-def _tell(result: tuple[int, str]) -> int:
-    seed, what = result
-    if what:
-        print(f"seed {seed}: {what}", flush=True)
-    return bool(what)
+def _tell(ended: Iterable[Ended]) -> tuple[int, Counter[str]]:
+    """Prints the seeds that failed; how many, and what happened in all others."""
+    failed, seen = 0, Counter[str]()
+    for each in ended:
+        seen.update(each.seen)
+        if each.wrong:
+            failed += 1
+            print(f"seed {each.seed}: {each.wrong}", flush=True)
+    return failed, seen
 
 
 if __name__ == "__main__":

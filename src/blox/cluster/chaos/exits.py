@@ -1,7 +1,8 @@
-"""run_exit(): one two-phase exit of a job on several nodes, under a network that loses and delays messages.
+"""run_exit(): two-phase exits of a job on several nodes, under a network that loses and delays messages.
 
 No part fails here. So all ranks must leave after the same iteration, by themselves: none is killed, and none
-waits for ever, however slow a rank or a message is.
+waits for ever, however slow a rank or a message is. The job comes back and leaves again, so that messages of
+the exit before reach the ranks of the next epoch.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from blox.cluster.protocol.messages import SCHEDULER, Assignment, Grant, JobSpec
 from blox.cluster.protocol.timing import Timing
 
 RANKS = 4
+EPOCHS = 2
 HORIZON_S = 3000.0
 # Nothing is killed: an exit that is not agreed on shows as one that never comes.
 TIMING = Timing(round_s=1.0, heartbeat_s=0.5, lease_s=5 * HORIZON_S, grace_s=2 * HORIZON_S)
@@ -36,7 +38,7 @@ class SlowGangs(Gangs):
 
 
 class Exit:
-    """A job of four ranks on one to four nodes, whose lease is revoked at some time."""
+    """A job of four ranks on one to four nodes, whose lease is revoked in each of its epochs."""
 
     def __init__(self, seed: int, machines: Machines) -> None:
         self.world = world = World(seed)
@@ -44,20 +46,23 @@ class Exit:
         self.checks = Checks(1, 1)
         self.gangs = SlowGangs(world, self.checks, machines)
         self.gangs.work["job"] = Training(1_000_000, rng.uniform(0.05, 0.5))
-        self._network, self._stop = network, False
+        self._network, self._epoch, self._stop = network, 1, False
+        self._left: set[str] = set()  # nodes that have told the end of this epoch
         names = [f"node-{i}" for i in range(rng.randint(1, RANKS))]
         homes = sorted([*names, *rng.choices(names, k=RANKS - len(names))])  # the node of each rank
         self._ranks = {name: tuple(r for r, home in enumerate(homes) if home == name) for name in names}
         network.receivers[SCHEDULER] = self._reported
         for name in names:
-            NodeHost(name, RANKS, world, network, self.gangs, machines.worker, TIMING, central=False)
+            node = NodeHost(name, RANKS, world, network, self.gangs, machines.worker, TIMING, central=False)
+            node.crashes = 0.0
         world.faulty = True
         world.after(rng.uniform(1.0, 20.0), self._revoke)
 
     def run(self) -> int:
-        """The iteration after which all ranks left. Raises Violation."""
-        self.world.run_until(HORIZON_S, lambda: len(self.gangs.ends) == RANKS)
-        if self.gangs.ends != ["left"] * RANKS:
+        """The iteration after which all ranks left for the last time. Raises Violation."""
+        ranks = RANKS * EPOCHS
+        self.world.run_until(HORIZON_S, lambda: len(self.gangs.ends) == ranks)
+        if self.gangs.ends != ["left"] * ranks:
             raise Violation(f"ranks ended as {self.gangs.ends}")
         return self.gangs.training[1].saved
 
@@ -72,16 +77,22 @@ class Exit:
         """The scheduler: answers every report with what the node should run."""
         if not isinstance(message, Report):
             return
-        names = tuple(self._ranks)
-        ranks = self._ranks[sender]
-        grant = Grant(
-            1, 1, ranks, ranks, RANKS, names, names, self._stop, JobSpec(("train",), RANKS, name="job")
+        if any(part.epoch == self._epoch and not part.live for part in message.parts):
+            self._left.add(sender)
+        if len(self._left) == len(self._ranks) and self._epoch < EPOCHS:
+            self._epoch, self._stop, self._left = self._epoch + 1, False, set()
+            self.world.after(self.world.rng.uniform(1.0, 20.0), self._revoke)
+        names, ranks = tuple(self._ranks), self._ranks[sender]
+        spec = JobSpec(("train",), RANKS, name="job")
+        grant = Grant(1, self._epoch, ranks, ranks, RANKS, names, names, self._stop, spec)
+        version = 2 * self._epoch + self._stop
+        self._network.send(
+            SCHEDULER, sender, Assignment(sender, message.incarnation, version, message.number, (grant,))
         )
-        version = 2 if self._stop else 1
-        answer = Assignment(sender, message.incarnation, version, message.number, (grant,))
-        self._network.send(SCHEDULER, sender, answer)
 
 
-def run_exit(seed: int, machines: Machines | None = None) -> int:
-    """Runs one exit. Raises Violation, always the same one for the same seed."""
-    return Exit(seed, machines or Machines()).run()
+def run_exit(seed: int, machines: Machines | None = None) -> Exit:
+    """Runs the exits of one job. Raises Violation, always the same one for the same seed."""
+    made = Exit(seed, machines or Machines())
+    made.run()
+    return made

@@ -114,7 +114,7 @@ class Gangs:
             self._checks.complete.add(process.job)
             self.end(process, "done")
             return
-        if world.chance(self._dies) or (
+        if world.chance(self._dies, "rank crashed") or (
             at == job.crash_at and job.crashes and process.rank == process.world - 1
         ):
             job.crashes -= at == job.crash_at and job.crashes > 0
@@ -127,7 +127,7 @@ class Gangs:
         )
         if process.lease.exit_at != NEVER:
             self._checks.exit_fixed(process, process.lease.exit_at)
-        if (step == "leave" or process.lease.revoked) and world.chance(self._hangs):
+        if (step == "leave" or process.lease.revoked) and world.chance(self._hangs, "rank hung"):
             return  # it stands still until it is killed
         if step == "leave":
             self._leave(process, job)
@@ -172,5 +172,6 @@ class Gangs:
             del job.arrived[key]
             rng = self._world.rng
             for rank in there:
-                slow = rng.uniform(5, 30) if self._world.chance(self._slow) else rng.uniform(0.8, 1.2)
+                late = self._world.chance(self._slow, "rank slow")
+                slow = rng.uniform(5, 30) if late else rng.uniform(0.8, 1.2)
                 self._world.after(job.iteration_s * slow, self._boundary, rank)

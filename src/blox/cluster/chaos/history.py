@@ -92,7 +92,7 @@ class History:
         """One fault or one act of a user."""
         rng, users = self.world.rng, self.users
         node = rng.choice(self.nodes)
-        kind = rng.randrange(9)
+        kind = rng.randrange(10)
         if kind == 0:
             self.scheduler.crash()
         elif kind == 1:
@@ -110,9 +110,18 @@ class History:
             users.change_policies()
         elif kind == 7:
             self.scheduler.pause(rng.uniform(0.5, 25.0))
+        elif kind == 8:
+            self._kill_some_rank()
         else:
             users.drain(node.name)
             self.world.after(rng.uniform(1.0, 30.0), users.bring_back, node.name)
+
+    def _kill_some_rank(self) -> None:
+        """At any moment: in an iteration, while it waits for others, or on its way out."""
+        processes = [process for node in self.nodes for process in node.processes.values()]
+        if processes:
+            self.world.seen["rank killed"] += 1
+            self.gangs.end(self.world.rng.choice(processes), "failed", "killed by a signal")
 
     def _cut(self, one: str, other: str) -> None:
         if one != other:

@@ -41,24 +41,28 @@ class SchedulerHost:
         self._waiting: list[tuple[Message, str]] | None = None  # what it is sent while it is stopped
         self._timer_s = math.inf
         self._crashes = world.rng.choice((0, 0, 0.005))  # in the middle of a step
+        self._gathers = world.rng.choice((0, 0, 0.7))  # how often a step is stored together with later ones
+        self._taken: list[Outputs] = []  # of steps that are not stored yet
         network.receivers[SCHEDULER] = self._receive
         self.start()
 
     def start(self) -> None:
         if self.scheduler is None:
             self.scheduler = self._machine(self.journal, self._timing, self._world.now, self._policies)
-            self._timer_s = math.inf
+            self._timer_s, self._taken = math.inf, []
             self._carry_out(self.scheduler.start())
 
     def crash(self) -> None:
         """Kills the scheduler; it starts again after a while."""
         if self.scheduler is not None:
+            self._world.seen["scheduler crashed"] += 1
             self.scheduler = self._waiting = None
             self._world.after(self._world.rng.uniform(0.1, 15.0), self.start)
 
     def pause(self, duration_s: float) -> None:
         """Stops the scheduler as SIGSTOP does; what it is sent meanwhile waits."""
         if self.scheduler is not None and self._waiting is None:
+            self._world.seen["scheduler stopped"] += 1
             self._waiting = []
             self._world.after(duration_s, self._resume, self.scheduler)
 
@@ -81,20 +85,34 @@ class SchedulerHost:
             self._carry_out(_stepped(scheduler.tick, self._world.now))
 
     def _carry_out(self, out: Outputs) -> None:
+        """Stores what a step changed now, or soon, together with the steps in between."""
+        self._taken.append(out)
+        if self._world.chance(self._gathers, "stored together"):
+            self._world.after(self._world.rng.uniform(0.001, 0.1), self._flush, self.scheduler)
+        else:
+            self._flush(self.scheduler)
+
+    def _flush(self, scheduler: CentralScheduler | None) -> None:
         """Saves, then sends. A crash may come before, in between, or among the messages."""
-        scheduler, sends = self.scheduler, out.sends
-        assert scheduler is not None
-        if self._world.chance(self._crashes):
+        if scheduler is None or self.scheduler is not scheduler:
+            return
+        if self._waiting is not None:
+            self._world.after(0.5, self._flush, scheduler)
+            return
+        saves = [each for out in self._taken for each in out.saves]
+        sends = [each for out in self._taken for each in out.sends]
+        self._taken = []
+        if self._world.chance(self._crashes, "scheduler crashed in a step"):
             self.crash()
             if self._world.rng.random() < 0.5:
                 return
             sends = sends[: self._world.rng.randint(0, len(sends))]
-        for key, value in out.saves:
+        for key, value in saves:
             if value is None:
                 self.journal.pop(key, None)
             else:
                 self.journal[key] = value
-        self._checks.committed(out.saves)
+        self._checks.committed(saves)
         if scheduler.fault:
             raise Violation(f"a round failed: {scheduler.fault}")
         for address, message in sends:
@@ -150,6 +168,7 @@ class NodeHost:
         self._paused = False
         self._inputs: list[tuple[Callable[..., Outputs | None], tuple[Any, ...]]] = []  # while it is paused
         self._timer_s = math.inf
+        self.crashes = world.rng.choice((0, 0, 0.002))  # how often, in the middle of a step
         self._lease_until_s = math.inf
         network.receivers[name] = lambda message, sender: self._input(self._receive, message)
         self.start()
@@ -174,6 +193,7 @@ class NodeHost:
         """Kills the worker manager. The guards of its processes notice, and kill these."""
         if self.worker is None:
             return
+        self._world.seen["worker manager crashed"] += 1
         self.worker = None
         for process in list(self.processes.values()):
             self._world.after(self._world.rng.uniform(0.0, 0.3), self._kill_now, process, "killed")
@@ -182,6 +202,7 @@ class NodeHost:
     def pause(self, duration_s: float) -> None:
         """Stops the worker manager as SIGSTOP does; its processes go on."""
         if self.worker is not None and not self._paused:
+            self._world.seen["worker manager stopped"] += 1
             self._paused = True
             self._world.after(duration_s, self._resume, self.worker)
 
@@ -200,11 +221,18 @@ class NodeHost:
             return
         worker = self.worker
         out = _stepped(act, *args)
+        crashes = self._world.chance(self.crashes, "worker manager crashed in a step")
         if out is not None:
+            if crashes:  # among its messages, or among what it does to its processes
+                out.sends = out.sends[: self._world.rng.randint(0, len(out.sends))]
+                out.actions = out.actions[: self._world.rng.randint(0, len(out.actions))]
             for address, message in out.sends:
                 self._network.send(self.name, address, message)
             for action in out.actions:
                 self._carry_out(action)
+        if crashes:
+            self.crash()
+            return
         due_s = self._clock.true(worker.wake_s)
         if due_s < self._timer_s:
             self._timer_s = due_s

@@ -69,6 +69,7 @@ class Users:
         self._ask(SetNode(f"up-{self._world.rng.random()}", node, "up"))
 
     def _ask(self, request: Request) -> None:
+        self._world.seen[f"user: {type(request).__name__}"] += 1
         self._open[request.request] = request
         self._send(request)
 

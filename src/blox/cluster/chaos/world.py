@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ class World:
         self.now = 0.0
         self.rng = random.Random(seed)
         self.faulty = False  # until faults begin, and after they have ceased
+        self.seen: Counter[str] = Counter()  # what happened, by kind
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._serial = 0
 
@@ -30,9 +32,12 @@ class World:
             self.now, _, act, args = heapq.heappop(self._events)
             act(*args)
 
-    def chance(self, probability: float) -> bool:
-        """Whether a fault happens now."""
-        return self.faulty and self.rng.random() < probability
+    def chance(self, probability: float, kind: str) -> bool:
+        """Whether a fault of some kind happens now."""
+        if not (self.faulty and probability and self.rng.random() < probability):
+            return False
+        self.seen[kind] += 1
+        return True
 
 
 class Network:
@@ -47,22 +52,32 @@ class Network:
         self._drop = rng.choice((0.0, 0.02, 0.2))
         self._repeat = rng.choice((0.0, 0.05, 0.3))
         self._late = rng.choice((0.0, 0.03, 0.15))
+        self._sent = 0
+        self._latest: dict[tuple[str, str], int] = {}  # of each link: the latest message that was delivered
 
     def send(self, sender: str, address: str, message: Message) -> None:
         world = self._world
-        if frozenset((sender, address)) in self.cut or world.chance(self._drop):
+        if frozenset((sender, address)) in self.cut:
+            world.seen["cut off"] += 1
             return
-        world.after(self._delay(), self._deliver, sender, address, message)
-        if world.chance(self._repeat):
-            world.after(self._delay(), self._deliver, sender, address, message)
+        if world.chance(self._drop, "dropped"):
+            return
+        self._sent += 1
+        world.after(self._delay(), self._deliver, sender, address, message, self._sent)
+        if world.chance(self._repeat, "repeated"):
+            world.after(self._delay(), self._deliver, sender, address, message, self._sent)
 
     def _delay(self) -> float:
-        rng = self._world.rng
-        return (
-            rng.uniform(0.5, 25.0) if self._world.chance(self._late) else rng.uniform(0.001, self._slowest_s)
-        )
+        world = self._world
+        if world.chance(self._late, "delayed"):
+            return world.rng.uniform(0.5, 25.0)
+        return world.rng.uniform(0.001, self._slowest_s)
 
-    def _deliver(self, sender: str, address: str, message: Message) -> None:
+    def _deliver(self, sender: str, address: str, message: Message, number: int) -> None:
+        before = self._latest.get((sender, address), 0)
+        self._latest[sender, address] = max(before, number)
+        if number < before:
+            self._world.seen["reordered"] += 1
         receiver = self.receivers.get(address)
         if receiver is not None:
             receiver(message, sender)

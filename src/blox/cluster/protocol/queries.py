@@ -55,7 +55,10 @@ Query = ListJobs | ShowJob | GuessStart | ListNodes | ShowPolicies | Watch | Sho
 
 
 class LifeEntry(msgspec.Struct, frozen=True):
-    """Something that happened to a job; `gpus`: those that it holds from then on."""
+    """Something that happened to a job; `gpus`: those that it holds from then on.
+
+    A start is reported by a node, and may be told after the decision that took its GPUs away again.
+    """
 
     at_s: float
     what: str

@@ -133,3 +133,9 @@ class Tiresias:
 class _Memory:
     standings: Standings
     history: History | None
+
+    def renumber(self, rows: Array, before: JobState) -> None:
+        """Row r is now `rows[r]`; -1: forgotten (a cluster forgets jobs that ended long ago)."""
+        self.standings.renumber(rows)
+        if self.history is not None:
+            self.history.forget(np.flatnonzero(rows < 0), before)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import chain
 
 import numpy as np
@@ -21,6 +21,7 @@ from blox.workloads.table import Array
 
 _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place
 _UNSTARTED = 1 << 31  # within a queue, jobs that have started come before those that have not
+_COLUMNS = ("level", "place", "spent_gpu_s", "spent_s", "promotions", "_since")
 SHORT_LINE = 256  # jobs: among more, counting all at once is faster
 
 
@@ -107,6 +108,19 @@ class Standings:
         self.promotions[rows] += 1
         if self._line is not None:
             self._moved += rows.tolist()
+
+    def renumber(self, rows: Array) -> None:
+        """Row r is now `rows[r]`, in the same order; -1: forgotten. What is derived is worked out anew."""
+        size = min(len(self.level), len(rows))
+        kept = rows[:size] >= 0
+        for name in _COLUMNS:
+            setattr(self, name, getattr(self, name)[:size][kept])
+        unstarted = (self.place & _UNSTARTED).astype(bool)
+        queue = self.level[unstarted] * _QUEUE + _UNSTARTED
+        self.place[unstarted] = queue + np.flatnonzero(unstarted)
+        self._due = [(at, int(rows[row]), since) for at, row, since in self._due if rows[row] >= 0]
+        heapify(self._due)
+        self._read, self._line, self._line_read, self._moved = -1, None, (0, 0), []
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at the jobs that have started since the last call."""
