@@ -40,7 +40,7 @@ def show_calibration(runs: Sequence[Run]) -> None:
 def write_calibration(out: Path, runs: Sequence[Run]) -> list[str]:
     """Writes calibration.csv; returns the sections of the report."""
     from blox.report.calibration import CAPTION, calibration_csv, calibration_html, told
-    from blox.report.page import section
+    from blox.report.page_parts import section
     from blox.results.files import write_text
 
     found = list(_calibrated(runs))
