@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 TORCH ?= torch==2.13.0
 
-.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos soak pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui screenshots test-torch fuzz chaos soak pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -51,6 +51,9 @@ test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results/screenshots
 	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core
 	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile tests/ui
+
+screenshots: $(STAMP) ## pictures of every page, wide and narrow, light and dark, in results/screenshots
+	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile -k pictures tests/ui
 
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \

@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 
 from blox.report.charts import Picture
-from blox.report.page import document, embedded
+from blox.report.page import document
+from blox.report.page_parts import embedded
 from blox.reproduce import book_style
 from blox.reproduce.answer import WORDS, Answer, Cause, Table, load
 from blox.reproduce.catalogue import PAPER, heading, pages
@@ -73,7 +74,7 @@ def _verdicts(answers: Mapping[str, Answer], unavailable: Mapping[str, str]) -> 
     rows += [_verdict_row(answers[name], "–") for name in answers if name not in {i.name for i in PAPER}]
     heads = "".join(f"<th>{head}</th>" for head in ("", "section", "claim", "verdict", "what was found"))
     return (
-        '<section id="verdicts" class="long"><h2>Verdicts</h2><div class="scroll">'
+        '<section id="verdicts" class="long"><h2>Verdicts</h2><div class="scroll" tabindex="0">'
         f'<table class="verdicts"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
         "</div></section>"
     )
@@ -169,7 +170,7 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     return (
-        f'<div class="scroll"><table class="numbers"><thead><tr>{heads}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table class="numbers"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
