@@ -1,9 +1,9 @@
-"""Workloads and performance models against their contracts: every registered one, and broken ones."""
+"""Parts that are no policies against their contracts: registered ones, and broken ones."""
 
 import pytest
 
 from blox import registry
-from blox.checks import check
+from blox.checks import Report, check
 
 HEAD = """
 import numpy as np
@@ -62,6 +62,50 @@ BROKEN = {
 }
 
 
+REPORTS = """
+@dataclass(frozen=True)
+class Mine:
+    \"\"\"Reports of jobs.\"\"\"
+
+    reports = ("loss",)
+
+    def epochs_of(self, rows, job_state):
+        return {epochs}
+
+    def report(self, rows, epoch, job_state):
+        return {report}
+"""
+BACKEND = """
+from blox.backends.simulation import Simulation
+
+class Backend(Simulation):
+    {method}
+
+@dataclass(frozen=True)
+class Mine:
+    \"\"\"A simulation with a fault.\"\"\"
+
+    def open(self, setup):
+        return Backend.from_setup(setup)
+"""
+TEN, ONES = "np.full(len(rows), 10)", '{"loss": np.ones(len(rows))}'
+BROKEN |= {
+    "epochs": ("reports", REPORTS.format(epochs="np.full(len(rows), 1.5)", report=ONES)),
+    "names": ("reports", REPORTS.format(epochs=TEN, report='{"accuracy": np.ones(len(rows))}')),
+    "repeatable, reports": (
+        "reports", REPORTS.format(epochs=TEN, report='{"loss": np.random.random(len(rows))}'),
+    ),
+    "runs, reports": ("reports", REPORTS.format(epochs=TEN, report="{}['none']")),
+    "time": ("backend", BACKEND.format(method="def wait_until(self, time_s): return time_s - 1")),
+    "finishes": ("backend", BACKEND.format(method="def completed(self, *a): return np.empty(0, int), 0.0")),
+    "repeatable, backend": (
+        "backend",
+        BACKEND.format(method="def _delay(self, *a): return super()._delay(*a) + np.random.random()"),
+    ),
+    "runs, backend": ("backend", BACKEND.format(method="next_event = None")),
+}  # fmt: skip
+
+
 GENERATORS = [
     name for name, cls in registry.classes("workload").items() if "jobs" in registry.parameters(cls)
 ]
@@ -87,5 +131,27 @@ def test_what_is_broken_is_told(rule, policy_file):
         source = file.read()
     with open("mine.py", "w") as file:
         file.write(HEAD + source)
-    report = check(spec, kind)
-    assert [fault.rule for fault in report.faults] == [rule], report
+    report = check(spec)
+    assert report.kind == kind, "the file tells"
+    assert [fault.rule for fault in report.faults] == [rule.partition(",")[0]], report
+    assert all(fault.what and fault.fix for fault in report.faults)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("reports", "loss"), ("backend", "simulation")])
+def test_sources_of_reports_and_backends_conform(kind, name):
+    report = check(name, kind)
+    assert report.ok and all(finding.ok for finding in report.findings), report
+
+
+def test_a_backend_in_real_time_is_not_tried():
+    report = check("replay")
+    assert report.ok and report.finding("finishes").ok is None and "real time" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("philly:jobs=9", "workload philly:jobs=9:"), ("duration", "performance model duration:")],
+)
+def test_parts_are_called_what_they_are(name, title):
+    assert str(check(name)).startswith(title)
+    assert str(Report("las", "scheduling", ())) == "scheduling policy las: conforms"

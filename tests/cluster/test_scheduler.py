@@ -64,6 +64,7 @@ def test_a_request_that_is_repeated_is_the_same_job(cluster):
         (Submit("r", JobSpec(("train",), 2, min_gpus=3)), "min_gpus 3"),
         (Submit("r", JobSpec(("train",), 2, max_gpus=1)), "max_gpus 1"),
         (Submit("r", JobSpec(("train",), expected_s=-1.0)), "expected_s is -1"),
+        (Submit("r", JobSpec(("train",), loss_threshold=0.0)), "loss_threshold is 0"),
         (Submit("r", JobSpec(("train",), expected_s=float("nan"))), "expected_s is nan"),
         (Cancel("r", 77), "no job 77"),
         (SetNode("r", "c", "draining"), "no node is called 'c'"),
@@ -339,16 +340,22 @@ def test_metrics_that_jobs_push_reach_the_policies(cluster):
 
 
 @pytest.mark.parametrize(
-    ("policy", "pushed", "why"),
+    ("policy", "own", "pushed", "why"),
     [
-        ("loss:target=0.3", [0.5, 0.25], "its loss reached 0.3"),
-        ("loss:patience=2", [0.5, 0.4999, 0.4998], "its loss fell by less than 0.2 % in 2 epochs"),
+        ("loss:target=0.3", {}, [0.5, 0.25], "its loss reached 0.3"),
+        ("loss:patience=2", {}, [0.5, 0.4999, 0.4998], "its loss fell by less than 0.2 % in 2 epochs"),
+        (
+            "loss:patience=2",
+            {"loss_threshold": 0.5},
+            [0.5, 0.4, 0.35],
+            "its loss fell by less than 50 % in 2 epochs",
+        ),
     ],
 )
-def test_a_job_ends_by_the_losses_that_it_pushes(cluster, policy, pushed, why):
+def test_a_job_ends_by_the_losses_that_it_pushes(cluster, policy, own, pushed, why):
     """The policy of the simulator, on metrics: the job's lease is revoked, it ends, and its slot is free."""
     cluster.ask(SetPolicies("p", termination=policy))
-    cluster.submit(1)
+    cluster.submit(1, **own)
     cluster.until(3.0)
     for number, loss in enumerate(pushed):
         assert not cluster.job(1).end

@@ -9,7 +9,7 @@ from blox import BloxError
 from blox.decision.conduct import conduct
 from blox.decision.evidence import EVERYONE
 from blox.decision.study import Study
-from blox.decision.words import claim
+from blox.decision.words import claim, tables
 from blox.experiment.parallel import run_tasks
 from support.places import ROOT
 
@@ -44,7 +44,7 @@ def test_the_whole_way(log, command, tmp_path):
     with (out / "changes.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["scheduler"] for row in rows} == {"backfill:kind=easy", "las"}
-    assert {row["by"] for row in rows} == {"all", "size", "tenant", "length"}
+    assert {row["by"] for row in rows} == {"all", "size", "tenant", "length", "time"}
 
 
 def test_equal_schedulers_are_not_told_apart(log, tmp_path):
@@ -69,7 +69,11 @@ def test_a_worse_present_scheduler_is_seen(log, tmp_path):
         for key in ours
         if key.by == "all" and key.figure == "waited_s"
     )
-    assert found.saved_gpus() is None or found.saved_gpus() >= 0
+    saved = found.saved_gpus()
+    assert saved is not None and saved.low <= saved.estimate <= saved.high and saved.estimate > 0
+    told = {table.name: table for table in tables(found)}
+    assert all("(" in row[3] and "(" in row[4] for row in told["depends"].rows), "each with its interval"
+    assert all("(" in row[2] for row in told["saved"].rows) and " to " in told["saved"].caption
 
 
 def test_what_is_kept_of_a_run_holds_with_its_jobs(log):

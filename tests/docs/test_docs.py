@@ -52,23 +52,6 @@ def test_the_readme_can_be_followed(tmp_path):
     assert "Over 501 jobs" in experiment
 
 
-def test_an_operator_chooses(tmp_path):
-    """On shorter logs, without pictures, and with fewer loads; the page shows the figures of the whole."""
-    page = (ROOT / "docs" / "choosing.md").read_text()
-    smaller = [
-        *((f"--jobs {count}", "--jobs 60") for count in (14000, 5000, 18000)),
-        *((f'"{log}.csv", "{log}.csv?scale=0.9",', f'"{log}.csv",') for log in ("research", "bursts")),
-        *((f'"{log}.csv", "{log}.csv?scale=0.8"', f'"{log}.csv"') for log in ("research", "bursts")),
-        *((f"{word} --out", f"{word} --no-report --out") for word in ("fifo", "gpus", "spread", "sigma=1")),
-    ]
-    typed = follow(page, tmp_path, smaller)
-    assert "valid, 3 jobs" in next(text for command, text in typed.items() if "validate" in command)
-    assert len(list((tmp_path / "results" / "study" / "runs").iterdir())) == 5 * 6
-    decided = typed["python decide.py | grep training"].splitlines()
-    shown = [line for block in blocks(page, "console") for line in block.splitlines() if " p95 wait" in line]
-    assert [line.split()[:2] for line in decided] == [line.split()[:2] for line in shown]
-
-
 def test_python_can_be_followed(tmp_path, monkeypatch, capsys):
     page = (ROOT / "docs" / "python.md").read_text()
     one, _, many = page.partition("## Many runs")
@@ -198,7 +181,7 @@ def test_uncertainty_can_be_followed_and_computed(tmp_path):
 
 def test_a_newcomer_writes_a_backend(tmp_path):
     typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
-    assert [command.split()[1] for command in typed] == ["run"]
+    assert [command.split()[1] for command in typed] == ["run", "check"]
 
 
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):

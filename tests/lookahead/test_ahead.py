@@ -58,12 +58,17 @@ def look(moment, **options):
     )
 
 
+MOST_LOOKS = 24  # into one run: a long one is looked into less often
+
+
 def looks_as_it_comes(experiment, every=5):
     """From every fifth round on, once all jobs have come: the origin is unchanged, and the rest is the run's.
 
     Returns how often it has looked.
     """
-    truth, looked = experiment.run().jobs, 0
+    result, looked = experiment.run(), 0
+    rounds = int(result.summary["end_s"] / experiment.round_s)
+    truth, every = result.jobs, max(every, rounds // MOST_LOOKS)
     for number, moment in enumerate(moments(experiment)):
         if not moment.prepared.feed.ended or number % every:
             continue

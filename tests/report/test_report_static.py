@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
 from blox.report import colours
+from blox.report.paper_bars import paper_bars
 from blox.report.static import jct_cdf, save_pictures
+from blox.results.replications import Replications
 from support.toy_runs import ToyResult, toy_run
+from support.traces import WITH_MODEL, trace
 
-NAMES = ("jct_cdf", "responsiveness_cdf", "rho_cdf", "utilisation", "queue", "waiting", "gantt")
+NAMES = ("jct_cdf", "responsiveness_cdf", "rho_cdf", "utilisation", "queue", "waiting", "gantt", "averages")
 
 
 def test_all_pictures_in_every_format(tmp_path: Path, three: list[ToyResult]) -> None:
     written = save_pictures(tmp_path / "pictures", three, formats=("png", "svg", "pdf"))
     assert {path.name for path in written} == {
-        f"{name}.{kind}" for name in NAMES for kind in ("png", "svg", "pdf")
+        f"{name}.{kind}" for name in (*NAMES, "normalised") for kind in ("png", "svg", "pdf")
     }
     for path in written:
         head = path.read_bytes()[:8]
@@ -62,3 +66,36 @@ def test_of_two_equal_curves_both_are_seen(one: ToyResult) -> None:
     ]
     many = range(28)
     assert len({(colours.of_run(each), colours.dash_of_run(each)) for each in many}) == len(many)
+
+
+def test_bars_have_intervals_and_are_relative_to_a_baseline(three_seeded: list[Replications]) -> None:
+    found = paper_bars(three_seeded, "las")
+    (chart,) = found["normalised"]
+    assert chart.y_title == "relative to las" and [bar.name for bar in chart.bars] == ["fifo", "srtf", "las"]
+    fifo, _, las = chart.bars
+    assert set(las.y) == {1.0} and las.low == ()
+    ratio = three_seeded[0].summary["avg_jct_s"] / three_seeded[2].summary["avg_jct_s"]
+    assert fifo.y[0] == pytest.approx(ratio) and fifo.low[0] < ratio < fifo.high[0]
+    assert all(bar.low for bar in found["averages"][0].bars)
+
+
+def test_bars_by_model(tmp_path: Path) -> None:
+    jobs = [(i, 0, 1 + i % 2, 600 + 60 * i, ("bert", "gpt")[i % 2]) for i in range(8)]
+    workload = trace(tmp_path / "jobs.csv", jobs, header=WITH_MODEL)
+    runs = [
+        Experiment(workload=workload, cluster="1x2", scheduler=name, round_s=60.0).run()
+        for name in ("fifo", "srtf")
+    ]
+    found = paper_bars(runs)
+    (plain,), (relative,) = found["by_model"], found["by_model_normalised"]
+    assert plain.groups == relative.groups == ("bert", "gpt")
+    jct = {each.label: each.by("model")["avg_jct_s"] for each in runs}
+    assert relative.bars[1].y == pytest.approx(tuple(jct["srtf"] / jct["fifo"]))
+    written = save_pictures(tmp_path / "pictures", runs)
+    assert {path.name for path in written} >= {"by_model.pdf", "by_model.svg", "by_model_normalised.pdf"}
+
+
+def test_an_unknown_baseline_is_answered_with_the_runs(tmp_path: Path, three: list[ToyResult]) -> None:
+    with pytest.raises(BloxError, match=r"no run is called 'la'[\s\S]*did you mean 'las'"):
+        save_pictures(tmp_path / "none", three, baseline="la")
+    assert not (tmp_path / "none").exists()

@@ -92,15 +92,15 @@ def test_the_summary_counts_words():
     )
 
 
-@pytest.mark.parametrize("chart", [LINES, BARS, SPANS])
-def test_charts_survive_being_kept_and_draw_themselves_twice(chart, tmp_path):
+@pytest.mark.parametrize(("chart", "traces"), [(LINES, 1), (BARS, 2), (SPANS, 2)])
+def test_charts_survive_being_kept_and_draw_themselves_twice(chart, traces, tmp_path):
     from blox.report.charts import Picture, save_charts
 
     assert msgspec.json.decode(msgspec.json.encode(chart), type=Picture) == chart
-    assert len(chart.interactive().data) == len(chart.names) or chart is SPANS or chart is LINES
+    assert len(chart.interactive().data) == traces
     written = save_charts((chart, LINES), tmp_path / "figure")
     assert [path.suffix for path in written] == [".png", ".svg"]
-    assert "FIFO" in written[1].read_text() or "<svg" in written[1].read_text()
+    assert written[1].read_text().rstrip().endswith("</svg>")
 
 
 def test_every_page_of_the_paper_is_an_item():

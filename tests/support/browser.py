@@ -41,17 +41,23 @@ def barriers(page) -> list[str]:
     ]
 
 
-def shoot(browser, url, name, ready):
-    """Screenshots of a view at both widths, light and dark; `ready(page)` waits until all of it is there."""
+def shoot(browser, url, name, ready, *, whole=True):
+    """Screenshots of a view at both widths, light and dark; `ready(page)` waits until all of it is there.
+
+    `whole`: of the whole page, not of what a window shows of it.
+    """
     SHOTS.mkdir(parents=True, exist_ok=True)
     for width, height in WIDTHS.items():
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=SCHEMES[0])
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        page.goto(url)
+        ready(page)
         for scheme in SCHEMES:
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-            page = context.new_page()
-            page.goto(url)
-            ready(page)
+            page.emulate_media(color_scheme=scheme)
+            page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
                 f"{name}: too wide at {width}"
             )
-            page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=True)
-            context.close()
+            page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=whole)
+        context.close()

@@ -32,7 +32,8 @@ def shell(command, folder):
     processes.
     """
     words = shlex.split(command)
-    if words[0] == "blox" and not _SHELL_MARKS & set(command):
+    unquoted = re.sub(r"'[^']*'", "", command)
+    if words[0] == "blox" and not _SHELL_MARKS & set(unquoted):
         return _in_this_process(words[1:], folder)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(

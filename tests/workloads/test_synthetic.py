@@ -158,6 +158,14 @@ def test_spike_jobs_are_like_the_others() -> None:
     assert columns["duration_s"][spike].mean() == pytest.approx(60_361, rel=0.02)
 
 
+def test_bursts_begin_when_they_are_said_to() -> None:
+    columns = jobs("gavel:load=8,burst_factor=2,burst_from=100h", 2000)
+    burst = columns["submit_s"][columns["job_type"] == "burst"]
+    assert 360_000 <= burst.min() < 364_000
+    plain = columns["submit_s"] < 360_000
+    assert columns["submit_s"][plain] == pytest.approx(jobs("gavel:load=8", plain.sum())["submit_s"])
+
+
 def test_bursts_of_short_jobs_come_for_two_hours_every_four_hours() -> None:
     columns = jobs("gavel:load=8,burst_factor=2", 60_000)
     burst = columns["job_type"] == "burst"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from blox.checks.guard import guard, is_foreign
 from blox.checks.report import Finding, Report
+from blox.containment import allowing
 
 __all__ = ["Finding", "Report", "check", "guard", "is_foreign"]
 
@@ -17,14 +18,18 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     """Runs the conformance suite over a spec string, a policy class or a policy.
 
     `kind` (admission, scheduling, placement, termination) is needed only where it is not plain from the
-    name or the class. A decision may take `timeout_s` seconds (60 by default). Raises BloxError if there is
-    no such policy; what is wrong with one is in the Report.
+    name or the class. Specs of workloads, performance models, sources of reports and backends are checked
+    against contracts of their own. A decision may take `timeout_s` seconds (60 by default). Raises BloxError
+    if there is no such policy; what is wrong with one is in the Report.
     """
+    from blox.checks.sources import VERBS, check_source, kind_of
     from blox.checks.suite import TIMEOUT_S
     from blox.checks.suite import check as run_suite
 
-    if kind in ("workload", "performance") and isinstance(policy, str):
-        from blox.checks.sources import check_source
-
-        return check_source(policy, kind, TIMEOUT_S if timeout_s is None else timeout_s)
-    return run_suite(policy, kind, TIMEOUT_S if timeout_s is None else timeout_s)
+    limit_s = TIMEOUT_S if timeout_s is None else timeout_s
+    if isinstance(policy, str) and kind is None:
+        with allowing(limit_s):  # its file is imported
+            kind = kind_of(policy)
+    if isinstance(policy, str) and kind in VERBS:
+        return check_source(policy, kind, limit_s)
+    return run_suite(policy, kind, limit_s)

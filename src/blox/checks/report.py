@@ -21,13 +21,27 @@ class Finding:
         return {True: "✓", False: "✗", None: "–"}[self.ok]
 
 
+# What parts are called that are no policies.
+_NOUNS = {
+    "workload": "workload",
+    "performance": "performance model",
+    "reports": "source of reports",
+    "backend": "backend",
+}
+
+
 @dataclass(frozen=True)
 class Report:
-    """The findings about one policy, one per rule. `str(report)` is for people."""
+    """The findings about one part, one per rule. `str(report)` is for people."""
 
     policy: str
     kind: str
     findings: tuple[Finding, ...]
+
+    @property
+    def title(self) -> str:
+        """`scheduling policy las`, `workload philly`."""
+        return f"{_NOUNS.get(self.kind, f'{self.kind} policy')} {self.policy}"
 
     @property
     def ok(self) -> bool:
@@ -50,7 +64,7 @@ class Report:
         return f"does not conform: {count} {'rule is' if count == 1 else 'rules are'} broken"
 
     def __str__(self) -> str:
-        lines = [f"{self.kind} policy {self.policy}: {self.verdict()}"]
+        lines = [f"{self.title}: {self.verdict()}"]
         for finding in self.findings:
             lines.append(f"  {finding.mark} {finding.claim}{aside(finding)}")
             lines += [f"      {text}" for text in explanation(finding)]

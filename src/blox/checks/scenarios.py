@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,18 +16,20 @@ from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
 from blox.backends.reporting import reporting
-from blox.backends.simulation import Simulation
+from blox.backends.setup import BackendSetup, open_backend
+from blox.backends.simulation import Simulation, SimulationBackend
 from blox.beliefs import misjudged
 from blox.clock import Rounds
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.optional import OPTIONAL, declared
+from blox.options import SimulationOptions
 from blox.performance.duration import Duration
 from blox.performance.overheads import Overheads
 from blox.performance.table import Table
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
-from blox.protocols import introduce
+from blox.protocols import Backend, introduce
 from blox.results import metrics
 from blox.schedulers.fifo import Fifo
 from blox.schedulers.las import Las
@@ -36,7 +38,7 @@ from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import NO_ROWS
+from blox.state.plan import NO_ROWS, Allocation
 from blox.state.schedule import Schedule
 from blox.termination.completed import Completed
 from blox.workloads.table import Array, JobTable
@@ -54,6 +56,25 @@ class Outcome:
     starved: tuple[str, ...]
 
 
+class _AnyPairs(Simulation):
+    """Jobs that share GPUs run as fast as alone: what is checked is the policy, not its figures."""
+
+    def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
+        """All may share."""
+
+
+@dataclass(frozen=True)
+class _Paired:
+    """The rates of a performance model, also for jobs that share GPUs."""
+
+    model: Any
+    simulation: ClassVar[type[Simulation]] = _AnyPairs
+
+    def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
+        rate: Array | float = self.model.rate(grants, cluster_state, job_state)
+        return rate
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """A case. `kinds` are the kinds of policy that it is meant for; empty means all."""
@@ -68,6 +89,8 @@ class Scenario:
     overheads: Overheads = field(default_factory=Overheads)
     belief_factor: float = 1.0  # even rows are believed so many times as long, odd ones as short
     node_events: tuple[NodeEvent, ...] = ()
+    backend: Any = field(default_factory=SimulationBackend)
+    reports: Any = None
 
     def run(self, kind: str, policy: Any, *, skip: bool) -> Outcome:
         """Runs the case with `policy` as the part of that kind."""
@@ -83,16 +106,10 @@ class Scenario:
         job_state = JobState(seed=1)
         jobs = _with_columns(self.jobs, declared(policy, "needs_columns"))
         feed = JobFeed(iter((jobs,)), cluster_state.total_gpus, self._believed)
-        backend = Simulation(
-            feed,
-            self.performance,
-            self.overheads,
-            round_s=ROUND_S,
-            node_events=ListedNodeEvents(self.node_events),
-        )
+        backend = self._open(feed)
         names = declared(policy, "reads_metrics")
         manager = BloxManager(
-            reporting(backend, MadeUp(names) if names else None, feed),
+            reporting(backend, MadeUp(names) if names else self.reports, feed),
             Rounds(ROUND_S),
             termination=parts["termination"],
             max_rounds=self.most_rounds(),
@@ -116,6 +133,12 @@ class Scenario:
             manager.recorder.stints(manager.now),
             _starved(job_state),
         )
+
+    def _open(self, feed: JobFeed) -> Backend:
+        events = ListedNodeEvents(self.node_events)
+        options = SimulationOptions()
+        setup = BackendSetup(feed, _Paired(self.performance), self.overheads, options, ROUND_S, events)
+        return open_backend(self.backend, setup)
 
     def most_rounds(self) -> int:
         """Ample for any order of the jobs, even one after another with a restart in every round."""

@@ -27,19 +27,20 @@ def no_history(workload: str) -> BloxError:
 def show_calibration(runs: Sequence[Run]) -> None:
     """Prints a sentence and a table for each simulated run."""
     from blox.cli.safe_console import SafeConsole
-    from blox.report.calibration import calibration_table, told
+    from blox.report.calibration import CAPTION, calibration_table, told
 
     console = SafeConsole()
     for name, rows in _calibrated(runs):
         console.print()
         console.print(told(name, rows), highlight=False, markup=False)
         console.print(calibration_table(rows))
+        console.print(CAPTION, highlight=False, markup=False)
 
 
 def write_calibration(out: Path, runs: Sequence[Run]) -> list[str]:
     """Writes calibration.csv; returns the sections of the report."""
     from blox.report.calibration import CAPTION, calibration_csv, calibration_html, told
-    from blox.report.page import section
+    from blox.report.page_parts import section
     from blox.results.files import write_text
 
     found = list(_calibrated(runs))

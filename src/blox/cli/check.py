@@ -12,21 +12,22 @@ from blox.errors import BloxError
 def check(
     policies: Annotated[
         list[str] | None,
-        typer.Argument(help="Policies: las, quota:user_jobs=2, ./mine.py:Mine.", show_default=False),
+        typer.Argument(help="Parts: las, quota:user_jobs=2, ./mine.py:Mine.", show_default=False),
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(help="admission, scheduling, ..., where it is not plain; workload, performance."),
+        typer.Option(help="Where it is not plain: admission, ..., workload, performance, reports, backend."),
     ] = None,
     policy_timeout: Annotated[
         float, typer.Option(help="Seconds that one call into the file may take.", metavar="SECONDS")
     ] = 60.0,
     everything: Annotated[bool, typer.Option("--all", help="Check every policy that is registered.")] = False,
 ) -> None:
-    """Check policies against their contract and say in words what is wrong.
+    """Check policies and other parts against their contracts and say in words what is wrong.
 
     Runs each through small cases: the right answers, no GPU twice, gangs whole, nothing changed that is
-    not its own, the same answer every time, every job finished. Exit code 0: all conform; 1: some do not.
+    not its own, the same answer every time, every job finished. Workloads are drawn, performance models,
+    sources of reports and backends run the same cases. Exit code 0: all conform; 1: some do not.
     """
     from blox.checks import check as run_checks
     from blox.checks.find import registered
@@ -62,9 +63,7 @@ def _show(report: object, *, brief: bool) -> bool:
     console = SafeConsole(highlight=False)
     mark, colour = ("✓", "green") if report.ok else ("✗", "red")
     title = Text(f"{mark} ", style=f"bold {colour}")
-    title.append(f"{report.kind} policy {report.policy}: ", style="bold").append(
-        report.verdict(), style=colour
-    )
+    title.append(f"{report.title}: ", style="bold").append(report.verdict(), style=colour)
     console.print(title)
     for finding in report.findings if not (brief and report.ok) else ():
         style = {True: "green", False: "bold red", None: "dim"}[finding.ok]

@@ -25,8 +25,9 @@ def report(
         Path | None, typer.Option(help="Also write the pictures into this directory.")
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Formats of the pictures, joined with commas: png, svg, pdf.")
-    ] = "png,svg",
+        str, typer.Option("--format", help="Formats of the pictures, joined with commas: pdf, svg, png.")
+    ] = "pdf,svg",
+    baseline: options.Baseline = None,
     metric: options.Metrics = None,
     by: options.By = None,
     measures: options.Measures = None,
@@ -52,7 +53,7 @@ def report(
     results = Comparison(figures.labelled(measured, label))
     tables.check_measures(results)
     # Pictures come first: a missing library or a wrong format is told before anything is written.
-    written = [] if pictures is None else save_pictures(pictures, results, _split(formats))
+    written = [] if pictures is None else save_pictures(pictures, results, _split(formats), baseline)
     with holding(out.parent) if written_by_a_run(out.parent) else nullcontext():
         write_report(out, results, title, tables.by, tables.measures)
     console = SafeConsole()

@@ -32,6 +32,13 @@ def submit(
     max_gpus: Annotated[int, typer.Option(help="Most GPUs that it can use; 0: as --gpus.")] = 0,
     priority: Annotated[float, typer.Option(help="Larger is more urgent, to policies that ask.")] = 0.0,
     tenant: Annotated[str, typer.Option(help="For policies that share among tenants.")] = "",
+    loss_threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Share by which its loss has to fall for it to go on, where jobs end by their loss: 0.002.",
+            show_default=False,
+        ),
+    ] = None,
     cluster: Directory = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,6 +63,7 @@ def submit(
         max_gpus=max_gpus,
         priority=priority,
         tenant=tenant,
+        loss_threshold=loss_threshold,
     )
     if as_json:
         say_json({"job": job})

@@ -102,11 +102,13 @@ class Client:
         priority: float = 0.0,
         user: str | None = None,
         tenant: str = "",
+        loss_threshold: float | None = None,
     ) -> int:
         """Submits a job, and returns its number once it is durable.
 
         One process is started per GPU. `expected_s`: how long it will run, if that is known. `directory`:
         where it starts; here by default. `min_gpus`, `max_gpus`: for policies that resize jobs.
+        `loss_threshold`: by what share its loss has to fall for it to go on, where jobs end by their loss.
         """
         given = {
             "command": list(command),
@@ -122,6 +124,7 @@ class Client:
             "priority": priority,
             "user": getpass.getuser() if user is None else user,
             "tenant": tenant,
+            "loss_threshold": loss_threshold,
         }
         try:
             spec = msgspec.convert(given, JobSpec)

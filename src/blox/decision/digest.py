@@ -1,8 +1,10 @@
-"""What is kept of a run: figures of all jobs, and by size, tenant and job length, in groups fixed ahead."""
+"""What is kept of a run: figures of all jobs, and by size, tenant, length and time, in groups fixed ahead."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ SHORT_S = 600.0  # a job shorter than this counts as one of this length in its s
 class Key(NamedTuple):
     """A figure of a group of jobs."""
 
-    by: str  # all, size, tenant or length
+    by: str  # all, size, tenant, length or time
     group: str
     figure: str
 
@@ -38,35 +40,56 @@ def largest_tenants(tenant: Array, gpu_seconds: Array) -> tuple[str, ...]:
     return tuple(str(names[at]) for at in order[:MOST_TENANTS].tolist() if names[at])
 
 
-def digest(result: Result, tenants: tuple[str, ...]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Grouping:
+    """What the groups of a study are: its tenants, and the blocks of its log by time of submission."""
+
+    tenants: tuple[str, ...]
+    block_s: float
+    blocks: int
+
+    def of(self, jobs: Any) -> Iterator[tuple[str, str, Array]]:
+        """Every group that has jobs: its kind, its name, its rows."""
+        yield "all", "all jobs", np.arange(len(jobs["gpus"]))
+        sizes, lengths = (np.array([limit for limit, _ in limits]) for limits in (SIZES, LENGTHS))
+        number = {name: at for at, name in enumerate(self.tenants)}
+        others = len(number)
+        tenant = [number.get(name, others) for name in jobs["tenant"].tolist()]
+        submit = jobs["submit_s"]
+        block = np.minimum((submit - submit.min(initial=np.inf)) // self.block_s, self.blocks - 1)
+        for by, place, names in (
+            ("size", sizes.searchsorted(jobs["gpus"]), [*(name for _, name in SIZES), LARGEST]),
+            ("tenant", np.array(tenant, dtype=np.int64), [*self.tenants, OTHERS]),
+            (
+                "length",
+                lengths.searchsorted(jobs["duration_s"], side="right"),
+                [*(name for _, name in LENGTHS), LONGEST],
+            ),
+            ("time", block.astype(np.int64), self._times),
+        ):
+            for at, name in enumerate(names):
+                if len(rows := np.flatnonzero(place == at)):
+                    yield by, name, rows
+
+    @property
+    def _times(self) -> Sequence[str]:
+        """The blocks by their days, or by their hours where they are shorter."""
+        unit, length = ("day", 86400.0) if self.block_s >= 86400 else ("hour", 3600.0)
+        edges = [round(self.block_s * at / length) for at in range(self.blocks + 1)]
+        return [
+            f"{unit} {begin + 1}" if end == begin + 1 else f"{unit}s {begin + 1} to {end}"
+            for begin, end in itertools.pairwise(edges)
+        ]
+
+
+def digest(result: Result, grouping: Grouping) -> dict[str, Any]:
     """`figures`: Key -> number, nan where a group has no job that has it."""
     jobs = result.jobs
     found: dict[Key, float] = {}
-    for by, name, rows in _groups(jobs, tenants):
+    for by, name, rows in grouping.of(jobs):
         for figure, value in _figures(jobs, rows).items():
             found[Key(by, name, figure)] = value
     return {"figures": found}
-
-
-def _groups(jobs: Any, tenants: tuple[str, ...]) -> Iterator[tuple[str, str, Array]]:
-    everyone = np.arange(len(jobs["gpus"]))
-    yield "all", "all jobs", everyone
-    for by, named in (
-        ("size", _classed(jobs["gpus"], SIZES, LARGEST)),
-        ("tenant", lambda at: str(jobs["tenant"][at]) if jobs["tenant"][at] in tenants else OTHERS),
-        ("length", _classed(jobs["duration_s"], LENGTHS, LONGEST)),
-    ):
-        names = np.array([named(at) for at in everyone.tolist()], dtype=object)
-        for name in dict.fromkeys(names.tolist()):
-            yield by, str(name), (names == name).nonzero()[0]
-
-
-def _classed(values: Array, limits: Any, last: str) -> Callable[[int], str]:
-    edges = np.array([limit for limit, _ in limits], dtype=np.float64)
-    side = "left" if limits is SIZES else "right"
-    place = edges.searchsorted(values, side=side)  # type: ignore[call-overload]
-    names = [*(name for _, name in limits), last]
-    return lambda at: str(names[place[at]])
 
 
 def _figures(jobs: Any, rows: Array) -> dict[str, float]:
@@ -77,6 +100,7 @@ def _figures(jobs: Any, rows: Array) -> dict[str, float]:
     stopped = jobs["preemptions"][rows] + jobs["moves"][rows]
     return {
         "jobs": float(len(rows)),
+        "finished": float(finished.sum()),
         "waited_s": float(waited.mean()),
         "p95_waited_s": float(np.percentile(waited, 95)),
         "jct_s": float(jct[finished].mean()) if finished.any() else float("nan"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from blox.decision.by_block import difference, saved, saved_interval
 from blox.decision.digest import LARGEST, LENGTHS, LONGEST, OTHERS, SIZES, Key
 from blox.decision.study import Study
 from blox.errors import BloxError
@@ -45,6 +46,8 @@ class Evidence:
         The estimate is that on the log; the resamples, in pairs, say how far it could be off.
         """
         key, present = Key(by, group, figure), self.study.present
+        if by == "time":  # resamples have other times
+            return None
         pairs = zip(self.resampled[scheduler], self.resampled[present])
         drawn = [ours.get(key, math.nan) - theirs.get(key, math.nan) for ours, theirs in pairs]
         known = np.array([value for value in drawn if math.isfinite(value)])
@@ -103,26 +106,24 @@ class Evidence:
                     found.append((by, group, change))
         return found
 
-    def saved_gpus(self) -> float | None:
+    def saved_gpus(self) -> Interval | None:
         """GPUs that the best one could do without at the average waiting of the present one; None: unknown.
 
-        Between two sizes of the cluster that were run, waiting is taken to grow evenly.
+        Without bounds (nan) where the log has too few blocks.
         """
         if not self.smaller:
             return None
-        key = Key(*EVERYONE, "waited_s")
-        wanted = self.value(self.study.present, *key)
-        total = max(self.smaller)
-        last_gpus, last_wait = total, self.smaller[total][key]
-        if not last_wait < wanted:
-            return 0.0
-        for gpus in sorted(self.smaller, reverse=True)[1:]:
-            wait = self.smaller[gpus][key]
-            if wait > wanted:
-                part = (wanted - last_wait) / (wait - last_wait)
-                return total - (last_gpus - part * (last_gpus - gpus))
-            last_gpus, last_wait = gpus, wait
-        return float(total - last_gpus)
+        key, present = Key(*EVERYONE, "waited_s"), self.on_log[self.study.present]
+        estimate = saved({gpus: run[key] for gpus, run in self.smaller.items()}, present[key])
+        return saved_interval(self.smaller, present) or Interval(estimate, math.nan, math.nan)
+
+    def on_the_log(self, run: Figures, other: Figures, figure: str) -> Interval:
+        """How much larger a figure of one run of the log is than of another, by the log's blocks.
+
+        Without bounds (nan) where these are too few.
+        """
+        key = Key(*EVERYONE, figure)
+        return difference(run, other, figure) or Interval(run[key] - other[key], math.nan, math.nan)
 
     def _jobs(self, by: str, group: str) -> float:
         return self.value(self.study.present, by, group, "jobs")

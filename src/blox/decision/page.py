@@ -11,7 +11,8 @@ from blox.decision.evidence import Evidence
 from blox.decision.words import Table, basis, claim, price, tables
 from blox.disk.toml_text import to_toml
 from blox.report import colours, figures, units
-from blox.report.page import document, embedded, section
+from blox.report.page import document
+from blox.report.page_parts import embedded, scrolled, section
 from blox.report.sheet_html import breakable
 from blox.results.files import write_text
 
@@ -92,9 +93,7 @@ def _html(table: Table) -> str:
         for row in table.rows
     )
     kind = "" if table.name != "undecided" else ' class="texts"'
-    return (
-        f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    return scrolled(f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def _changes(found: Evidence) -> Any:

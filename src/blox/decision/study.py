@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from blox.decision.digest import digest, largest_tenants
+from blox.decision.digest import Grouping, digest, largest_tenants
 from blox.durations import Seconds, duration_text
 from blox.errors import BloxError
 from blox.experiment.parallel import Task
@@ -114,7 +114,7 @@ class Study:
 
     def task(self, experiment: Experiment) -> Task:
         """A run of which the figures are kept."""
-        return Task(experiment, digest=partial(digest, tenants=self._tenants))
+        return Task(experiment, digest=partial(digest, grouping=self._grouping))
 
     def sensitivities(self, scheduler: str) -> dict[str, Experiment]:
         """Runs of a scheduler with other assumptions, by what is assumed."""
@@ -140,6 +140,7 @@ class Study:
             )
 
     @cached_property
-    def _tenants(self) -> tuple[str, ...]:
+    def _grouping(self) -> Grouping:
         columns = self.table.columns
-        return largest_tenants(self.table.column("tenant"), columns["gpus"] * columns["duration_s"])
+        tenants = largest_tenants(self.table.column("tenant"), columns["gpus"] * columns["duration_s"])
+        return Grouping(tenants, self.block_s, self.blocks)

@@ -12,6 +12,7 @@ from blox.durations import duration_text
 from blox.errors import BloxError
 from blox.report import units
 from blox.report.change_text import signed
+from blox.results.statistics import Interval
 
 UNSURE = "not distinguishable"
 
@@ -59,7 +60,7 @@ def price(found: Evidence) -> str:
     gpus = ""
     if saved is not None:
         total = max(found.smaller)
-        gpus = f" At today's waiting {best} would do with {units.number(saved)} of {total:,} GPUs less."
+        gpus = f" At today's waiting {best} would do with {_gpus(saved)} of {total:,} GPUs less."
     return f"{longer}; a job is interrupted {stops[1]:.2f} times, now {stops[0]:.2f}.{gpus}"
 
 
@@ -123,7 +124,7 @@ def _calibration(found: Evidence) -> Table:
     """How close the simulated present scheduler comes to what really happened, and where not."""
     assert found.happened is not None
     rows = []
-    for by in ("all", "size", "tenant", "length"):
+    for by in ("all", "size", "tenant", "length", "time"):
         for group in found.groups(by):
             real, simulated = (
                 [figures.get(Key(by, group, name), math.nan) for name in ("waited_s", "p95_waited_s")]
@@ -148,7 +149,8 @@ def _calibration(found: Evidence) -> Table:
         "calibration",
         "Does the simulation know the cluster?",
         f"What really happened beside {found.study.present} in simulation, on the same jobs. Where the two "
-        f"differ by far, what follows holds for the simulation and not for the cluster.{late}",
+        "differ by far, what follows holds for the simulation and not for the cluster. How sure that is, "
+        f"blox compare --calibrate says.{late}",
         ("jobs", "waited really", "simulated", "ratio", "p95 really", "simulated"),
         rows,
     )
@@ -176,20 +178,22 @@ def _for_whom(found: Evidence, by: str, title: str) -> Table:
 
 def _depends(found: Evidence) -> Table:
     key = Key(*EVERYONE, DECIDES)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     present = found.on_log[found.study.present]
     for scheduler, cases in found.assumed.items():
         for words, figures in cases.items():
             if isinstance(figures, BloxError):
                 rows.append((scheduler, words, f"cannot run: {figures.what}", "", ""))
                 continue
-            own = figures[key] - found.on_log[scheduler][key]
-            than_present = figures[key] - present[key]
-            rows.append((scheduler, words, units.duration(figures[key]), _plain(own), _plain(than_present)))
+            changes = (
+                found.on_the_log(figures, other, DECIDES) for other in (found.on_log[scheduler], present)
+            )
+            rows.append((scheduler, words, units.duration(figures[key]), *map(_sure, changes)))
     return Table(
         "depends",
         "What it depends on",
-        "The log once more, with one assumption changed at a time. One run each, without intervals.",
+        "The log once more, with one assumption changed at a time. Intervals are 95 %, by drawing the blocks "
+        "of the log again from this one run. A question mark: not distinguishable from no change.",
         ("scheduler", "if", "average JCT", "that is", "against the present one as it is"),
         rows,
     )
@@ -212,22 +216,33 @@ def _undecided(found: Evidence) -> Table:
 
 
 def _saved(found: Evidence) -> Table:
-    key, present = Key(*EVERYONE, "waited_s"), found.study.present
+    key, present = Key(*EVERYONE, "waited_s"), found.on_log[found.study.present]
     rows = [
-        (f"{gpus:,}", units.duration(found.smaller[gpus][key]), _plain(found.smaller[gpus][key] - now))
-        for now in (found.value(present, *key),)
+        (
+            f"{gpus:,}",
+            units.duration(found.smaller[gpus][key]),
+            _sure(found.on_the_log(found.smaller[gpus], present, "waited_s")),
+        )
         for gpus in sorted(found.smaller, reverse=True)
     ]
+    saved = found.saved_gpus()
+    told = "" if saved is None else f" It saves {_gpus(saved)} GPUs (95 %, by the blocks of the log)."
     return Table(
         "saved",
         "How many GPUs it would save at equal waiting",
         f"{found.best} on smaller clusters of the same kind, the log as it is. With all GPUs, jobs wait "
-        f"{units.duration(found.value(present, *key))} on average under {present}.",
+        f"{units.duration(present[key])} on average under {found.study.present}.{told}",
         ("GPUs", "average wait", "against the present one on all GPUs"),
         rows,
     )
 
 
-def _plain(seconds: float) -> str:
-    sign = "−" if seconds < 0 else "+"
-    return f"{sign}{units.duration(abs(seconds))}"
+def _sure(change: Interval) -> str:
+    """A change with its interval; with a question mark where it could be none."""
+    return signed(change) + (" ?" if math.isfinite(change.low) and not change.excludes_zero else "")
+
+
+def _gpus(number: Interval) -> str:
+    """`34 (21 to 40)`: a number of GPUs with its interval, where it has one."""
+    bounds = f" ({number.low:,.0f} to {number.high:,.0f})" if math.isfinite(number.low) else ""
+    return f"{number.estimate:,.0f}{bounds}"

@@ -8,6 +8,7 @@ Where a policy has told why a job waits (`reasons.parquet`), its words stand in 
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from blox.errors import BloxError
-from blox.explain.intervals import RUNNING, Interval, Told, merged, overlaid, totals_by_reason
+from blox.explain.intervals import RUNNING, Interval, Told, overlaid, totals_by_reason
 from blox.recording.wait_causes import (
     ARRIVAL,
     CAUSES,
@@ -122,11 +123,11 @@ class Explanation:
             for i in np.flatnonzero(table["job"] == row).tolist()
         ]
 
-    def sentence(self, row: int) -> str:
-        """The whole story of a job in one sentence."""
+    def sentence(self, row: int, history: list[Interval] | None = None) -> str:
+        """The whole story of a job in one sentence; `history`: of the job, where it is known."""
         from blox.report.units import duration
 
-        jobs, history = self.result.jobs, self.history(row)
+        jobs, history = self.result.jobs, self.history(row) if history is None else history
         totals: dict[str, float] = {}
         for (_, words), seconds in totals_by_reason(history).items():
             totals[words] = totals.get(words, 0.0) + seconds
@@ -284,11 +285,13 @@ class Explanation:
         seen = float(np.append(self._time, self._end_s)[first])
         if start < min(seen, stop):  # it lost its GPUs inside a round
             found.append(Interval(start, min(seen, stop), EVICTION))
-        for index in range(first, last):
+        turns = np.flatnonzero(np.diff(cause[first:last])) + first + 1
+        bounds = [first, *turns.tolist(), last] if first < last else []
+        for index, beyond in itertools.pairwise(bounds):
             name, words = COUNTED[int(cause[index])]
-            begin, end = float(self._time[index]), float(self._time[index] + self._lasted[index])
+            begin, end = float(self._time[index]), float(self._time[beyond - 1] + self._lasted[beyond - 1])
             found.append(Interval(begin, end, name, because=words))
-        return merged(found)
+        return found
 
 
 def _without_dust(seconds: Array) -> Array:

@@ -37,7 +37,7 @@ class Auto:
     placement: tuple[str, ...] = ()
     every: int = 10
     objective: str = "avg_jct"
-    hysteresis: float = 0.02
+    hysteresis: float = 0.0
     belief: str = "learnt"
     arrivals: str = "again"
     horizon: Seconds = SIX_HOURS

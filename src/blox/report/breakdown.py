@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from blox.report.group_measures import chosen
 from blox.report.labels import labels
+from blox.report.measures import Measure
 from blox.report.run import Run
 from blox.report.sheet import Row, Sheet
 from blox.report.verdicts import Verdicts, of_groups
@@ -22,6 +23,10 @@ _NAMES = {"gpus": "GPU count", "job_type": "job type"}
 class Breakdown:
     """The figures of runs by a column of jobs: a row per group and run, compared within each group."""
 
+    named: str  # the column, in words
+    names: tuple[str, ...]  # of the runs
+    measures: tuple[Measure, ...]
+    groups: tuple[Comparison[Row], ...]  # the runs that have jobs in each group
     sheet: Sheet
     verdicts: Verdicts | None  # by the first of the measures that has a best value
 
@@ -33,6 +38,10 @@ class Breakdown:
         rows = [row for group in groups for row in group]
         ranked = next((measure for measure in shown if measure.better), None)
         return cls(
+            named,
+            tuple(labels(runs)),
+            tuple(shown),
+            tuple(groups),
             Sheet.of(f"by {named}", [named, "run"], rows, shown, groups),
             None if ranked is None else of_groups(groups, named, ranked),
         )

@@ -32,8 +32,8 @@ def told(name: str, rows: Sequence[Closeness]) -> str:
     where = f"Not so for {', '.join(off)}." if off else "No group of jobs is surely off by more."
     return (
         f"{name} in simulation: jobs wait {units.duration(every.simulated_s)} on average, really "
-        f"{units.duration(every.real_s)} ({signed(every.change)}); {100 * every.near:.0f} % of the waits are "
-        f"nearly right. {where}"
+        f"{units.duration(every.real_s)}: a difference of {signed(every.change)}. "
+        f"{100 * every.near:.0f} % of the waits are nearly right. {where}"
     )
 
 
@@ -51,7 +51,7 @@ def calibration_table(rows: Sequence[Closeness]) -> WideTable:
 
     texts = [cells(row) for row in rows]
     columns = [Column("", right(head), [right(text[at]) for text in texts]) for at, head in enumerate(HEADS)]
-    return WideTable(["jobs", "number"], [[row.group, f"{row.jobs:,}"] for row in rows], columns, CAPTION)
+    return WideTable(["jobs", "number"], [[row.group, f"{row.jobs:,}"] for row in rows], columns)
 
 
 def calibration_html(rows: Sequence[Closeness]) -> str:

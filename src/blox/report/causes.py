@@ -93,6 +93,10 @@ class _CauseDays:
         """None: shares of causes are not ranked."""
         return None
 
+    def ratio(self, other: Any, figure: str) -> Interval | None:
+        """None, likewise."""
+        return None
+
     def _resampled(self, figure: str) -> Array:
         """The figure in every resample of the days: a mean over jobs, or a ratio of two."""
         days, total = self.basis.days, np.sum(list(self._waits.values()), axis=0)

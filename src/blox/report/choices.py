@@ -12,6 +12,7 @@ from html import escape
 import numpy as np
 
 from blox.report.charts.spans import Spans
+from blox.report.page_parts import scrolled
 from blox.report.run import Array, Run
 
 
@@ -84,7 +85,7 @@ def table(reigns: Reigns) -> str:
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(f'<td>{text}</td>' for text in texts)}</tr>")
     head = "".join(f"<th>{text}</th>" for text in heads)
     body = "".join(rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return scrolled(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def chosen(runs: Sequence[Run]) -> list[tuple[int, Reigns]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 _RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 RUNS = len(_RUNS)  # so many have colours of their own
+_MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 _DASHES = ("solid", "dash", "dot", "dashdot")
 JOBS = (
     "#77aadd",
@@ -42,6 +43,11 @@ def of_run(position: int) -> str:
 def dash_of_run(position: int) -> str:
     """The line style of the run at this position: a curve on top of another shows it through its gaps."""
     return _DASHES[position % len(_DASHES)]
+
+
+def mark_of_run(position: int) -> str:
+    """The shape of its points: runs are told apart by more than their colour."""
+    return _MARKS[position % len(_MARKS)]
 
 
 def width_of_run(position: int) -> float:

@@ -108,6 +108,22 @@ def fragmentation(runs: Sequence[Run]) -> Any:
     return figure
 
 
+def served_in(runs: Sequence[Run], levels: Sequence[series.Level]) -> Any:
+    """What one tenant was given in every run, per cent of its fair part: one of several small panels."""
+    figure = small(height=200)
+    add_levels(figure, levels, _names(runs), "%", ".0f")
+    figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
+    figure.add_hline(y=100, line={"width": 1, "color": "rgba(128,128,128,0.7)", "dash": "dot"})
+    return figure
+
+
+def small(height: int) -> Any:
+    """A figure without data or legend for a grid of such, whose titles and legend are the page's."""
+    figure = empty(height)
+    figure.update_layout(showlegend=False, margin={"l": 44, "r": 8, "t": 6, "b": 36}, font_size=12)
+    return figure
+
+
 def tenants(runs: Sequence[Run]) -> Any:
     """How even tenants were served over time, of runs that have several: 100 % where all are alike."""
     figure = _over_time(runs, series.tenants, "evenness between tenants", "%", ".1f")
@@ -119,17 +135,7 @@ def served(run: Run) -> Any:
     """What each of the largest tenants was given over time, per cent of its fair part."""
     found = series.served(run)
     figure = empty(height=310 + 20 * len(found))
-    unit = units.axis_unit(series.end_of(run))
-    for position, (name, line) in enumerate(found.items()):
-        figure.add_scatter(
-            x=_small(line.time / unit.seconds),
-            y=_small(line.value),
-            name=escape(name),
-            mode="lines",
-            line=_line(position, shape="hv"),
-            hovertemplate=f"%{{y:.0f}} % at %{{x:.1f}} {unit.name}<extra>%{{fullData.name}}</extra>",
-        )
-    figure.update_xaxes(title_text=f"time ({unit.name})", rangemode="tozero")
+    add_levels(figure, list(found.values()), [escape(name) for name in found], "%", ".0f")
     figure.update_yaxes(title_text="given, of its fair part (%)", rangemode="tozero")
     return figure
 
@@ -185,7 +191,7 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
         down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
         if len(down):
             figure.add_trace(_down_bars(down, window, unit), row=position + 1, col=1)
-        figure.add_trace(_gantt_bars(run, found, window, unit), row=position + 1, col=1)
+        figure.add_trace(_gantt_bars(run, position, found, window, unit), row=position + 1, col=1)
     figure.update_layout(_layout(height))
     figure.update_layout(
         barmode="overlay",
@@ -193,6 +199,7 @@ def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
         uniformtext={"minsize": 8, "mode": "hide"},
         margin_t=32,
         hovermode="closest",
+        meta={"time_s": unit.seconds, "held": [window.start_s, window.end_s]},
     )
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_xaxes(**_AXIS, range=[window.start_s / unit.seconds, window.end_s / unit.seconds])
@@ -223,7 +230,9 @@ def _down_bars(down: series.Bars, window: series.GanttWindow, unit: units.Unit) 
     }
 
 
-def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:
+def _gantt_bars(
+    run: Run, position: int, found: series.Bars, window: series.GanttWindow, unit: units.Unit
+) -> dict[str, Any]:
     start = np.maximum(found.start_s, window.start_s) / unit.seconds
     end = np.minimum(found.end_s, window.end_s) / unit.seconds
     ids = [escape(str(run.jobs["job_id"][row])) for row in found.job.tolist()]
@@ -260,6 +269,8 @@ def _gantt_bars(run: Run, found: series.Bars, window: series.GanttWindow, unit: 
         },
         "hovertext": hover,
         "hoverinfo": "text",
+        "customdata": found.job.tolist(),  # whose story a click tells
+        "meta": {"run": position},
     }
 
 
@@ -272,11 +283,16 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
             continue
         value = np.maximum(found.value, 1.0)  # a logarithmic axis has no place for 0
         low, high = min(low, float(value[0])), max(high, float(value[-1]))
+        band = series.cdf_band(run, column) if len(runs) <= series.MOST_INTERVALS else None
+        if band is not None:
+            at = np.maximum(band.value, 1.0)
+            figure.add_scatter(**_band(at, 100 * band.low, 100 * band.high, position, name))
         figure.add_scatter(
             x=_small(np.insert(value, 0, value[0])),
             y=_small(100 * np.insert(found.share, 0, 0.0)),
             name=name,
             mode="lines",
+            legendgroup=name,
             line=_line(position, shape="hv"),
             text=[units.duration(seconds) for seconds in np.insert(found.value, 0, found.value[0]).tolist()],
             hovertemplate="%{y:.1f} % of jobs: at most %{text}<extra>%{fullData.name}</extra>",
@@ -298,23 +314,32 @@ def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, suffix: str, number_format: str
 ) -> Any:
     figure = empty(height=310 + _legend_px(runs, 150))
-    levels = [of(run) for run in runs]
+    add_levels(figure, [of(run) for run in runs], _names(runs), suffix, number_format)
+    figure.update_yaxes(title_text=f"{title} (%)" if suffix == "%" else title, rangemode="tozero")
+    return figure
+
+
+def add_levels(
+    figure: Any, levels: Sequence[series.Level], names: Sequence[str], suffix: str, number_format: str
+) -> None:
+    """Draws levels over one axis of time, which follows the other axes of time on the page."""
     unit = units.axis_unit(max((float(found.time[-1]) for found in levels if len(found.time)), default=0.0))
     ending = f" {suffix}" if suffix else ""
-    for position, (found, name) in enumerate(zip(levels, _names(runs))):
+    for position, (found, name) in enumerate(zip(levels, names)):
         time = found.time / unit.seconds
         said = f"%{{y:{number_format}}}{ending} at %{{x:.1f}} {unit.name}"
-        extremes = None
+        bounds = None
         if found.low is not None and found.high is not None:
-            if len(runs) <= series.MOST_BANDS:
+            if len(levels) <= found.most_bands:
                 figure.add_scatter(**_band(time, found.low, found.high, position, name))
             low, high = (f"%{{customdata[{at}]:{number_format}}}" for at in (0, 1))
-            said = f"mean {said}<br>between {low} and {high}{ending}"
-            extremes = np.column_stack((_small(found.low), _small(found.high)))
+            between = "between" if found.seeds == 1 else "95 %:"
+            said = f"mean {said}<br>{between} {low} and {high}{ending}"
+            bounds = np.column_stack((_small(found.low), _small(found.high)))
         figure.add_scatter(
             x=_small(time),
             y=_small(found.value),
-            customdata=extremes,
+            customdata=bounds,
             name=name,
             legendgroup=name,
             mode="lines",
@@ -322,8 +347,8 @@ def _over_time(
             hovertemplate=said + "<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title_text=f"time ({unit.name})", rangemode="tozero")
-    figure.update_yaxes(title_text=f"{title} (%)" if suffix == "%" else title, rangemode="tozero")
-    return figure
+    figure.update_yaxes(fixedrange=True)  # dragging selects a range of time
+    figure.update_layout(meta={"time_s": unit.seconds})
 
 
 def _band(time: Array, low: Array, high: Array, position: int, name: str) -> dict[str, Any]:

@@ -9,15 +9,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.disk.toml_text import to_toml
-from blox.report import choices, colours, figures, measures, series, settings, sheets, style, words
+from blox.report import choices, figures, measures, series, sheets, style, words
+from blox.report.again import again
 from blox.report.breakdown import Breakdown
 from blox.report.causes import causes_sheet
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
 from blox.report.labels import labels
+from blox.report.multiples import panels
+from blox.report.page_parts import embedded, multiples, scrolled, section, swatch
 from blox.report.run import Run
 from blox.report.sheet_html import breakable, figure_cell, sheet_html, verdicts_html
+from blox.report.stories import Stories, gantt_rows
+from blox.report.tenant_sections import fairness_between_tenants
 from blox.report.waits import waiting_sheet
 from blox.results.comparison import Comparison
 from blox.results.files import write_text
@@ -25,6 +29,14 @@ from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.
 MOST_PANELS = 6
+
+# Says which time the charts over time show, and sets it: also with the keyboard, and on a touch screen.
+TIME_RANGE = (
+    '<form class="time-range" hidden><strong>Time shown</strong><output></output>'
+    '<label>from <input type="range" name="from" min="0" max="1000" value="0"></label>'
+    '<label>to <input type="range" name="to" min="0" max="1000" value="1000"></label>'
+    '<button type="button">All</button></form>'
+)
 
 _MARKED = "The best value of a column and those not distinguishable from it are marked."
 
@@ -98,6 +110,7 @@ def _sections(
     runs: Sequence[Run], by: Sequence[str], group_measures: Sequence[str], more: Sequence[str]
 ) -> list[str]:
     """The page from top to bottom: figures in numbers, distributions over jobs, courses over time."""
+    stories = Stories(runs)
     return [
         section(
             "metrics",
@@ -110,20 +123,28 @@ def _sections(
         *more,
         *_failures(runs),
         *_choices(runs),
-        *_sheets(runs),
+        *_longest_waits(runs),
+        *stories.longest_waits(),
+        *_others(runs),
         *(part for column in by for part in _by_group(runs, column, group_measures)),
         *_averages(runs),
         *_distributions(runs),
+        '<div class="over-time">',
+        TIME_RANGE,
         *_courses(runs),
-        *_tenants(runs),
-        *_gpus_by_job(runs),
-        section("settings", "What was run", "", _settings(runs), long=True),
+        *fairness_between_tenants(runs),
+        *_gpus_by_job(runs, stories),
+        "</div>",
+        *_waiting(runs),
+        again(runs),
     ]
 
 
 def _distributions(runs: Sequence[Run]) -> list[str]:
     """Completion time, responsiveness and fairness, each over the jobs of a run."""
     _, all_seeds = seeds_told(runs)
+    if len(runs) <= series.MOST_INTERVALS and Comparison.of(runs).basis.enough:
+        all_seeds += " The shaded bands are 95 % intervals, point by point."
     return [
         '<div class="pair">',
         section(
@@ -151,90 +172,73 @@ def _distributions(runs: Sequence[Run]) -> list[str]:
 
 
 def _courses(runs: Sequence[Run]) -> list[str]:
-    """What changes while a run goes on, and why its jobs waited."""
-    first_seed, _ = seeds_told(runs)
+    """What changes while a run goes on."""
     return [
         section(
             "utilisation",
             "GPUs in use",
-            f"Share of the cluster's GPUs.{first_seed} {words.smoothing(runs, series.utilisation)}",
+            f"Share of the cluster's GPUs. {words.smoothing(runs, series.utilisation)}",
             embedded("used", figures.utilisation(runs)),
         ),
         section(
             "queue",
             "Jobs waiting",
-            f"Held by admission, or admitted and not running.{first_seed} "
-            f"{words.smoothing(runs, series.queue)}",
+            f"Held by admission, or admitted and not running. {words.smoothing(runs, series.queue)}",
             embedded("waiting-jobs", figures.queue(runs)),
         ),
         section(
             "fragmentation",
             "Fragmentation",
-            f"Free GPUs that stand on partly used nodes.{first_seed} "
-            f"{words.smoothing(runs, series.fragmentation)}",
+            f"Free GPUs that stand on partly used nodes. {words.smoothing(runs, series.fragmentation)}",
             embedded("fragments", figures.fragmentation(runs)),
         ),
-        section(
-            "waiting",
-            "Why jobs waited",
-            "All jobs of the run, in the window or not. Admission: held outside. Priority: the GPUs went to "
-            "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
-            "where the job could use them. Arrival: the next round had not begun."
-            + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else ""),
-            embedded("causes", figures.waiting(runs)) + sheet_html(causes_sheet(runs)),
-        ),
     ]
 
 
-def _tenants(runs: Sequence[Run]) -> list[str]:
-    """How evenly tenants were served over time, where jobs belong to several."""
-    if not runs or not all("tenants" in run.tables for run in runs):
-        return []
-    first_seed, _ = seeds_told(runs)
+def _waiting(runs: Sequence[Run]) -> list[str]:
+    """Why the jobs of runs waited."""
     caption = (
-        "Jain's index of the GPUs that tenants were given over their fair parts: 100 % where all are served "
-        f"alike. A fair part is an equal division of the cluster among those who want GPUs.{first_seed}"
+        "All jobs of the run, in the window or not. Admission: held outside. Priority: the GPUs went to "
+        "jobs ahead. Capacity: too few were free or came free. Fragmentation: enough were free, but not "
+        "where the job could use them. Arrival: the next round had not begun."
+        + (" Eviction: nor had it since the job lost its GPUs." if series.evicts(runs) else "")
     )
-    drawn = embedded("tenants-evenness", figures.tenants(runs))
-    found = [section("tenants", "Fairness between tenants", caption, drawn)]
-    if len(runs) == 1:
-        caption = "Those with the most GPU time; gaps: it wants none. Above 100 %: more than an equal part."
-        drawn = embedded("tenants-served", figures.served(runs[0]))
-        found.append(section("served", "What tenants were given", caption, drawn))
-    return found
+    drawn = embedded("causes", figures.waiting(runs)) + sheet_html(causes_sheet(runs))
+    return [section("waiting", "Why jobs waited", caption, drawn)]
 
 
-def _gpus_by_job(runs: Sequence[Run]) -> list[str]:
-    """Which job was on which GPU, for a part of the time."""
-    window = series.gantt_window(runs[:MOST_PANELS])
-    shown = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
-    shown += seeds_told(runs)[0]
-    return [
-        section(
-            "gantt",
-            "GPUs by job",
-            f"{words.gantt_caption(window)}{shown} A bar is a job on neighbouring GPUs; "
-            f"hover for its id, GPUs and times; drag to zoom.{' Grey: down.' if series.evicts(runs) else ''}",
-            embedded("gpus", figures.gantt(runs[:MOST_PANELS], window)),
-            long=True,
-        ),
-    ]
+def _gpus_by_job(runs: Sequence[Run], stories: Stories) -> list[str]:
+    """Which job was on which GPU, for a part of the time; a click tells the story of a job."""
+    shown = runs[:MOST_PANELS]
+    window = series.gantt_window(shown)
+    for position, run in enumerate(shown):
+        stories.want(position, gantt_rows(run, window))
+    told = stories.html()
+    which = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
+    caption = (
+        f"{words.gantt_caption(window)}{which}{seeds_told(runs)[0]} A bar is a job on neighbouring GPUs; "
+        f"hover for its id, GPUs and times{', click for its story' if told else ''}; drag to zoom."
+        f"{' Grey: down.' if series.evicts(runs) else ''}"
+    )
+    drawn = f'<p class="outside" hidden></p>{embedded("gpus", figures.gantt(shown, window))}{told}'
+    return [section("gantt", "GPUs by job", caption, drawn, long=True)]
 
 
-def _sheets(runs: Sequence[Run]) -> list[str]:
-    """The longest waits, and figures that not every run has."""
-    waits, further = waiting_sheet(runs), sheets.further_sheet(runs)
-    found = []
-    if waits.columns:
-        caption = (
-            "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
-            "has waited by the end of the run."
-        )
-        found.append(section("starvation", "Longest waits", caption, sheet_html(waits)))
-    if further.columns:
-        caption = "Slowdown: job completion time over the time that the job takes alone."
-        found.append(section("further", "Other figures", caption, sheet_html(further)))
-    return found
+def _longest_waits(runs: Sequence[Run]) -> list[str]:
+    """The longest waits in figures."""
+    waits = waiting_sheet(runs)
+    caption = (
+        "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
+        "has waited by the end of the run."
+    )
+    return [section("starvation", "Longest waits", caption, sheet_html(waits))] if waits.columns else []
+
+
+def _others(runs: Sequence[Run]) -> list[str]:
+    """Figures that not every run has."""
+    further = sheets.further_sheet(runs)
+    caption = "Slowdown: job completion time over the time that the job takes alone."
+    return [section("further", "Other figures", caption, sheet_html(further))] if further.columns else []
 
 
 def _by_group(runs: Sequence[Run], column: str, group_measures: Sequence[str]) -> list[str]:
@@ -246,8 +250,9 @@ def _by_group(runs: Sequence[Run], column: str, group_measures: Sequence[str]) -
     elif len(runs) > 1:
         caption += f"Nothing is marked. {certainty(runs)}"
     title = found.sheet.title[0].upper() + found.sheet.title[1:]
-    tables = sheet_html(found.sheet) + (verdicts_html(found.verdicts) if found.verdicts is not None else "")
-    return [section(f"by-{column}", title, caption, tables, long=True)]
+    content = multiples(f"by-{column}-panel", panels(found), found.names) + sheet_html(found.sheet)
+    content += verdicts_html(found.verdicts) if found.verdicts is not None else ""
+    return [section(f"by-{column}", title, caption, content, long=True)]
 
 
 def _averages(runs: Sequence[Run]) -> list[str]:
@@ -273,7 +278,7 @@ def _differences(runs: Sequence[Run]) -> list[str]:
         return []
     heads = ("run", f"difference <small>({unit})</small>", "", f"95 % interval <small>({unit})</small>", "")
     body = "".join(
-        f"<tr><th>{_swatch(row.position)}{breakable(row.name)}</th>"
+        f"<tr><th>{swatch(row.position)}{breakable(row.name)}</th>"
         + "".join(
             f"<td>{escape(text)}</td>" for text in (row.difference, row.share, row.interval, row.verdict)
         )
@@ -284,7 +289,12 @@ def _differences(runs: Sequence[Run]) -> list[str]:
     table = f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     caption = "Paired: each run against the lowest on the same jobs. " + CAPTION
     return [
-        section("differences", "Differences in average JCT", caption, f'<div class="scroll">{table}</div>')
+        section(
+            "differences",
+            "Differences in average JCT",
+            caption,
+            f'<div class="scroll" tabindex="0">{table}</div>',
+        )
     ]
 
 
@@ -309,24 +319,6 @@ def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:
             embedded("app-rho", figures.rho_cdf(runs, apps=True)),
         )
     ]
-
-
-def section(name: str, title: str, caption: str, content: str, long: bool = False) -> str:
-    """A part of the page under its own heading."""
-    said = f'<p class="caption">{escape(caption.strip())}</p>' if caption.strip() else ""
-    kind = ' class="long"' if long else ""
-    return f'<section id="{name}"{kind}><h2>{escape(title)}</h2>{said}{content}</section>'
-
-
-def embedded(name: str, figure: Any) -> str:
-    """A figure as part of the page, drawn when it opens."""
-    # In a script element only "</" could end the text early; JSON may write it as "<\/".
-    text = figure.to_json().replace("</", "<\\/").replace("<!--", "<\\u0021--")
-    height = int(figure.layout.height)
-    return (
-        f'<div class="figure" id="{name}" style="min-height:{height}px"></div>'
-        f'<script type="application/json" id="{name}-data">{text}</script>'
-    )
 
 
 def _failures(runs: Sequence[Run]) -> list[str]:
@@ -386,47 +378,13 @@ def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> st
             figure_cell(texts[position], reach[position], marks[position])
             for (_, texts), reach, marks in columns
         )
-        rows.append(f"<tr><th>{_swatch(position)}{breakable(name)}</th>{cells}</tr>")
-    return (
-        f'<div class="scroll"><table><thead><tr class="groups"><th></th>{top}</tr>'
-        f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        rows.append(f"<tr><th>{swatch(position)}{breakable(name)}</th>{cells}</tr>")
+    return scrolled(
+        f'<table><thead><tr class="groups"><th></th>{top}</tr>'
+        f"<tr><th>run</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
-
-
-def _settings(runs: Sequence[Run]) -> str:
-    names = labels(runs)
-    parts = []
-    differing = settings.differences(runs)
-    if differing:
-        heads = "".join(f"<th>{escape(setting)}</th>" for setting in differing)
-        rows = "".join(
-            f"<tr><th>{_swatch(position)}{breakable(name)}</th>"
-            + "".join(f"<td>{escape(texts[position])}</td>" for texts in differing.values())
-            + "</tr>"
-            for position, name in enumerate(names)
-        )
-        parts.append(
-            '<p class="caption">The settings in which the runs differ.</p>'
-            f'<div class="scroll"><table class="texts"><thead><tr><th>run</th>{heads}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>"
-        )
-    parts.append(
-        '<p class="caption">To run one again, save its text as <code>experiment.toml</code> and call '
-        "<code>blox run experiment.toml</code>.</p>"
-    )
-    for name, run in zip(names, runs):
-        opened = " open" if len(runs) == 1 else ""
-        text = escape(to_toml(run.experiment))
-        parts.append(
-            f"<details{opened}><summary>{escape(name)}</summary><pre><code>{text}</code></pre></details>"
-        )
-    return "".join(parts)
 
 
 def _unbroken(sentence: str) -> str:
     """Escaped text in which a figure and its unit stay on one line."""
     return escape(re.sub(r"(?<=\d) (?=(%|s|min|h|d)\b|%)", "\u00a0", sentence))
-
-
-def _swatch(position: int) -> str:
-    return f'<span class="swatch" style="background:{colours.of_run(position)}"></span>'

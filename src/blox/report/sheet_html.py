@@ -7,6 +7,7 @@ from html import escape
 
 from blox.report import colours
 from blox.report.measures import Mark
+from blox.report.page_parts import scrolled
 from blox.report.sheet import Sheet
 from blox.report.verdicts import Verdicts
 
@@ -38,9 +39,9 @@ def sheet_html(sheet: Sheet) -> str:
         )
         body.append(f"<tr>{cells}</tr>")
     blank = "<th></th>" * len(sheet.heads)
-    return (
-        f'<div class="scroll"><table><thead><tr class="groups">{blank}{top}</tr>'
-        f"<tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    return scrolled(
+        f'<table><thead><tr class="groups">{blank}{top}</tr>'
+        f"<tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
     )
 
 
@@ -56,10 +57,7 @@ def verdicts_html(verdicts: Verdicts) -> str:
         + "</tr>"
         for row, change in zip(verdicts.rows, changes)
     )
-    return (
-        '<div class="scroll"><table class="texts">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return scrolled(f'<table class="texts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
 
 
 def figure_cell(text: str, reach: str, mark: Mark) -> str:

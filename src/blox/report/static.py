@@ -11,21 +11,31 @@ import numpy as np
 from blox.disk.whole_file import naming
 from blox.errors import BloxError, suggestion
 from blox.report import choices, colours, measures, paper, series, units, words
+from blox.report.charts import save_charts
 from blox.report.labels import labels
 from blox.report.page import MOST_PANELS
+from blox.report.paper_bars import baseline_position, paper_bars
 from blox.report.run import Run
+from blox.results.comparison import Comparison
 
 FORMATS = ("png", "svg", "pdf")
 
 
 def save_pictures(
-    out_dir: str | Path, results: Sequence[Run], formats: Sequence[str] = ("png", "svg")
+    out_dir: str | Path,
+    results: Sequence[Run],
+    formats: Sequence[str] = ("pdf", "svg"),
+    baseline: str | None = None,
 ) -> list[Path]:
     """Writes jct_cdf, responsiveness_cdf, rho_cdf, utilisation, queue, waiting, gantt; returns the files.
 
     Where jobs are grouped into apps there is also app_rho_cdf, where a run chooses among policies choices.
-    Raises BloxError where matplotlib is not installed or a format is not one of png, svg and pdf.
+    Bars with 95 % intervals are averages and, of several models, by_model; of several runs also relative to
+    the run called `baseline`, or the first: normalised, by_model_normalised. Raises BloxError where
+    matplotlib is not installed or a format is not one of png, svg and pdf.
     """
+    results = Comparison.of(results)
+    baseline_position(results, baseline)
     for name in formats:
         if name not in FORMATS:
             raise BloxError(
@@ -51,6 +61,8 @@ def save_pictures(
             figure = draw(results)
             for kind in formats:
                 written.append(paper.save(figure, out_dir / f"{name}.{kind}"))
+        for name, charts in paper_bars(results, baseline).items():
+            written += save_charts(charts, out_dir / name, formats)
     return written
 
 
@@ -176,6 +188,10 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
             continue
         value = np.maximum(found.value, 1.0)  # a logarithmic axis has no place for 0
         low, high = min(low, float(value[0])), max(high, float(value[-1]))
+        band = series.cdf_band(run, column) if len(runs) <= series.MOST_INTERVALS else None
+        if band is not None:
+            at, colour = np.maximum(band.value, 1.0), colours.of_run(position)
+            axes.fill_between(at, 100 * band.low, 100 * band.high, color=colour, alpha=0.15, linewidth=0)
         axes.step(
             np.insert(value, 0, value[0]),
             100 * np.insert(found.share, 0, 0.0),
@@ -208,7 +224,7 @@ def _over_time(
             axes.step(time, found.value, where="post", label=name, **paper.line_style(position))
             continue
         axes.plot(time, found.value, label=name, **paper.line_style(position))
-        if len(runs) <= series.MOST_BANDS:
+        if len(runs) <= found.most_bands:
             colour = colours.of_run(position)
             axes.fill_between(time, found.low, found.high, color=colour, alpha=0.15, linewidth=0)
     axes.set_ylim(0, top)

@@ -12,7 +12,8 @@ from blox.experiment.sweep import Grid, setting_of
 from blox.report import measures
 from blox.report.certainty import certainty, jobs_told
 from blox.report.group_measures import WAITING, own_measures
-from blox.report.page import document, embedded, section
+from blox.report.page import document
+from blox.report.page_parts import embedded, scrolled, section
 from blox.report.run import Run
 from blox.report.sweep_figures import sweep_figure
 from blox.report.sweep_points import Layout, Points, marked_settings
@@ -134,4 +135,4 @@ def _table(rows: Sequence[Row], varying: Sequence[str]) -> str:
         for position, (settings, _) in enumerate(rows)
     )
     head = "".join(f"<th>{text}</th>" for text in heads)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return scrolled(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")

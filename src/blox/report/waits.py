@@ -81,6 +81,9 @@ class _Samples:
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         return self.run.difference(other.run, figure, level)
 
+    def ratio(self, other: Any, figure: str) -> Interval | None:
+        return self.run.ratio(other.run, figure)
+
 
 def _key(count: str) -> str:
     return f"waited_by_gpus.{count}.p95_s"

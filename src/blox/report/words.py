@@ -131,14 +131,24 @@ def gantt_caption(window: series.GanttWindow) -> str:
 
 def smoothing(runs: Sequence[Run], of: Callable[[Run], series.Level]) -> str:
     """How the lines over time were made, where they are not exact."""
-    intervals = sorted({units.duration(found.interval_s) for found in map(of, runs) if found.interval_s})
+    return smoothed([of(run) for run in runs])
+
+
+def smoothed(drawn_levels: Sequence[series.Level]) -> str:
+    """The same of levels that are drawn together."""
+    levels = [found for found in drawn_levels if found.interval_s]
+    intervals = sorted({units.duration(found.interval_s) for found in levels})
     if not intervals:
         return ""
     length = intervals[0] if len(intervals) == 1 else "short intervals"
-    extremes = "the shaded bands reach from the least to the greatest value"
-    if len(runs) > series.MOST_BANDS:
-        extremes = "hover for the least and the greatest value"
-    return f"Lines are means over {length}; {extremes}."
+    seeds = max(found.seeds for found in levels)
+    drawn = len(drawn_levels) <= min(found.most_bands for found in levels)
+    if seeds > 1:
+        bounds = "the shaded bands are" if drawn else "hover for"
+        means = f"Lines are means over {length} and {seeds} seeds"
+        return f"{means}; {bounds} their 95 % intervals, while all go on."
+    bounds = "the shaded bands reach from" if drawn else "hover for"
+    return f"Lines are means over {length}; {bounds} the least {'to' if drawn else 'and'} the greatest value."
 
 
 def unfinished(runs: Sequence[Run]) -> str:

@@ -36,6 +36,13 @@ class Figure10(Page):
         "advantage is larger there than up to 4 jobs/hour on average, and it is smaller on P100 GPUs at "
         "100 Gb/s; in part if the first is true, or true at most of these loads; otherwise it does not hold."
     )
+    differences = (
+        "Speeds come from a model of a training step (compute, and an all-reduce over the links between its "
+        "GPUs) with published sizes and step times; the paper uses profiles that it does not publish.",
+        "Jobs have the sizes and durations of Philly's published trace and, each as likely, one of the seven "
+        "models of the paper's Table 2. A job takes its duration where it is packed.",
+        "The same on P100 GPUs at 100 Gb/s, the hardware of Tiresias's paper, is an addition of ours.",
+    )
 
     def setup(self, setting: Setting) -> str:
         loads, seeds = self._loads(setting), len(self._seeds(setting))

@@ -59,6 +59,10 @@ class Comparison(Sequence[R]):
         """How much larger a figure is in one run than in another; None where that cannot be told."""
         return self._samples[position].difference(self._samples[other], figure, level)
 
+    def ratio(self, position: int, other: int, figure: str) -> Interval | None:
+        """A figure of one run over that of another; None where that cannot be told."""
+        return self._samples[position].ratio(self._samples[other], figure)
+
     def against_best(self, figure: str, better: str) -> dict[int, Interval | None]:
         """The best run by a figure (None), and then how each other differs from it, in order of position.
 

@@ -90,6 +90,10 @@ class Sample(Protocol):
         """How much larger a figure is here than in the other; None where that cannot be told."""
         ...
 
+    def ratio(self, other: Any, figure: str) -> Interval | None:
+        """A figure here over that in the other, by pairs; None where that cannot be told."""
+        ...
+
 
 def runs_of(run: Any) -> Sequence[Any]:
     """The runs of one over several seeds; a single one as it is."""
@@ -115,13 +119,33 @@ class Seeds:
         self.basis = Basis(seeds=len(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
-        return mean_interval(self._values(figure, list(self._by_seed)))
+        return self.around(self._values(figure, list(self._by_seed)))
+
+    def around(self, values: Array) -> Interval | None:
+        """The mean of a value that each of the runs has, with its 95 % interval."""
+        return mean_interval(values)
 
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Seeds):
             return None
         common = [seed for seed in self._by_seed if seed in other._by_seed]
         return paired_interval(self._values(figure, common), other._values(figure, common), level)
+
+    def ratio(self, other: Any, figure: str) -> Interval | None:
+        """That of the means. Its error is that of `mine - ratio x theirs`, over the mean of theirs: the ratio
+        estimator of Cochran, Sampling Techniques, 3rd ed. 1977, section 2.11."""
+        if not isinstance(other, Seeds):
+            return None
+        common = [seed for seed in self._by_seed if seed in other._by_seed]
+        mine, theirs = self._values(figure, common), other._values(figure, common)
+        base = float(theirs.mean()) if len(common) else 0.0
+        if not base > 0:
+            return None
+        estimate = float(mine.mean()) / base
+        error = self.around(mine - estimate * theirs)
+        if error is None:
+            return None
+        return Interval(estimate, estimate + error.low / base, estimate + error.high / base)
 
     def _values(self, figure: str, seeds: Sequence[int]) -> Array:
         return np.array([number(self._by_seed[seed].get(figure)) for seed in seeds])
@@ -130,8 +154,8 @@ class Seeds:
 class Resamples(Seeds):
     """Runs over resamples of one trace: more of them make an interval surer, and not narrower."""
 
-    def interval(self, figure: str) -> Interval | None:
-        return _around_mean(self._values(figure, list(self._by_seed)), LEVEL)
+    def around(self, values: Array) -> Interval | None:
+        return _around_mean(values, LEVEL)
 
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Resamples):
@@ -172,6 +196,15 @@ class Days:
         estimate = 0.0 if math.isclose(mine, theirs, rel_tol=1e-9) else mine - theirs
         resampled = self._values(figure) - other._values(figure)
         return bootstrap_interval(estimate, resampled, self.basis.blocks, level)
+
+    def ratio(self, other: Any, figure: str) -> Interval | None:
+        if self.difference(other, figure) is None or not other._figure(figure) > 0:
+            return None
+        theirs = other._values(figure)
+        resampled = np.divide(
+            self._values(figure), theirs, out=np.full(len(theirs), math.nan), where=theirs > 0
+        )
+        return bootstrap_interval(self._figure(figure) / other._figure(figure), resampled, self.basis.blocks)
 
     def _figure(self, figure: str) -> float:
         return number(self._summary.get(figure))

@@ -23,7 +23,7 @@ from blox.workloads.table import Array, JobTable
 
 HOUR_S = 3600.0
 DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
-BURST_EVERY_S, BURST_LENGTH_S = 4 * HOUR_S, 2 * HOUR_S
+BURST_EVERY_S, BURST_LENGTH_S = Seconds(4 * HOUR_S), 2 * HOUR_S
 BURST_DURATION_S = (600.0, 3600.0)
 
 
@@ -35,8 +35,8 @@ class Synthetic(ABC):
       many GPUs busy, by the exact mean GPU-time of a job.
     - `spike_jobs`: so many jobs in addition within one hour (paper 5.1: 16), every `spike_every`, at the
       middle of that time: in the hour from noon of each day. The paper does not say in which hour.
-    - `burst_factor`: from hour 4 on, every four hours, for two hours, short jobs in addition (10 to 60
-      minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
+    - `burst_factor`: from `burst_from` on (hour 4), every four hours, for two hours, short jobs in addition
+      (10 to 60 minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
     - `max_gpus`: jobs that would ask for more GPUs are drawn again.
     - `models`: the networks that jobs train, all equally likely, in place of the paper's Table 2.
 
@@ -51,6 +51,7 @@ class Synthetic(ABC):
     spike_jobs: int = 0
     spike_every: Seconds = DAY
     burst_factor: float = 0.0
+    burst_from: Seconds = BURST_EVERY_S
     jobs: int | None = None
     models: tuple[str, ...] = ()
 
@@ -66,6 +67,7 @@ class Synthetic(ABC):
                 f"spike_every is {self.spike_every:g} s", fix="a spike lasts an hour: give 24h, 12h"
             )
         zero_or_more("burst_factor", self.burst_factor, "times the load")
+        zero_or_more("burst_from", self.burst_from, "seconds, or 4h, 10d")
         whole("jobs", self.jobs, 1, MOST_JOBS)
         self._check_offered()
         if self._burst_jobs > MOST_AT_ONCE:
@@ -143,7 +145,7 @@ class Synthetic(ABC):
             found.append(
                 streams.windows(
                     self._draw(burst, "burst"), lambda n: burst.poisson(mean, n), mean, burst,
-                    first_s=BURST_EVERY_S, every_s=BURST_EVERY_S, length_s=BURST_LENGTH_S,
+                    first_s=self.burst_from, every_s=BURST_EVERY_S, length_s=BURST_LENGTH_S,
                 )
             )  # fmt: skip
         return found

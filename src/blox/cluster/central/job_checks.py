@@ -28,6 +28,9 @@ def check_spec(spec: JobSpec, gpus: int) -> None:
         raise BloxError(f"expected_s is {spec.expected_s}", where=_WHERE, fix="give seconds above 0")
     if not math.isfinite(spec.priority):
         raise BloxError(f"priority is {spec.priority}", where=_WHERE, fix="give a number")
+    if spec.loss_threshold is not None and not 0 < spec.loss_threshold <= 1:
+        fix = "give a share above 0, and at most 1: 0.002"
+        raise BloxError(f"loss_threshold is {spec.loss_threshold}", where=_WHERE, fix=fix)
 
 
 def _check_texts(spec: JobSpec) -> None:

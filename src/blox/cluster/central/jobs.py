@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -117,6 +117,7 @@ def table_of(jobs: list[Job]) -> JobTable:
         "min_gpus": np.array([spec.min_gpus for spec in specs]),
         "max_gpus": np.array([spec.max_gpus for spec in specs]),
         "priority": np.array([spec.priority for spec in specs]),
+        "loss_threshold": _known_or_nan([spec.loss_threshold for spec in specs]),
     }
     for name in ("user", "tenant"):
         columns[name] = np.array([getattr(spec, name) for spec in specs], dtype=object)
@@ -125,7 +126,11 @@ def table_of(jobs: list[Job]) -> JobTable:
 
 def expected_of(jobs: list[Job]) -> np.ndarray:
     """What is believed of their run times (s); nan: nothing."""
-    return np.array([np.nan if (e := job.expected_s) is None else e for job in jobs], dtype=np.float64)
+    return _known_or_nan([job.expected_s for job in jobs])
+
+
+def _known_or_nan(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def keep_columns(job: Job, job_state: JobState) -> None:

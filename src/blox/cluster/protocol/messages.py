@@ -43,6 +43,7 @@ class JobSpec(msgspec.Struct, frozen=True):
     launch: str = "command"  # a part: `blox policies launch`
     directory: str = ""  # where it is started; "": a directory of its own
     environment: dict[str, str] = {}
+    loss_threshold: float | None = None  # None: that of the termination policy
 
 
 class Grant(msgspec.Struct, frozen=True):

@@ -30,6 +30,7 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
     y_title: str
     bars: tuple[Bar, ...]
     title: str = ""
+    one: bool = False  # whether a line at 1 shows the baseline
 
     @property
     def names(self) -> list[str]:
@@ -77,4 +78,6 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
             axes.tick_params(axis="x", labelrotation=20)
         axes.grid(axis="x", visible=False)
         axes.set_ylim(bottom=0)
+        if self.one:
+            axes.axhline(1.0, color="#8a939c", linewidth=0.8, linestyle=":", zorder=0)
         axes.set_ylabel(self.y_title)

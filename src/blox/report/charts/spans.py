@@ -46,7 +46,7 @@ class Spans(msgspec.Struct, frozen=True, tag="spans", omit_defaults=True):
                 hoverinfo="text+y",
                 showlegend=False,
             )
-        figure.update_layout(barmode="overlay", bargap=0.25)
+        figure.update_layout(barmode="overlay", bargap=0.25, meta={"time_s": unit.seconds})
         shown = [self.start_s / unit.seconds, self.end_s / unit.seconds]
         figure.update_xaxes(title_text=f"time ({unit.name})", range=shown)
         figure.update_yaxes(autorange="reversed", automargin=True, type="category")

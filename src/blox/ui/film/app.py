@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from blox.explain import Explanation
+from blox.explain import Explanation, story_of
 from blox.report import colours
 from blox.report.labels import labels
 from blox.ui import assets
@@ -24,7 +24,6 @@ from blox.ui.film.film import film_of
 from blox.ui.film.order import Order
 from blox.ui.film.queue import queue_at
 from blox.ui.film.runs import Filmed
-from blox.ui.film.story import story_of
 from blox.ui.security import Protected
 
 _MOST_LISTED = 2000  # waiting jobs in one answer

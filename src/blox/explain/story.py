@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blox.explain import RUNNING, Explanation, places
+from blox.explain.explanation import Explanation
+from blox.explain.intervals import RUNNING
+from blox.explain.places import places
 from blox.workloads.table import Array
 
 _MOST_INTERVALS = 2000  # beyond, the middle of a story is left out
@@ -12,7 +14,7 @@ _FACTS = ("job_id", "user", "tenant", "model", "gpus", "priority", "preemptions"
 
 
 def story_of(explanation: Explanation, row: int) -> dict[str, Any]:
-    """What a viewer who follows a job reads: facts, a sentence, and [from, to, state, words] in order."""
+    """What a reader of a job's story is told: facts, a sentence, and [from, to, state, words] in order."""
     result = explanation.result
     history = explanation.history(row)
     told = [
@@ -29,7 +31,7 @@ def story_of(explanation: Explanation, row: int) -> dict[str, Any]:
     facts = {name: _plain(result.jobs[name], row) for name in _FACTS if name in result.jobs}
     return {
         "facts": facts,
-        "sentence": explanation.sentence(row),
+        "sentence": explanation.sentence(row, history),
         "intervals": shown,
         "left_out": len(told) - len(shown),
     }

@@ -1,0 +1,189 @@
+"""What is tried with a part that is no policy: a suite for each kind, which yields the rules broken."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from blox.checks.scenarios import Scenario, scenarios
+from blox.optional import declared
+from blox.schedulers.las import Las
+from blox.state.cluster import ClusterState
+from blox.state.jobs import JobState
+from blox.state.plan import Allocation
+from blox.workloads.spec import draw, workload_rng
+from blox.workloads.table import Array
+
+DRAWN = 2000  # jobs of a workload that are looked at
+
+
+class Fault(NamedTuple):
+    """A rule that is broken: what is wrong, and how to mend it."""
+
+    rule: str
+    what: str
+    fix: str
+    where: str = ""
+
+
+def workload(part: Any) -> Iterator[Fault]:
+    """Draws jobs twice."""
+    last_s, count = 0.0, 0
+    for table in part.batches(workload_rng(0)):
+        submit = table.columns["submit_s"]
+        if len(submit) and (float(submit[0]) < last_s or (np.diff(submit) < 0).any()):
+            fix = "sort jobs by submit_s, within a table and from one to the next"
+            yield Fault("jobs", f"jobs are not in order of submission near {last_s:g} s", fix)
+            return
+        last_s, count = float(submit[-1]) if len(submit) else last_s, count + len(submit)
+        if count >= DRAWN:
+            break
+    first, second = (draw(part, DRAWN, seed=0) for _ in range(2))
+    if _differ(first.columns, second.columns):
+        yield Fault("repeatable", "two draws with one seed differ", "draw from `rng` alone")
+
+
+def performance(part: Any) -> Iterator[Fault]:
+    """Runs the small cases twice, each rate looked at."""
+    watched = _WatchedRates(part)
+    for case in scenarios("scheduling"):
+        each = dataclasses.replace(case, performance=watched)
+        differs = _two_runs_differ(each)
+        if watched.fault:
+            yield Fault("rates", watched.fault, "return one number above 0 per job of grants.jobs")
+            return
+        if differs:
+            yield Fault("repeatable", differs, "let rates follow from the states and the fields alone")
+            return
+
+
+def reports(part: Any) -> Iterator[Fault]:
+    """Runs the small cases, each answer looked at and asked for twice."""
+    watched = _WatchedReports(part)
+    for case in scenarios("scheduling"):
+        dataclasses.replace(case, reports=watched).run("scheduling", Las(), skip=False)
+        if watched.fault is not None:
+            yield watched.fault
+            return
+
+
+def backend(part: Any) -> Iterator[Fault]:
+    """Runs the small cases twice under the loop; one in real time is not tried."""
+    if why_untried(part):
+        return
+    watched = _WatchedOpen(part)
+    for case in scenarios("scheduling"):
+        each = dataclasses.replace(case, backend=watched)
+        outcome = each.run("scheduling", Las(), skip=False)
+        if watched.fault:
+            yield Fault("time", watched.fault, "return `time_s`, or the time that it is then")
+            return
+        if outcome.starved:
+            what = (
+                f"{len(outcome.starved)} jobs do not finish, job {outcome.starved[0]} (scenario: {case.name})"
+            )
+            yield Fault("finishes", what, "name a job in completed() once its work is done")
+            return
+        if differs := _two_runs_differ(each):
+            yield Fault("repeatable", differs, "keep nothing between runs; no clock, no unseeded numbers")
+            return
+
+
+def why_untried(part: Any) -> str:
+    """Why a backend is not run by the check; nothing where it is."""
+    real_time = declared(part, "speedup") is not None
+    return "not tried: it runs in real time, and starts processes" if real_time else ""
+
+
+class _WatchedRates:
+    """A performance model whose rates are looked at; ones that cannot be are noted, and 1 stands in."""
+
+    def __init__(self, part: Any) -> None:
+        self.part, self.fault = part, ""
+
+    def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
+        found = self.part.rate(grants, cluster_state, job_state)
+        rates = np.asarray(found, dtype=np.float64)
+        if rates.shape not in ((), (len(grants.jobs),)):
+            self.fault = f"{rates.shape} rates for {len(grants.jobs)} jobs"
+        elif not (np.isfinite(rates) & (rates > 0)).all():
+            self.fault = f"a rate is {rates.min():g}"
+        good: Array | float = found if not self.fault else 1.0
+        return good
+
+
+class _WatchedReports:
+    """A source of reports whose answers are looked at; after the first fault jobs report nothing more."""
+
+    def __init__(self, part: Any) -> None:
+        self.part, self.names = part, tuple(declared(part, "reports"))
+        self.fault: Fault | None = None
+
+    def epochs_of(self, rows: Array, job_state: JobState) -> Array:
+        epochs = np.asarray(self.part.epochs_of(rows, job_state))
+        if epochs.shape != (len(rows),):
+            what = f"epochs_of() gave {epochs.shape} numbers for {len(rows)} jobs"
+        elif not (np.isfinite(epochs) & (epochs >= 0) & (epochs == np.floor(epochs))).all():
+            what = f"a job has {epochs.min():g} epochs"
+        else:
+            return epochs if self.fault is None else np.zeros(len(rows))
+        self.fault = self.fault or Fault("epochs", what, "return one whole number per row; 0: no reports")
+        return np.zeros(len(rows))
+
+    def report(self, rows: Array, epoch: Array, job_state: JobState) -> Mapping[str, Array]:
+        found = self.part.report(rows, epoch, job_state)
+        back = slice(None, None, -1)
+        again = self.part.report(rows[back], epoch[back], job_state)
+        self.fault = self.fault or self._wrong(found, again, len(rows))
+        return found if self.fault is None else {name: np.ones(len(rows)) for name in self.names}
+
+    def _wrong(self, found: Mapping[str, Array], again: Mapping[str, Array], count: int) -> Fault | None:
+        if missing := [name for name in (*self.names, *found) if name not in found or name not in self.names]:
+            fix = 'name what report() returns in the class: reports = ("loss",)'
+            return Fault("names", f"report() and `reports` do not agree on {missing[0]!r}", fix)
+        for name in found:
+            values = np.asarray(found[name], dtype=np.float64)
+            if values.shape != (count,):
+                what = f"{name!r}: {values.shape} numbers for {count} jobs"
+                return Fault("names", what, "return one number per row")
+            if not np.array_equal(values[::-1], np.asarray(again[name], dtype=np.float64), equal_nan=True):
+                fix = "let reports follow from the row, the epoch, the fields and job_state.seed alone"
+                return Fault("repeatable", f"{name!r} differs when asked for again, in another order", fix)
+        return None
+
+
+class _WatchedOpen:
+    """A backend part whose backend's clock is looked at."""
+
+    def __init__(self, part: Any) -> None:
+        self.part, self.fault = part, ""
+
+    def open(self, setup: Any) -> Any:
+        opened = self.part.open(setup)
+        if "wait_until" not in dir(opened):
+            return opened  # open_backend() tells what is missing
+        wait = opened.wait_until
+
+        def wait_until(time_s: float) -> float:
+            now = wait(time_s)
+            if not now >= time_s:
+                self.fault = self.fault or f"wait_until({time_s:g}) returned {now!r}"
+            return float(max(now, time_s)) if isinstance(now, int | float) else time_s
+
+        opened.wait_until = wait_until
+        return opened
+
+
+def _two_runs_differ(case: Scenario) -> str:
+    """What differs between two runs of a case; nothing where they are equal."""
+    one, other = (case.run("scheduling", Las(), skip=False) for _ in range(2))
+    if one.jobs["finish_s"].tobytes() == other.jobs["finish_s"].tobytes():
+        return ""
+    return f"finish times differ between two runs (scenario: {case.name})"
+
+
+def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:
+    return any(one[name].tolist() != other[name].tolist() for name in ("submit_s", "gpus", "duration_s"))

@@ -1,0 +1,131 @@
+"""What figures 14, 15, 20 and 21 run: nine static combinations of policies, and the synthesizer among them.
+
+22 nodes of 4 GPUs stand to our jobs at 8 an hour as the paper's 32 to its own: 6 % more work comes than they
+can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from blox.experiment.settings import Experiment
+from blox.report.charts import Spans
+from blox.report.choices import Reigns
+from blox.reproduce.page import Case, Done, Setting
+
+SCHEDULERS = {"FIFO": "fifo", "SRTF": "srtf", "LAS": "las"}
+ADMISSIONS = {"all": "accept-all", "1.2x": "threshold:factor=1.2", "1.4x": "threshold:factor=1.4"}
+STATIC = {
+    f"{order}, accept {limit}": (scheduler, admission)
+    for (order, scheduler), (limit, admission) in product(SCHEDULERS.items(), ADMISSIONS.items())
+}
+AUTO = "synthesizer"
+LISTS = f"scheduler={','.join(SCHEDULERS.values())};admission={','.join(ADMISSIONS.values())}"
+PLAIN, BURSTY = "Philly-like", "bursty"
+WORKLOADS = {PLAIN: "", BURSTY: ",burst_factor=2"}  # options of the workload
+BOTH = "objective=avg_jct+avg_responsiveness"
+DIFFERENCES = (
+    "Jobs have the sizes (up to 16 GPUs) and durations of Philly's published trace, on 22 nodes of 4 GPUs, "
+    "which they crowd as much as the paper's one-GPU jobs crowd 32. Quick runs are a quarter of that.",
+    "Looking ahead, the synthesizer believes durations that it learns from finished jobs, lets jobs like "
+    "those of the last hours come again and looks 6 hours ahead; the paper's lets nothing come, knows "
+    "durations and looks until all jobs are done.",
+    "GPUs are counted, and a job runs at the speed of its duration wherever it is (the paper does not say).",
+)
+
+
+def window(setting: Setting) -> str:
+    """The paper's; a sooner one in a hurry."""
+    return "3000-4000" if setting.full else "250-350"
+
+
+def crowd(setting: Setting) -> tuple[int, str]:
+    """Jobs an hour and the cluster: a quarter of both in a hurry."""
+    return (8, "22x4") if setting.full else (2, "11x2")
+
+
+def shown(setting: Setting) -> str:
+    """The same in words."""
+    load, cluster = crowd(setting)
+    nodes, gpus = cluster.split("x")
+    return f"{load} jobs an hour as in the Philly trace on {nodes} nodes of {gpus} GPUs"
+
+
+def base(setting: Setting, options: str) -> Experiment:
+    """Everything but the policies; `options` are those of the workload."""
+    load, cluster = crowd(setting)
+    return Experiment(
+        workload=f"philly:load={load},max_gpus=16{options}",
+        cluster=cluster,
+        performance="duration",
+        window=window(setting),
+    )
+
+
+def static_cases(setting: Setting, workload: str, x: float = 0.0, seeds: range | None = None) -> list[Case]:
+    """A run for each static combination."""
+    run = base(setting, workload)
+    return [
+        Case(line, x, replace(run, scheduler=scheduler, admission=admission, seed=seed))
+        for line, (scheduler, admission) in STATIC.items()
+        for seed in seeds or seeds_of(setting)
+    ]
+
+
+def auto_cases(
+    setting: Setting,
+    workload: str,
+    x: float = 0.0,
+    options: str = "",
+    line: str = AUTO,
+    seeds: range | None = None,
+) -> list[Case]:
+    """The synthesizer among these combinations; `options` are added to its lists."""
+    auto = f"{LISTS};{options}" if options else LISTS
+    run = replace(base(setting, workload), auto=auto)
+    return [Case(line, x, replace(run, seed=seed)) for seed in seeds or seeds_of(setting)]
+
+
+def seeds_of(setting: Setting) -> range:
+    """Runs that choose are expensive."""
+    return setting.seeds(quick=1, full=2)
+
+
+def reigns(done: Done) -> Reigns | None:
+    """Which combination ruled when; None where nothing was chosen."""
+    return Reigns.of(done.whole())
+
+
+def drawn(found: Reigns, title: str) -> Spans:
+    """Every combination in a row of its own, so that pictures have the same rows and colours."""
+    rows = range(len(found.name))
+    return Spans(
+        tuple(short(found.name[at]) for at in rows),
+        tuple(tuple(found.bars(at)) for at in rows),
+        found.end_s,
+        title=title,
+    )
+
+
+def short(combination: str) -> str:
+    """`fifo + threshold:factor=1.2` as `FIFO, accept 1.2x`."""
+    for name, policies in STATIC.items():
+        if set(combination.split(" + ")) == set(policies):
+            return name
+    return combination
+
+
+def best(values: Mapping[str, float]) -> str:
+    """The static combination with the lowest value; the first of equals."""
+    return min(STATIC, key=lambda name: values[name])
+
+
+def by_line(done: Sequence[Done], x: float) -> dict[str, list[Done]]:
+    """The runs at one place, by line."""
+    found: dict[str, list[Done]] = {}
+    for each in done:
+        if each.case.x == x:
+            found.setdefault(each.case.line, []).append(each)
+    return found
