@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 TORCH ?= torch==2.13.0
 
-.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui test-torch fuzz chaos soak pollux bench clean
+.PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui screenshots test-torch fuzz chaos soak pollux bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -52,6 +52,9 @@ test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results
 	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core
 	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile tests/ui
 
+screenshots: $(STAMP) ## pictures of every page, wide and narrow, light and dark, in results/screenshots
+	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile -k pictures tests/ui
+
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
@@ -63,7 +66,7 @@ fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none sl
 chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 10,000 two-phase exits (minutes)
 	$(BIN)/python -m blox.cluster.chaos --histories 10000 --exits 10000
 
-soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (a quarter of an hour)
+soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (half an hour)
 	$(BIN)/pytest -m long tests/cluster/test_stopped_ranks.py
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)

@@ -256,7 +256,8 @@ _ATTRIBUTES = (
         _CLASS,
         None,
         "the subclass of `blox.backends.simulation.Simulation` that follows its rates, where rates change "
-        "while a job runs",
+        "while a job runs; `blox.backends.shared.SharedSimulation` for one that knows how fast two jobs are "
+        "on the same GPUs",
     ),
     Attribute(
         "check_jobs",
@@ -292,14 +293,6 @@ _ATTRIBUTES = (
         _FLAG,
         True,
         "whether being spread over nodes costs jobs anything: results tell where it does not",
-    ),
-    Attribute(
-        "pairs",
-        ("performance",),
-        _FLAG,
-        False,
-        "whether it knows how fast two jobs are on the same GPUs (`share_group` of the grants): where it "
-        "does not, a schedule that lets jobs share ends the run",
     ),
     Attribute(
         "unknown_models",

@@ -16,15 +16,26 @@ class Mine:
         pinned = {int(row): (0,) for row in jobs}
         return Schedule(jobs, pinned=pinned, share_group=jobs[::-1].copy() if len(jobs) == 2 else None)
 """
+IMPORTS = """from dataclasses import dataclass
+import numpy as np
+from blox.backends.shared import SharedSimulation
+"""
 MODEL = """
 @dataclass(frozen=True)
 class Mine:
     '''Jobs that share run at half their speed.'''
 
-    pairs = True
+    simulation = SharedSimulation
+
+    def kinds(self, rows, cluster_state, job_state):
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def speeds(self, grants, kinds, cluster_state, job_state):
+        alone = np.ones(len(grants.jobs))
+        return alone if grants.share_group is None else alone - 0.5 * (grants.share_group >= 0), alone, alone
 
     def rate(self, grants, cluster_state, job_state):
-        return 1.0 if grants.share_group is None else 1.0 - 0.5 * (grants.share_group >= 0)
+        return 1.0
 """
 
 
@@ -51,6 +62,6 @@ def test_measured_pairs_run_at_their_measured_speed(settings, performance):
 
 
 def test_a_model_of_ones_own_may_know_pairs(settings, tmp_path):
-    (tmp_path / "speeds.py").write_text(f"from dataclasses import dataclass\n{MODEL}")
+    (tmp_path / "speeds.py").write_text(f"{IMPORTS}{MODEL}")
     result = Experiment(**settings, performance=f"{tmp_path / 'speeds.py'}:Mine").run()
     assert result.jobs["jct_s"].tolist() == [6000.0, 6000.0]

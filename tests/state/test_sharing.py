@@ -194,12 +194,20 @@ def test_a_shared_gpu_counts_once_in_every_round(tmp_path):
         """from dataclasses import dataclass
 import numpy as np
 from blox import Schedule
+from blox.backends.shared import SharedSimulation
 
 @dataclass(frozen=True)
 class NoSlower:
     \"\"\"Jobs that share lose nothing.\"\"\"
 
-    pairs = True
+    simulation = SharedSimulation
+
+    def kinds(self, rows, cluster_state, job_state):
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def speeds(self, grants, kinds, cluster_state, job_state):
+        alone = np.ones(len(grants.jobs))
+        return alone, alone, alone
 
     def rate(self, grants, cluster_state, job_state):
         return 1.0

@@ -61,7 +61,6 @@ class Simulation(BackendBase):
     ) -> None:
         super().__init__(feed, node_events, job_failures)
         self._performance = watched_part(performance)
-        self._knows_pairs = declared(performance, "pairs")
         self._overheads = overheads or Overheads()
         self._checkpoints = Checkpoints(self._overheads)
         self._options = options or SimulationOptions()
@@ -154,7 +153,7 @@ class Simulation(BackendBase):
 
     def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
         """Refuses jobs that share GPUs where nothing says how fast they are together."""
-        if grants.share_group is None or not (grants.share_group >= 0).any() or self._knows_pairs:
+        if grants.share_group is None or not (grants.share_group >= 0).any():
             return
         place = int((grants.share_group >= 0).argmax())
         one, other = (job_state.columns.job_id[int(row[place])] for row in (grants.jobs, grants.share_group))
@@ -163,7 +162,7 @@ class Simulation(BackendBase):
             "jobs are on the same GPUs",
             where=f"{self._performance!r}, at {job_state.now:.12g} s",
             fix="--performance throughputs or spread know it for models that were measured; "
-            "one of your own says pairs = True",
+            "one of your own says simulation = SharedSimulation",
         )
 
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from blox.checks.guard import guard, is_foreign
 from blox.checks.report import Finding, Report
+from blox.containment import allowing
 
 __all__ = ["Finding", "Report", "check", "guard", "is_foreign"]
 
@@ -26,6 +27,9 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     from blox.checks.suite import check as run_suite
 
     limit_s = TIMEOUT_S if timeout_s is None else timeout_s
-    if isinstance(policy, str) and (source := kind if kind is not None else kind_of(policy)) in VERBS:
-        return check_source(policy, str(source), limit_s)
+    if isinstance(policy, str) and kind is None:
+        with allowing(limit_s):  # its file is imported
+            kind = kind_of(policy)
+    if isinstance(policy, str) and kind in VERBS:
+        return check_source(policy, kind, limit_s)
     return run_suite(policy, kind, limit_s)

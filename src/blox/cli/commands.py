@@ -31,6 +31,7 @@ COMMANDS = {
     "when": "Say when a job would start if it were submitted in the middle of a run.",
     "report": "Write the HTML report of finished runs.",
     "ui": "Show finished runs as a film in the browser, or the running cluster.",
+    "top": "Show the running cluster, or a finished run, in the terminal.",
     "policies": "List every policy, workload and model with its parameters.",
     "check": "Check a policy against its contract, in words.",
     "compat": "List the presets that behave like another system, and what each changes.",

@@ -35,7 +35,6 @@ class ByThroughput:
 
     simulation: ClassVar[type[SharedSimulation]] = SharedSimulation
     by_nodes: ClassVar[bool] = False
-    pairs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         job_speeds(self.path, (), (), self.reference)

@@ -144,7 +144,7 @@ def _distributions(runs: Sequence[Run]) -> list[str]:
     """Completion time, responsiveness and fairness, each over the jobs of a run."""
     _, all_seeds = seeds_told(runs)
     if len(runs) <= series.MOST_INTERVALS and Comparison.of(runs).basis.enough:
-        all_seeds += " The shaded bands are 95 % intervals, each of its own time."
+        all_seeds += " The shaded bands are 95 % intervals, point by point."
     return [
         '<div class="pair">',
         section(

@@ -160,6 +160,33 @@ def read_delimited(
     """
     if text is None:
         text = read_text(path)
+    names, rows, lines = _cells(path, text, delimiter, header, required, quotes=quotes)
+    if names is None or (header is not None and not rows):
+        raise BloxError("the file is empty", where=path, fix=f"it needs the columns {', '.join(required)}")
+    ragged = [row for row, cells in enumerate(rows) if len(cells) != len(names)]
+    told = {row: _cells_in_line(rows[row], len(names)) for row in ragged}
+    for row in ragged:
+        rows[row] = (rows[row] + [""] * len(names))[: len(names)]
+    columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
+    table = SourceRows(path, columns, lines)
+    if ragged:
+        mask = np.zeros(len(table), dtype=bool)
+        mask[ragged] = True
+        table.fault(mask, lambda row: told[row], f"give {len(names)}")
+        table.kept &= ~mask  # its cells cannot be trusted to stand under their names
+    return table
+
+
+def _cells(
+    path: str,
+    text: str,
+    delimiter: str,
+    header: Sequence[str] | None,
+    required: Sequence[str],
+    *,
+    quotes: bool,
+) -> tuple[list[str] | None, list[list[str]], list[int]]:
+    """The names of the columns (None: there is no line at all), the cells of every row, and its line."""
     lines_of_text = io.StringIO(text, newline="")
     if quotes:
         reader = csv.reader(lines_of_text, delimiter=delimiter)
@@ -192,20 +219,7 @@ def read_delimited(
             where=f"{path}:{begins}",
             fix="close it, or write two where one is meant",
         )
-    if names is None or (header is not None and not rows):
-        raise BloxError("the file is empty", where=path, fix=f"it needs the columns {', '.join(required)}")
-    ragged = [row for row, cells in enumerate(rows) if len(cells) != len(names)]
-    told = {row: _cells_in_line(rows[row], len(names)) for row in ragged}
-    for row in ragged:
-        rows[row] = (rows[row] + [""] * len(names))[: len(names)]
-    columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
-    table = SourceRows(path, columns, lines)
-    if ragged:
-        mask = np.zeros(len(table), dtype=bool)
-        mask[ragged] = True
-        table.fault(mask, lambda row: told[row], f"give {len(names)}")
-        table.kept &= ~mask  # its cells cannot be trusted to stand under their names
-    return table
+    return names, rows, lines
 
 
 def plain_number(cell: str) -> float:

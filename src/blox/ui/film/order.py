@@ -37,6 +37,17 @@ class Order:
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
 
+    @classmethod
+    def traced(cls, filmed: Filmed) -> Order:
+        """That of a run which was traced; of any other it is not known, and nothing is run again for it."""
+        found = cls(filmed)
+        found.state, found.why = "unknown", "the run was not traced (--trace-decisions)"
+        path = filmed.folder / _DECISIONS
+        if path.is_file():
+            found.decisions = CodedDecisions.of_file(path, len(filmed.result.jobs["job_id"]))
+            found.state, found.why = "known", ""
+        return found
+
     def ask(self) -> None:
         """Begins to find the decisions, if nobody has asked before."""
         if self.state == "not asked":

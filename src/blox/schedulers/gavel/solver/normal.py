@@ -41,15 +41,7 @@ def _blocks(rows: Rows, theta: Array) -> Solve:
     near = x * speed * speed
     lower = (x[:, None, :] * step).sum(axis=2) + time[:, None] * speed  # adj M . (1, speed_j), its second
     upper = surplus[:, None] - (x[:, None, :] * step * speed[:, None, :]).sum(axis=2)  # and its first half
-    det = time * near.sum(axis=1) + surplus * x.sum(axis=1) + time * surplus
-    without = np.empty_like(x)  # det M as it were without type j
-    for j in range(types):
-        rest = [k for k in range(types) if k != j]
-        without[:, j] = time * near[:, rest].sum(axis=1) + surplus * x[:, rest].sum(axis=1) + time * surplus
-        for k, other in combinations(rest, 2):
-            without[:, j] += x[:, k] * x[:, other] * step[:, k, other] ** 2
-    for j, k in combinations(range(types), 2):
-        det = det + x[:, j] * x[:, k] * step[:, j, k] ** 2
+    det, without = _determinants(x, time, surplus, step, near)
     total, cross = x.sum(axis=1) + time, (x * speed).sum(axis=1)
     stays = int(np.where(rise > 0, det / total / np.where(rise > 0, rise, 1.0) ** 2, np.inf).argmin())
     share = 1.0 / det
@@ -87,6 +79,21 @@ def _blocks(rows: Rows, theta: Array) -> Solve:
         )
 
     return solve
+
+
+def _determinants(x: Array, time: Array, surplus: Array, step: Array, near: Array) -> tuple[Array, Array]:
+    """det M of every kind, and as it were without type j (kind, type)."""
+    types = x.shape[1]
+    det = time * near.sum(axis=1) + surplus * x.sum(axis=1) + time * surplus
+    without = np.empty_like(x)
+    for j in range(types):
+        rest = [k for k in range(types) if k != j]
+        without[:, j] = time * near[:, rest].sum(axis=1) + surplus * x[:, rest].sum(axis=1) + time * surplus
+        for k, other in combinations(rest, 2):
+            without[:, j] += x[:, k] * x[:, other] * step[:, k, other] ** 2
+    for j, k in combinations(range(types), 2):
+        det = det + x[:, j] * x[:, k] * step[:, j, k] ** 2
+    return det, without
 
 
 def _dense(rows: Rows, theta: Array) -> Solve:
