@@ -67,7 +67,8 @@ def looks_as_it_comes(experiment, every=5):
     Returns how often it has looked.
     """
     result, looked = experiment.run(), 0
-    truth, every = result.jobs, max(every, len(result.rounds["time_s"]) // MOST_LOOKS)
+    rounds = int(result.summary["end_s"] / experiment.round_s)
+    truth, every = result.jobs, max(every, rounds // MOST_LOOKS)
     for number, moment in enumerate(moments(experiment)):
         if not moment.prepared.feed.ended or number % every:
             continue

@@ -3,6 +3,7 @@
 import pytest
 
 from blox.reproduce import Setting, fig12, fig13, fig16, table4, thresholds
+from blox.results.statistics import Interval
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,14 @@ from blox.reproduce import Setting, fig12, fig13, fig16, table4, thresholds
 )
 def test_figures_12_and_13(jct, word):
     assert thresholds.judge(dict(zip(thresholds.FACTORS, jct))).word == word
+
+
+def test_a_gain_that_chance_may_have_made_does_not_count():
+    jct = dict(zip(thresholds.FACTORS, (100.0, 95.0, 85.0, 70.0)))
+    sure = {name: Interval(0.1, 0.01, 0.2) for name in thresholds.LIMITED}
+    assert thresholds.judge(jct, sure).word == "holds"
+    verdict = thresholds.judge(jct, {**sure, "accept 1.5x": Interval(0.05, -0.02, 0.12)})
+    assert verdict.word == "holds in part" and "chance: accept 1.5x" in verdict.reason
 
 
 @pytest.mark.parametrize(

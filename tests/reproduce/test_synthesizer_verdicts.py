@@ -51,10 +51,10 @@ def test_figure_20(jct_off, wait_min, word):
 @pytest.mark.parametrize(
     ("order", "word"),
     [
-        (["LAS, accept all", "LAS, accept 1.2x", "FIFO, accept all"], "holds"),
-        (["LAS, accept all", "SRTF, accept all"], "holds in part"),
-        (["LAS, accept all"], "does not hold"),
-        (["SRTF, accept all", "FIFO, accept all"], "does not hold"),
+        (["FIFO, accept all", "LAS, accept all", "LAS, accept 1.2x", "FIFO, accept all"], "holds"),
+        (["FIFO, accept all", "LAS, accept all", "SRTF, accept all"], "holds in part"),
+        (["FIFO, accept all"], "does not hold"),
+        (["FIFO, accept all", "SRTF, accept all", "FIFO, accept all"], "does not hold"),
     ],
 )
 def test_figure_21(order, word):

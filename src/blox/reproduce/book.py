@@ -161,15 +161,23 @@ def _drawn(name: str, charts: Sequence[Picture]) -> str:
 
 
 def _table(table: Table) -> str:
-    heads = "".join(f"<th>{escape(head)}</th>" for head in table.heads)
+    kind = [' class="words"' if _is_words(column) else "" for column in zip(*table.rows)]
+    heads = "".join(f"<th{how}>{escape(head)}</th>" for head, how in zip(table.heads, kind))
     rows = "".join(
-        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+        f"<tr><th>{escape(row[0])}</th>"
+        + "".join(f"<td{how}>{escape(cell)}</td>" for cell, how in zip(row[1:], kind[1:]))
+        + "</tr>"
         for row in table.rows
     )
     return (
         f'<div class="scroll" tabindex="0"><table class="numbers"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _is_words(column: Sequence[str]) -> bool:
+    """Whether no cell has a figure at its beginning: such columns are read, not compared."""
+    return not any(cell.lstrip("+-$")[:1].isdigit() for cell in column)
 
 
 def _badge(word: str) -> str:

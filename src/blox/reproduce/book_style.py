@@ -24,6 +24,13 @@ table.verdicts tbody th { white-space: nowrap; }
 table.verdicts td:nth-child(3) { min-width: 17rem; }
 table.verdicts td:nth-child(5) { min-width: 17rem; color: var(--soft); }
 table.verdicts tr.absent td, table.verdicts tr.absent th { color: var(--soft); font-weight: 400; }
+@media (max-width: 40rem) {
+  table.verdicts thead, table.verdicts td:nth-child(2) { display: none; }
+  table.verdicts tr { display: grid; grid-template-columns: 1fr auto; border-bottom: 1px solid var(--rule); }
+  table.verdicts td, table.verdicts th { border: 0; }
+  table.verdicts td:nth-child(3), table.verdicts td:nth-child(5) { grid-column: 1 / -1; min-width: 0; }
+  table.verdicts td:nth-child(4) { grid-area: 1 / 2; }
+}
 a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: .15em; }
 section.page { margin-top: 3.5rem; padding-top: 1.5rem; border-top: 2px solid var(--rule); }
 section.page h2 { font-size: 1.5rem; }
@@ -44,6 +51,8 @@ p.panel { margin: .75rem 0 0; font-weight: 600; }
 table.numbers { width: auto; margin: .5rem 0 1rem; }
 table.numbers th, table.numbers td { padding-right: 1.1rem; }
 table.numbers thead th { white-space: normal; max-width: 11rem; vertical-align: bottom; }
+table.numbers th.words, table.numbers td.words { text-align: left; }
+table.numbers td.words { white-space: normal; max-width: 26rem; }
 dl { margin: 1.5rem 0 0; }
 dt { font-weight: 600; color: var(--soft); font-size: .92rem; margin-top: .7rem; }
 dd { margin: .1rem 0 0; }

@@ -99,8 +99,8 @@ def reigns(done: Done) -> Reigns | None:
 
 
 def drawn(found: Reigns, title: str) -> Spans:
-    """The combinations that ruled at some time, in rows, from the first choice on."""
-    rows = [at for at in range(len(found.name)) if found.bars(at)]
+    """Every combination in a row of its own, so that pictures have the same rows and colours."""
+    rows = range(len(found.name))
     return Spans(
         tuple(short(found.name[at]) for at in rows),
         tuple(tuple(found.bars(at)) for at in rows),

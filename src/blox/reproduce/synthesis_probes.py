@@ -71,11 +71,10 @@ class Looks:
 def _beside(words: str, jct: Curves, often: Curves, line: str) -> str:
     """How another way of looking does, beside the synthesizer's own."""
     names = list(WORKLOADS)
-    change = " and ".join(
-        f"{100 * (value / jct[AUTO][x] - 1):+.1f} % on the {names[int(x)]} workload"
-        for x, value in jct[line].items()
+    change = ", ".join(
+        f"{value:.2f} in place of {jct[AUTO][x]:.2f} h ({names[int(x)]})" for x, value in jct[line].items()
     )
-    return f"{words} it changes them {often[line][0]:.1f} times a day, and its average JCT is {change} off"
+    return f"{words} it changes them {often[line][0]:.1f} times a day, and its average JCT is {change}"
 
 
 @dataclass(frozen=True)
@@ -97,16 +96,16 @@ class Changing:
         count = [next(iter(static.values()))[part][1] for part in (0, 1)]
         bound = sum(static[winners[part]][part][0] * count[part] for part in (0, 1)) / sum(count)
         top = best(jct)
-        gain = 1 - jct[AUTO] / jct[top]
+        gain = jct[AUTO] / jct[top] - 1
         rows = tuple(
             (line, *(f"{halves[line][part][0]:.2f}" for part in (0, 1)), f"{jct[line]:.2f}")
             for line in (*STATIC, AUTO)
         )
         answer = (
-            f"The synthesizer's average JCT is {100 * gain:.1f} % below that of the best static combination "
-            f"({top}). What could be had by one switch: best before the change is {winners[0]}, after it "
-            f"{winners[1]}, and a scheduler as good as each in its half would average {bound:.2f} h, "
-            f"{100 * (1 - bound / jct[top]):.1f} % below {top} all along."
+            f"The synthesizer's average JCT is {jct[AUTO]:.2f} h ({100 * gain:+.1f} %), that of the best "
+            f"static combination ({top}) {jct[top]:.2f} h. What could be had by one switch: best before the "
+            f"change is {winners[0]}, after it {winners[1]}; a scheduler as good as each in its half would "
+            f"average {bound:.2f} h ({100 * (bound / jct[top] - 1):+.1f} %)."
         )
         heads = ("policies", "jobs before the change, h", "after it, h", "all, h")
         return Cause(

@@ -73,12 +73,15 @@ def judge(shares: Mapping[str, float]) -> Verdict:
 
 def _short(modules: list[str]) -> str:
     """`schedulers/las.py, schedulers/gavel/ (32 modules)`: a folder of its own counts as one."""
-    folders: dict[str, int] = {}
+    folders: dict[str, list[str]] = {}
     for module in modules:
         words = module.split(".")[1:]
-        name = f"{words[0]}/{words[1]}" + ("/" if len(words) > 2 else ".py")
-        folders[name] = folders.get(name, 0) + 1
-    return ", ".join(f"{name} ({count} modules)" if count > 1 else name for name, count in folders.items())
+        name = "/".join(words[:2]) if len(words) > 2 else "/".join(words)
+        folders.setdefault(name, []).append("/".join(words))
+    return ", ".join(
+        f"{name}/ ({len(files)} modules)" if len(files) > 1 else f"{files[0]}.py"
+        for name, files in folders.items()
+    )
 
 
 PAGE = Table7()
