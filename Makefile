@@ -66,7 +66,7 @@ fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none sl
 chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 10,000 two-phase exits (minutes)
 	$(BIN)/python -m blox.cluster.chaos --histories 10000 --exits 10000
 
-soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (a quarter of an hour)
+soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (half an hour)
 	$(BIN)/pytest -m long tests/cluster/test_stopped_ranks.py
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)

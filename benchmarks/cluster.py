@@ -15,15 +15,16 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import msgspec
 import psutil
 
+from blox.cluster.api import Client
 from blox.cluster.central.records import Policies
-from blox.cluster.protocol.messages import JobSpec, Submit
+from blox.cluster.protocol.messages import Cancel, JobSpec, Request, Submit
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.place import Place
 from blox.cluster.shell.wire import Line
@@ -31,6 +32,7 @@ from blox.cluster.virtual import SECONDS
 from blox.errors import BloxError
 
 NODES, GPUS, HOSTS, QUEUED, CHANGES, CLIENTS = 1_000, 4, 2, 10_000, 500, 16
+WAVE = 2_000  # jobs that come and finish together
 TIMING = Timing(round_s=10.0, heartbeat_s=5.0, lease_s=120.0)
 
 
@@ -45,12 +47,15 @@ class Load:
     def submit(self, count: int, spec: Callable[[int], JobSpec]) -> float:
         """Submits jobs from several clients at once; returns the seconds until all are acknowledged."""
         first, self._number = self._number, self._number + count
-        token = self.place.token()
+        return self.ask(Submit(f"r{number}", spec(number)) for number in range(first, first + count))
+
+    def ask(self, requests: Iterable[Request]) -> float:
+        """Asks from several clients at once; returns the seconds until all requests are acknowledged."""
+        token, waiting = self.place.token(), [msgspec.msgpack.encode(request) for request in requests]
 
         def some(client: int) -> None:
-            for number in range(first + client, first + count, CLIENTS):
-                request = Submit(f"r{number}", spec(number))
-                _asked_until_answered(self._lines[client], token, msgspec.msgpack.encode(request))
+            for request in waiting[client::CLIENTS]:
+                _asked_until_answered(self._lines[client], token, request)
 
         began = time.monotonic()
         with ThreadPoolExecutor(CLIENTS) as pool:
@@ -124,9 +129,7 @@ def queue(load: Load) -> int:
     """10,000 jobs wait; then a round in which 500 of those that run have ended."""
 
     def spec(number: int) -> JobSpec:
-        # The first 500 end together, some rounds after they have started.
-        environment = {SECONDS: "35"} if number < CHANGES else {}
-        return JobSpec(("train",), GPUS, user=f"u{number % 50}", environment=environment, preemption="signal")
+        return JobSpec(("train",), GPUS, user=f"u{number % 50}", preemption="signal")
 
     began_cpu = load.cpu_s()
     seconds = load.submit(QUEUED + NODES, spec)
@@ -148,31 +151,42 @@ def queue(load: Load) -> int:
 
 def _round_with_changes(load: Load) -> int:
     """The round in which 500 jobs end and others take their GPUs, as the scheduler logs it: decided, stored
-    and sent, while nodes go on reporting."""
+    and sent, while nodes go on reporting.
+
+    The jobs are cancelled right behind a round, so that the next one ends them all.
+    """
     name = 'blox_job_events_total{what="started"}'
-    before = load.metric(name)
-    while load.metric(name) - before < CHANGES:
+    round_s, rounds = TIMING.round_s, len(_rounds(load))
+    with Client(load.place.root) as client:
+        time.sleep(round_s - client.policies().now_s % round_s + 0.5)
+    load.ask(Cancel(f"c{job}", job) for job in range(1, CHANGES + 1))
+    while load.metric(name) < NODES + CHANGES:
         time.sleep(0.5)
+    missed, told = 0, 0
+    for each in _rounds(load)[rounds:]:
+        told += each["changes"]
+        missed += _tell(f"a round with {each['changes']:,} changes", each["cpu_s"], 1.0, "s CPU")
+    return missed + (told < 2 * CHANGES)  # each ends one job and starts another
+
+
+def _rounds(load: Load) -> list[dict[str, float]]:
+    """The rounds that changed something."""
     with open(load.place.logs / "scheduler.jsonl") as log:
-        rounds = [json.loads(line) for line in log if '"event": "round"' in line]
-    missed = 0
-    for each in rounds[-3:]:
-        if each["changes"] >= CHANGES:
-            missed += _tell(f"a round with {each['changes']:,} changes", each["cpu_s"], 1.0, "s CPU")
-    return missed
+        return [json.loads(line) for line in log if '"event": "round"' in line]
 
 
 def finish(load: Load, count: int) -> int:
-    """Jobs come and finish; the scheduler's memory at every tenth of them."""
-    name, step, sizes = 'blox_job_events_total{what="finished"}', count // 10, []
-    done = load.metric(name)
-    for _ in range(10):
-        load.submit(step, lambda number: JobSpec(("train",), 1, environment={SECONDS: "0.1"}))
-        done += step
-        while load.metric(name) < done:
-            time.sleep(0.5)
+    """Jobs come and finish, WAVE at a time so that few wait on a slow machine too; the scheduler's memory at
+    every tenth of them."""
+    name, sizes, done = 'blox_job_events_total{what="finished"}', [], 0
+    for tenth in range(1, 11):
+        while done < count * tenth // 10:
+            load.submit(WAVE, lambda number: JobSpec(("train",), 1, environment={SECONDS: "0.1"}))
+            done += WAVE
+            while load.metric(name) < done:
+                time.sleep(0.2)
         sizes.append(load.memory_mb())
-        print(f"  {int(done):9,} jobs have finished: {sizes[-1]:6.0f} MB", flush=True)
+        print(f"  {done:9,} jobs have finished: {sizes[-1]:6.0f} MB", flush=True)
     growth = max(sizes[5:]) / max(sizes[:5])
     return _tell(f"memory, second half over first, of {count:,}", growth, 1.05, "")
 

@@ -108,10 +108,15 @@ def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
 
 def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():
     """Rounds of 10 real seconds: those at 0 and at 600 are submitted early, those behind a round after it."""
-    assert _due_s(0.0, 600.0, 60.0) == pytest.approx(-0.15)
-    assert _due_s(600.0, 600.0, 60.0) == pytest.approx(9.85)
-    assert _due_s(601.0, 600.0, 60.0) == pytest.approx(10.15)
-    assert _due_s(900.0, 600.0, 60.0) == pytest.approx(14.85)
+    assert _due_s(0.0, 600.0, 60.0) == pytest.approx(-0.5)
+    assert _due_s(600.0, 600.0, 60.0) == pytest.approx(9.5)
+    assert _due_s(601.0, 600.0, 60.0) == pytest.approx(10.5)
+    assert _due_s(900.0, 600.0, 60.0) == pytest.approx(14.5)
+
+
+def test_where_rounds_are_short_jobs_are_submitted_in_the_middle_of_one():
+    """Rounds of half a real second: whatever is late by less than a quarter changes nothing."""
+    assert [_due_s(at, 30.0, 60.0) for at in (0.0, 1.0, 29.0, 30.0)] == pytest.approx([-0.25, *[0.25] * 3])
 
 
 @pytest.mark.parametrize(

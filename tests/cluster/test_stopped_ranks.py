@@ -24,7 +24,7 @@ def run(seed, folder):
     return "fine" if said == "fine" else f"seed {seed}: {said} {ended.stderr[-2000:]}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_late_answers_lose_no_job(tmp_path):
     assert run(0, tmp_path) == "fine"
 

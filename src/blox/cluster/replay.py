@@ -26,7 +26,7 @@ _PREEMPTION = {"sleep": "signal", "train": "iteration"}
 # -S and -E: `sleep` needs the standard library alone, and starts at once.
 _START = {"sleep": ["-S", "-E"], "train": []}
 _LOOK_S = 0.2
-_LEAD_S = 0.15  # within which a submission is acknowledged
+_LEAD_S = 0.5  # within which a submission is acknowledged, also on a busy machine
 Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
 
 
