@@ -144,7 +144,7 @@ def test_results_are_kept_read_back_and_run_again_to_the_byte(tmp_path, capfd):
     assert answer([*command, *auto, "--out", str(tmp_path / "a")]) == 0
     assert "auto" in capfd.readouterr().out
     kept = Result.load(tmp_path / "a")
-    assert kept.label == "auto" and set(kept.tables) == {"choices"}
+    assert kept.label == "auto" and "choices" in kept.tables
     assert kept.tables["choices"]["combination"][1] == "fifo + threshold:factor=1.2"
     assert answer(["run", str(tmp_path / "a" / "experiment.toml"), "--out", str(tmp_path / "b")]) == 0
     for file in ("jobs.csv", "summary.json", "choices.csv", "experiment.toml"):

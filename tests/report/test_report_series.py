@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,3 +138,12 @@ def test_waits_that_the_scheduler_decided_are_a_cause_where_a_run_has_them() -> 
     assert series.causes([plain, told]) == (*usual[:-1], "scheduler", "arrival")
     assert series.waiting(told)["scheduler"] == 120.0
     assert set(series.causes([told])) <= set(colours.CAUSES)
+
+
+def test_the_axis_of_fairness_says_what_its_definition_says(project: Path) -> None:
+    """1 is where a job is as well off as with an equal part of the cluster; not as alone."""
+    [row] = re.findall(
+        r"^\| `rho` \| (.*) \|$", (project / "docs" / "semantics.md").read_text(), re.MULTILINE
+    )
+    assert "at most 1: no worse off than with an equal part" in row
+    assert series.RHO_AXIS == "rho (at most 1: as with an equal part, or better)"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from blox.cli.cluster_tables import AsJson, Directory, need_grpc, say_json
 from blox.cli.terminal import say
+
+if TYPE_CHECKING:
+    from blox.cluster.shell.place import Place
 
 
 def up(
@@ -45,6 +48,10 @@ def up(
     listen: Annotated[
         str, typer.Option(metavar="HOST[:PORT]", help="Where other machines reach the scheduler.")
     ] = "127.0.0.1",
+    page: Annotated[
+        bool,
+        typer.Option("--ui", help="Then serve the cluster's page until interrupted; the cluster goes on."),
+    ] = False,
     cluster: Directory = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,6 +60,10 @@ def up(
     They keep running in the background until `blox down`.
     """
     need_grpc()
+    if page:
+        from blox.ui.server import need_ui
+
+        need_ui()
     from blox.cluster.api import absolute
     from blox.cluster.central.records import Policies
     from blox.cluster.protocol.timing import Timing
@@ -88,7 +99,15 @@ def up(
     )
     if as_json:
         say_json({"nodes": nodes, "gpus": slots, "scheduler": scheduler, "directory": str(place.root)})
-        return
+    else:
+        _say_next(nodes, slots, scheduler, place)
+    if page:
+        from blox.cli import ui
+
+        ui.ui(None, "127.0.0.1", None, False, cluster)
+
+
+def _say_next(nodes: int, slots: int, scheduler: str, place: Place) -> None:
     what = f"{nodes} nodes x {slots} GPU slots" if nodes else f"a scheduler at {place.address()}"
     say(f"up: {what}, {scheduler}, in {place.root}")
     joining = "" if nodes else f"blox join --cluster {place.root} --listen HOST on every machine, "

@@ -67,6 +67,35 @@ def test_fair_tree_on_the_same_tree(tmp_path):
     assert [level_fs(node, below) for node in below] == pytest.approx([0.4 * 0.7 / 0.45, 0.6 * 0.7 / 0.25])
 
 
+def test_what_sshare_of_a_cluster_printed(tmp_path):
+    """A group of a public cluster with Fair Tree, 300 users in all, as `sshare -l` showed it.
+
+    Eleven of the group have used nothing: all have 0.290000, the 87th place from the end. The three who have
+    used 344, 351 and 681 of 1,376 follow with the 76th to 74th: ties use up the places that they share. Level
+    FS is (1 / 23 shares) / part of the usage. Users above and below the group are filled up by hand.
+    """
+    idle = ", ".join([f"idle{at} = 1" for at in range(10)] + ["wide = 10"])
+    text = (
+        f"[accounts.above]\nusers = {{{', '.join(f'a{at} = 1' for at in range(213))}}}\n"
+        f"[accounts.group]\nusers = {{{idle}, ann = 1, bob = 1, eve = 1}}\n"
+        f"[accounts.below]\nusers = {{{', '.join(f'b{at} = 1' for at in range(73))}}}\n"
+    )
+    used = {("group", "ann"): 344.0, ("group", "bob"): 351.0, ("group", "eve"): 681.0}
+    accounts = tree(tmp_path, text, {**used, ("below", "b0"): 1e9})
+    ranked = fair_tree(accounts)
+    assert ranked["group", "idle0"] == ranked["group", "wide"] == pytest.approx(0.290000, abs=5e-7)
+    printed = {
+        "ann": (0.253333, 0.173913),
+        "bob": (0.250000, 0.170455),
+        "eve": (0.246667, 0.087848),
+    }
+    group = accounts.root.children[1]
+    for name, (rank, level) in printed.items():
+        assert ranked["group", name] == pytest.approx(rank, abs=5e-7)
+        node = accounts.users["group", name]
+        assert level_fs(node, group.children) == pytest.approx(level, abs=2e-5), "raw usage is printed cut"
+
+
 def test_all_of_a_better_served_account_come_last(tmp_path):
     """The promise of Fair Tree: A above B, so every user of A above every user of B."""
     text = "[accounts.a]\nusers = {x = 1, y = 1}\n[accounts.b]\nusers = {v = 1, w = 1}\n"
