@@ -3,7 +3,7 @@
 import itertools
 
 from blox.results.result import Result
-from support.pages import blocks, commands, follow
+from support.pages import commands, follow
 from support.places import ROOT
 
 
@@ -40,8 +40,8 @@ def test_an_operator_chooses(tmp_path):
     typed = follow(page, tmp_path, smaller)
     assert "valid, 3 jobs" in next(text for command, text in typed.items() if "validate" in command)
     assert len(list((tmp_path / "results" / "study" / "runs").iterdir())) == 5 * 6
-    followed = typed["python rule.py | grep training"].splitlines()
-    shown = [line for block in blocks(page, "console") for line in block.splitlines() if " p95 wait" in line]
+    rule = "python rule.py | grep training"
+    followed, shown = typed[rule].splitlines(), dict(commands(page))[rule]
     assert [line.split()[:2] for line in followed] == [line.split()[:2] for line in shown]
     check_heads(page, typed, smaller)
     assert (tmp_path / "results" / "decision" / "decision.html").is_file()

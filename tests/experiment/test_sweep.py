@@ -199,7 +199,7 @@ def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(tmp_path):
         words, cwd=tmp_path, text=True, stderr=subprocess.PIPE, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
-        for _ in range(400):
+        for _ in range(2400):
             if len(list((tmp_path / "s" / "runs").glob("[!.]*"))) == 2:
                 break
             time.sleep(0.05)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import math
 import re
@@ -16,6 +14,7 @@ from blox import Experiment
 from blox.report import figures, measures, series, write_report
 from blox.report.page import page
 from blox.results.replications import Replications
+from support.report_pages import packed
 from support.toy_runs import ToyResult, toy_run
 
 SECTIONS = (
@@ -34,12 +33,7 @@ def own_text(html: str) -> str:
 
 def drawn(html: str) -> dict[str, dict]:  # type: ignore[type-arg]
     """What scripts of the page read, by name."""
-    return {name: json.loads(text) for name, text in _packed(html).items()}
-
-
-def _packed(html: str) -> dict[str, str]:
-    found = re.findall(r'<script type="text/plain" id="([\w-]+)-packed">(.*?)</script>', html, re.S)
-    return {name: gzip.decompress(base64.b64decode(text)).decode() for name, text in found}
+    return {name: json.loads(text) for name, text in packed(html).items()}
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +143,7 @@ def test_odd_runs_are_reported_alone_and_in_company(edge: str, one: ToyResult) -
     for runs in ([odd], [odd, odd], [one, odd]):
         text = own_text(page(runs, "odd"))
         assert re.findall(r'<section id="([\w-]+)"', text) == list(SECTIONS)
-        texts = [re.sub(r"(?s)<script.*?</script>", "", text), *_packed(text).values()]
+        texts = [re.sub(r"(?s)<script.*?</script>", "", text), *packed(text).values()]
         assert not any(re.search(r"\b(NaN|nan)\b", each) for each in texts)
 
 

@@ -83,7 +83,7 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
                 "rho at most %{x:.3f}<extra>%{fullData.name}</extra>",
             )
     ticks = [digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5)]
-    figure.update_xaxes(title_text=series.RHO_AXIS, type="log", tickformat="~g")
+    figure.update_xaxes(title_text="rho (1: as with an equal part)", type="log", tickformat="~g")
     figure.update_xaxes(tickvals=ticks)  # plain numbers: left of 1 a bare digit would read as a larger one
     figure.update_yaxes(title_text=f"{whose} (%)", range=[0, 102])
     return figure
