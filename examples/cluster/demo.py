@@ -7,7 +7,7 @@ from pathlib import Path
 from blox.cluster import Timing, local_cluster
 
 here = Path(__file__).parent
-timing = Timing(round_s=1.0, heartbeat_s=0.5, lease_s=20.0, grace_s=10.0)
+timing = Timing(round_s=4.0, heartbeat_s=0.5, lease_s=20.0, grace_s=10.0)  # a start takes less than a round
 
 
 def script(name, *arguments):
