@@ -1,5 +1,6 @@
 """Bad clients over the wire: each is refused with a reason, and nothing else is disturbed."""
 
+import contextlib
 import random
 import threading
 import time
@@ -15,6 +16,8 @@ from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.limits import RateLimit
 from blox.cluster.shell.place import Place
 from blox.cluster.shell.scheduler_process import SchedulerProcess
+from blox.errors import BloxError
+from blox.experiment.parts import policy_from_spec
 from support.bad_clients import ASK, DELIVER, OK, TOKEN, encode, part, table
 
 TIMING = Timing(round_s=600.0, heartbeat_s=60.0, lease_s=3600.0)
@@ -64,6 +67,8 @@ class Wire:
 
 @pytest.fixture(scope="module")
 def wire(tmp_path_factory):
+    with contextlib.suppress(BloxError):  # imports all policies, for which a busy machine takes seconds
+        policy_from_spec("scheduling", "magic")
     made = Wire(tmp_path_factory.mktemp("wire") / "c")
     made.before = made.state()
     yield made
