@@ -66,9 +66,9 @@ def test_overheads_are_time_on_gpus_without_work():
     assert uneven_s(real, 5.0, 10.0) == pytest.approx(2 / 3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_real_runs_agree_with_their_simulations():
-    """The quick form: 54 jobs, with and without preemption.
+    """The quick form: 54 jobs, with and without preemption. By `make fidelity`.
 
     A start takes as long as the machine lets it. The simulation is given the average; by how much the starts
     of a job differ from it is measured, and allowed on top of the page's own limit. On a busy machine a job
