@@ -20,10 +20,11 @@ from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.errors import BloxError
 from blox.failures.job_failures import JobFailures
-from blox.foreign import watched_part
+from blox.foreign import is_foreign, watched_part
 from blox.optional import declared
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.performance.rates import check_rates
 from blox.registry import register
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
@@ -60,7 +61,7 @@ class Simulation(BackendBase):
         job_failures: JobFailures | None = None,
     ) -> None:
         super().__init__(feed, node_events, job_failures)
-        self._performance = watched_part(performance)
+        self._performance, self._of_a_user = watched_part(performance), is_foreign(performance)
         self._overheads = overheads or Overheads()
         self._checkpoints = Checkpoints(self._overheads)
         self._options = options or SimulationOptions()
@@ -149,6 +150,8 @@ class Simulation(BackendBase):
         """Isolated seconds of work per second, of each job or of all."""
         self._check_pairs(grants, job_state)
         rate = self._performance.rate(grants, cluster_state, job_state)
+        if self._of_a_user:
+            check_rates(rate, self._performance, grants, job_state)
         return rate if self._overheads.working_share == 1.0 else rate * self._overheads.working_share
 
     def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from blox.checks.scenarios import Scenario, scenarios
 from blox.optional import declared
+from blox.performance.rates import fault_in
 from blox.schedulers.las import Las
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -106,11 +107,7 @@ class _WatchedRates:
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         found = self.part.rate(grants, cluster_state, job_state)
-        rates = np.asarray(found, dtype=np.float64)
-        if rates.shape not in ((), (len(grants.jobs),)):
-            self.fault = f"{rates.shape} rates for {len(grants.jobs)} jobs"
-        elif not (np.isfinite(rates) & (rates > 0)).all():
-            self.fault = f"a rate is {rates.min():g}"
+        self.fault = self.fault or fault_in(found, len(grants.jobs))
         good: Array | float = found if not self.fault else 1.0
         return good
 
