@@ -42,6 +42,11 @@ def test_a_column_has_one_unit() -> None:
     assert measures.column(measures.AVG_JCT, runs) == ("h", ["0.0", "2.0", "10.0"])
 
 
+def test_a_small_count_that_a_run_lacks_is_a_dash() -> None:
+    unit, write = measures.written_in(measures.INTERRUPTIONS, [7.04, math.nan, 3.0])
+    assert [unit, *map(write, (7.04, math.nan, 3.0, 12.0))] == ["", "7.0", "–", "3", "12"]
+
+
 def marked(measure: measures.Measure, *values: tuple[float, ...]) -> list[int]:
     """The marks of runs with these values over their seeds."""
     return measures.best(measure, [with_figures("a", **{measure.key: each}) for each in values])

@@ -140,6 +140,27 @@ def test_a_metric_that_nothing_reports_is_refused_before_the_run():
         Experiment(termination="loss", reports="none").prepare()
 
 
+def test_epochs_are_reported_by_every_source(tmp_path):
+    """A policy may name them among what it reads."""
+    (tmp_path / "mine.py").write_text(
+        """from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class AfterThree:
+    \"\"\"Ends jobs after three epochs.\"\"\"
+
+    reads_metrics = ("loss", "epoch")
+
+    def terminate(self, job_state, cluster_state):
+        return job_state.active[job_state.metric("epoch") >= 3]
+"""
+    )
+    found = Experiment(
+        workload="philly:load=10", jobs=5, termination=f"{tmp_path / 'mine.py'}:AfterThree"
+    ).run()
+    assert found.summary["saved_share"] > 0.1
+
+
 @pytest.mark.parametrize("options", ["threshold=0", "threshold=1.5", "patience=0"])
 def test_options_that_mean_nothing_are_refused(options):
     with pytest.raises(BloxError, match=options.partition("=")[0]):

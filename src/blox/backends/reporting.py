@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from blox.backends.feed import JobFeed
+from blox.errors import BloxError
 from blox.foreign import watched_part
 from blox.protocols import Backend
 from blox.state import progress
@@ -21,6 +22,7 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
+EPOCH = "epoch"  # how many a job has ended: reported with whatever a source reports
 _GRAIN = 1e-9  # of an epoch: how far before its end a job may be and count as having ended it
 
 
@@ -61,8 +63,14 @@ class ReportingBackend:
         if not len(rows):
             return
         self._told[rows] = ended
-        job_state.report_metric("epoch", rows, ended)
+        job_state.report_metric(EPOCH, rows, ended)
         for name, values in self._source.report(rows, ended, job_state).items():
+            if np.shape(values) not in ((), rows.shape):
+                raise BloxError(
+                    f"report() gives {np.size(values)} values of {name!r} for {len(rows)} jobs",
+                    where=f"{self._source!r}, at {job_state.now:.12g} s",
+                    fix="return one number per row",
+                )
             job_state.report_metric(name, rows, values)
 
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
-from blox.backends.reporting import JobReports
+from blox.backends.reporting import EPOCH, JobReports
 from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
@@ -136,9 +136,10 @@ def _reports(
     lacking = [name for name in read if name not in declared(performance, "reports")]
     spec = experiment.reports
     if spec == "auto":
-        spec = "loss" if "loss" in lacking else "none"
+        spec = "loss" if {"loss", EPOCH} & {*lacking} else "none"
     source = None if spec == "none" else _part("reports", spec, "report")
-    missing = [name for name in lacking if source is None or name not in declared(source, "reports")]
+    told = () if source is None else (*declared(source, "reports"), EPOCH)
+    missing = [name for name in lacking if name not in told]
     if missing:
         raise BloxError(
             f"a policy reads the metric {missing[0]!r}, and no job reports it",

@@ -188,5 +188,5 @@ def written_in(
         return "%", lambda value: units.number(100 * value, 1)
     if any(value < 10 and not value.is_integer() for value in values):  # means of small counts
         write = units.compact if short else units.number
-        return "", lambda value: write(value) if value >= 10 or value == int(value) else f"{value:.1f}"
+        return "", lambda value: f"{value:.1f}" if value < 10 and not value.is_integer() else write(value)
     return "", units.compact if short else units.number
