@@ -50,7 +50,7 @@ def test_the_winner_its_lead_and_its_price() -> None:
 def test_a_winner_that_costs_nothing() -> None:
     claim, price = words.headline([_seeded("a", 7200, 60, 3), _seeded("b", 14400, 120, 5, 9)])
     assert claim == "a has the lowest average JCT: 2 h, 50 % less than b (4 h)."
-    assert price.startswith("It is also the most responsive") and "3 preemptions, no run has fewer." in price
+    assert price.startswith("a is also the most responsive") and "3 preemptions, no run has fewer." in price
 
 
 def test_what_is_not_distinguishable_is_not_claimed() -> None:
@@ -63,7 +63,7 @@ def test_what_is_not_distinguishable_is_not_claimed() -> None:
     )
     assert words.headline([first, noisy])[0] == (
         "Not distinguishable: the average JCT is from 5 h (srtf) to 5.03 h (las), "
-        "and no difference exceeds chance."
+        "and no run can be told from the lowest."
     )
 
 

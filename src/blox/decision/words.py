@@ -16,6 +16,11 @@ from blox.results.statistics import Interval
 
 UNSURE = "not distinguishable"
 
+_ONE_RUN = (
+    "Intervals are 95 %, by drawing the blocks of the log again from this one run: they leave out what a "
+    "backlog carries over, and are narrower than those of the changes above. Do not decide by them."
+)
+
 
 class Table(NamedTuple):
     """A table of texts under its heading; a row begins with what it is about."""
@@ -192,8 +197,8 @@ def _depends(found: Evidence) -> Table:
     return Table(
         "depends",
         "What it depends on",
-        "The log once more, with one assumption changed at a time. Intervals are 95 %, by drawing the blocks "
-        "of the log again from this one run. A question mark: not distinguishable from no change.",
+        "The log once more, with one assumption changed at a time. A question mark: not distinguishable from "
+        f"no change. {_ONE_RUN}",
         ("scheduler", "if", "average JCT", "that is", "against the present one as it is"),
         rows,
     )
@@ -231,7 +236,7 @@ def _saved(found: Evidence) -> Table:
         "saved",
         "How many GPUs it would save at equal waiting",
         f"{found.best} on smaller clusters of the same kind, the log as it is. With all GPUs, jobs wait "
-        f"{units.duration(present[key])} on average under {found.study.present}.{told}",
+        f"{units.duration(present[key])} on average under {found.study.present}.{told} {_ONE_RUN}",
         ("GPUs", "average wait", "against the present one on all GPUs"),
         rows,
     )

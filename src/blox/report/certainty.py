@@ -21,11 +21,14 @@ MARKED = (
 
 def certainty(runs: Sequence[Run]) -> str:
     """What the intervals are made from, or why there are none."""
-    basis = Comparison.of(runs).basis
+    compared = Comparison.of(runs)
+    basis = compared.basis
     if basis.seeds > 1:
         return f"Means of {basis.seeds} seeds; ± is the 95 % interval."
     if basis.enough:
-        return f"± is the 95 % interval, by resampling the {basis.days} days on which jobs were submitted."
+        most = max(compared.basis_of(position).days for position in range(len(compared)))
+        how_many = f"{basis.days}" if basis.days == most else f"{basis.days} to {most}"
+        return f"± is the 95 % interval, by resampling the {how_many} days on which jobs were submitted."
     days = f" over {basis.days} day{'' if basis.days == 1 else 's'}" if basis.days else ""
     traces = all(is_trace(str(run.experiment.get("workload", ""))) for run in runs)
     how = "a trace of 10 days or more has intervals" if traces else "--seeds 5 gives intervals"

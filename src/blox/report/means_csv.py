@@ -12,6 +12,7 @@ from blox.report.labels import is_oracle, labels, unmarked
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 from blox.results.flat import flat
+from blox.results.samples import Basis
 from blox.results.statistics import Interval
 
 
@@ -23,7 +24,12 @@ def comparison_csv(runs: Sequence[Run]) -> str:
     """
     compared = Comparison.of(runs)
     rows = [
-        {"run": name, "oracle": _word(is_oracle(run)), **_basis(compared), **with_bounds(compared, position)}
+        {
+            "run": name,
+            "oracle": _word(is_oracle(run)),
+            **_basis(compared.basis_of(position)),
+            **with_bounds(compared, position),
+        }
         for position, (name, run) in enumerate(zip(labels(runs), runs))
     ]
     _add_differences(rows, compared)
@@ -42,7 +48,7 @@ def means_csv(
         {
             **{name: unmarked(text) for name, text in each.items()},
             "oracle": _word(is_oracle(run)),
-            **_basis(compared),
+            **_basis(compared.basis_of(position)),
             **with_bounds(compared, position),
         }
         for position, (each, run) in enumerate(zip(settings, compared))
@@ -70,8 +76,8 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return file.getvalue()
 
 
-def _basis(compared: Comparison[Run]) -> dict[str, Any]:
-    return {"seeds": max(compared.basis.seeds, 1), "days": compared.basis.days or ""}
+def _basis(basis: Basis) -> dict[str, Any]:
+    return {"seeds": max(basis.seeds, 1), "days": basis.days or ""}
 
 
 def with_bounds(compared: Comparison[Any], position: int) -> dict[str, Any]:

@@ -76,7 +76,9 @@ def _claim(names: Sequence[str], runs: Comparison[Run], ranked: Sequence[int]) -
     if not behind:
         between = f"from {times[first]} ({names[first]}) to {times[others[-1]]} ({names[others[-1]]})"
         if runs.basis.enough:
-            return f"Not distinguishable: the average JCT is {between}, and no difference exceeds chance."
+            return (
+                f"Not distinguishable: the average JCT is {between}, and no run can be told from the lowest."
+            )
         return f"Not tested: in this one run the average JCT is {between}."
     shown = [behind[0], behind[-1]] if len(behind) > 1 else behind
     against = " and ".join(
@@ -99,7 +101,8 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
     if not finite or not math.isfinite(mine):
         waits = "No responsiveness was recorded"
     elif mine == min(finite):
-        waits = f"It is also the most responsive: jobs first start after {units.duration(mine)} on average"
+        after = f"jobs first start after {units.duration(mine)} on average"
+        waits = f"{names[winner]} is also the most responsive: {after}"
     else:
         quickest = responsiveness.index(min(finite))
         waits = (

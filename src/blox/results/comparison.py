@@ -43,6 +43,10 @@ class Comparison(Sequence[R]):
     def __iter__(self) -> Iterator[R]:
         return iter(self._runs)
 
+    def basis_of(self, position: int) -> Basis:
+        """What the intervals of one run are made from."""
+        return self._samples[position].basis
+
     @cached_property
     def basis(self) -> Basis:
         """What the intervals are made from: the least that one of the runs has; nothing where they differ."""
