@@ -109,6 +109,12 @@ def test_why_a_job_waits_names_the_reservation(tmp_path):
     assert told[0][0] == 1 and told[0][1].startswith("the GPUs that it needs are reserved for it")
 
 
+def test_a_job_without_room_does_not_wait_for_a_reservation(tmp_path):
+    """One GPU is free until 10: c, which needs two, would not start either if nothing were reserved for b."""
+    result = run([(0, 3, 10), (0, 4, 10), (0, 2, 11)], tmp_path, cluster="1x4", scheduler="backfill")
+    assert not [words for words in result.reasons["because"].tolist() if "would delay" in words]
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [

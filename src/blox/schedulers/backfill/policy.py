@@ -101,12 +101,19 @@ class Backfill:
         memory = job_state.memory(self, _Memory)
         if memory.blocker < 0:
             return [""] * len(rows)
-        blocked = np.isin(rows, memory.blocked).tolist()
         words = DELAYS.format(f"job {job_state.columns.job_id[memory.blocker]}")
-        return [
-            RESERVED if row == memory.blocker else words if held else ""
-            for row, held in zip(rows.tolist(), blocked)
-        ]
+        held = set(_that_fit(rows[np.isin(rows, memory.blocked)], job_state, cluster_state))
+        return [RESERVED if row == memory.blocker else words if row in held else "" for row in rows.tolist()]
+
+
+def _that_fit(rows: Array, job_state: JobState, cluster_state: ClusterState) -> Iterator[int]:
+    """The rows that have a place now: nothing but a reservation holds them back."""
+    small = rows[job_state.columns.gpus.take(rows) <= cluster_state.free_gpus]
+    if len(small):
+        room = FutureRoom(small, cluster_state, job_state)
+        for row, need, length_s in _Queue(small, job_state):
+            if room.choose(row, need, length_s)(room.free, room.now) is not None:
+                yield row
 
 
 @dataclass
