@@ -68,7 +68,6 @@ def compare(
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
-    from blox.cli.show import show_runs, written
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "calibration.csv", "report.html"):
         tables = figures.Tables.of(by, table, measures)
@@ -76,12 +75,7 @@ def compare(
         wanted = Wanted(report, processes, tables, history, calibrate)
         runs, outcomes = _run_grid(grid, out, wanted)
     if runs:
-        show_runs(runs)
-        tables.show(runs)
-        if calibrate:
-            show_calibration(runs)
-    if out is not None and runs:
-        written(out, report)
+        _show(runs, out, wanted)
     tell_failed(outcomes)
 
 
@@ -133,3 +127,15 @@ def _run_grid(grid: Grid, out: Path | None, wanted: Wanted) -> tuple[Comparison[
             tables = wanted.tables
             write_report(out / "report.html", runs, by=tables.by, measures=tables.measures, more=more)
     return runs, [outcome for each in outcomes for outcome in each]
+
+
+def _show(runs: Comparison[Run], out: Path | None, wanted: Wanted) -> None:
+    """Prints the tables, and where the files are."""
+    from blox.cli.show import show_runs, written
+
+    show_runs(runs)
+    wanted.tables.show(runs)
+    if wanted.calibrate:
+        show_calibration(runs)
+    if out is not None:
+        written(out, wanted.report)

@@ -70,18 +70,9 @@ def up(
     from blox.cluster.shell import local
     from blox.cluster.shell.gpus import found
     from blox.cluster.shell.place import Place
-    from blox.errors import BloxError, suggestion
-    from blox.experiment.parts import policy_from_spec
 
-    if renewal not in ("optimistic", "central"):
-        raise BloxError(
-            f"no renewal is called {renewal!r}",
-            where="--renewal",
-            fix=suggestion(renewal, ("optimistic", "central")),
-        )
     parts = {"scheduling": scheduler, "admission": admission, "placement": placement}
-    for kind, spec in {**parts, "termination": termination}.items():
-        policy_from_spec(kind, spec)
+    _check(renewal, {**parts, "termination": termination})
     timing = Timing(
         round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
     )
@@ -105,6 +96,21 @@ def up(
         from blox.cli import ui
 
         ui.ui(None, "127.0.0.1", None, False, cluster)
+
+
+def _check(renewal: str, parts: dict[str, str]) -> None:
+    """Refuses a kind of renewal or a policy that does not exist, before anything is started."""
+    from blox.errors import BloxError, suggestion
+    from blox.experiment.parts import policy_from_spec
+
+    if renewal not in ("optimistic", "central"):
+        raise BloxError(
+            f"no renewal is called {renewal!r}",
+            where="--renewal",
+            fix=suggestion(renewal, ("optimistic", "central")),
+        )
+    for kind, spec in parts.items():
+        policy_from_spec(kind, spec)
 
 
 def _say_next(nodes: int, slots: int, scheduler: str, place: Place) -> None:

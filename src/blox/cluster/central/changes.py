@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from blox.cluster.protocol.outputs import Note
 from blox.cluster.protocol.queries import Happening
 
-_EVENTS = 500  # that a reader who was away can still read
+_EVENTS = 500  # kept for a page that reads them late
 
 
 class Changes:

@@ -106,7 +106,7 @@ def _check(found: dict[str, Queue], path: str) -> None:
                     raise BloxError(
                         f"{name!r} is in the queues {seen[name]!r} and {queue.name!r}",
                         where=path,
-                        fix="name everybody once",
+                        fix="name each tenant and user once",
                     )
                 seen[name] = queue.name
                 if queue.children:

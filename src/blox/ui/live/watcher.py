@@ -55,7 +55,7 @@ class Watcher:
                     lost = self.state.contact(error.text())
                 self._say(lost)
                 wait_s = _AWAY_S
-            # Somebody who opens a page need not wait until the next question is due.
+            # A page that is opened is answered before the next question is due.
             if wait_s == ALONE_S:
                 self.watched.wait(wait_s)
             else:
