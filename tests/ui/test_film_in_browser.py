@@ -55,17 +55,17 @@ def test_two_runs_stand_side_by_side_on_one_clock(page, film):
     address, (las, fifo, _) = film
     opened(page, address, "#runs=0,1&t=50000")
     panes = page.locator(".pane")
-    assert panes.count() == 2
+    expect(panes).to_have_count(2)
     for pane, result in zip((panes.nth(0), panes.nth(1)), (las, fifo)):
         here = (result.stints["start_s"] <= 50000) & (result.stints["end_s"] > 50000)
-        assert pane.locator("dd").nth(0).inner_text().startswith(f"{here.sum()} of 12")
-        assert pane.locator("dd").nth(1).inner_text() == str(len(set(result.stints["job"][here])))
+        figures = pane.locator("dd")
+        expect(figures.nth(0)).to_have_text(re.compile(f"^{here.sum()} of 12"))
+        expect(figures.nth(1)).to_have_text(str(len(set(result.stints["job"][here]))))
         done = result.jobs["finish_s"] <= 50000
-        assert pane.locator("dd").nth(3).inner_text() == str(done.sum())
-        told = duration(result.jobs["jct_s"][done].mean())
-        assert pane.locator("dd").nth(4).inner_text() == told
-        waiting = int(pane.locator("dd").nth(2).inner_text())
-        assert f"Queue: {waiting} waiting" in pane.locator("h2").nth(1).inner_text()
+        expect(figures.nth(3)).to_have_text(str(done.sum()))
+        expect(figures.nth(4)).to_have_text(duration(result.jobs["jct_s"][done].mean()))
+        waiting = int(figures.nth(2).inner_text())
+        expect(pane.locator("h2").nth(1)).to_contain_text(f"Queue: {waiting} waiting")
 
 
 def test_every_frame_is_as_the_results_say(page, film):
@@ -98,10 +98,9 @@ def test_it_plays_pauses_and_scrubs(page, film):
         "slider => { slider.value = 5000; slider.dispatchEvent(new Event('input')) }"
     )
     page.wait_for_url("**t=*")
-    label = page.locator("canvas[role=img]").first.get_attribute("aria-label")
-    assert "GPUs in use" in label
+    expect(page.locator("canvas[role=img]").first).to_have_attribute("aria-label", re.compile("GPUs in use"))
     page.keyboard.press("Home")
-    assert page.locator(".time").inner_text() == begin
+    expect(page.locator(".time")).to_have_text(begin)
     page.locator("h1").click()
     page.keyboard.press("Space")
     page.get_by_role("button", name="Pause").wait_for()
@@ -121,13 +120,13 @@ def test_it_jumps_to_preemptions_failures_and_rounds(page, film):
     at(page, interrupted[0])
     page.keyboard.press("ArrowRight")
     at(page, las.rounds["time_s"][las.rounds["time_s"] > interrupted[0]][0])
-    assert page.get_by_role("button", name="next failure").is_disabled()
-    assert page.get_by_role("button", name="next policy change").is_disabled()
+    expect(page.get_by_role("button", name="next failure")).to_be_disabled()
+    expect(page.get_by_role("button", name="next policy change")).to_be_disabled()
     page.get_by_label("run", exact=True).select_option(label="srtf (oracle)")
     page.get_by_role("button", name="next failure").click()
     later = failing.tables["outages"]["down_s"]
     at(page, later[later > interrupted[0]].min())
-    assert "failure at" in page.locator("#announce").inner_text()
+    expect(page.locator("#announce")).to_contain_text("failure at")
 
 
 def test_a_job_is_followed_from_the_queue_and_by_its_id(page, film):
@@ -138,14 +137,14 @@ def test_a_job_is_followed_from_the_queue_and_by_its_id(page, film):
     name = first.inner_text()
     first.click()
     page.wait_for_selector("article.life >> nth=1")
-    assert page.locator("#follow h2").inner_text() == f"Job {name}"
-    assert page.locator("article.life").first.locator(".now").inner_text().startswith("Now: waiting for")
-    assert f"Job {name} (" in page.locator("article.life p").last.inner_text()
+    expect(page.locator("#follow h2")).to_have_text(f"Job {name}")
+    expect(page.locator("article.life").first.locator(".now")).to_contain_text("Now: waiting for")
+    expect(page.locator("article.life p").last).to_contain_text(f"Job {name} (")
     page.get_by_label("Follow the job of this id").fill("7")
     page.keyboard.press("Enter")
     expect(page.locator("#follow-title")).to_have_text("Job 7")
     page.get_by_role("button", name="Stop following").click()
-    assert page.locator("#follow").is_hidden()
+    expect(page.locator("#follow")).to_be_hidden()
     page.get_by_label("Follow the job of this id").fill("no such job")
     page.keyboard.press("Enter")
     expect(page.locator("#announce")).to_contain_text("no such job")
@@ -160,7 +159,7 @@ def test_a_gpu_is_pointed_at_and_its_job_followed(page, film):
     expect(page.locator(".pointed")).to_contain_text("node-0, GPU 0")
     here = (las.stints["start_s"] <= full) & (las.stints["end_s"] > full) & (las.stints["gpu"] == 0)
     (job,) = las.jobs["job_id"][las.stints["job"][here]]
-    assert f"job {job}," in page.locator(".pointed").inner_text()
+    expect(page.locator(".pointed")).to_contain_text(f"job {job},")
     canvas.click(position={"x": 10, "y": 20})
     expect(page.locator("#follow-title")).to_have_text(f"Job {job}")
     page.get_by_text("The same as a table").click()
@@ -185,11 +184,10 @@ def test_names_with_markup_stay_text(page, tmp_path):
         page.keyboard.press("Enter")
         page.wait_for_selector("article.life")
         page.locator(".map canvas").hover(position={"x": 10, "y": 20})
-        assert (
-            MARKUP in page.locator("h1").inner_text() and MARKUP in page.locator(".queue tbody").inner_text()
-        )
-        assert SCRIPT in page.locator("article.life").inner_text()
-        assert page.locator("img").count() == 0
+        expect(page.locator("h1")).to_contain_text(MARKUP)
+        expect(page.locator(".queue tbody")).to_contain_text(MARKUP)
+        expect(page.locator("article.life")).to_contain_text(SCRIPT)
+        expect(page.locator("img")).to_have_count(0)
 
 
 def test_nobody_is_shut_out(page, film):

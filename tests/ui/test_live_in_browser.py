@@ -96,8 +96,8 @@ def test_without_the_token_nothing_can_be_changed(page, live, job):
     number = job()
     opened(page, live, token=False)
     for control in page.locator("[data-needs-token]:visible").all():
-        assert control.is_disabled()
-    assert page.locator(".row-buttons:visible").count() == 0
+        expect(control).to_be_disabled()
+    expect(page.locator(".row-buttons:visible")).to_have_count(0)
     page.get_by_role("button", name="Unlock controls").click()
     page.get_by_label("Token").fill("0" * 64)
     page.get_by_role("button", name="Unlock", exact=True).click()
@@ -105,8 +105,8 @@ def test_without_the_token_nothing_can_be_changed(page, live, job):
     page.messages.clear()  # the browser notes that it was refused
     page.get_by_label("Token").fill(live[1].token())
     page.get_by_role("button", name="Unlock", exact=True).click()
-    expect(page.get_by_role("button", name="Lock controls")).to_be_visible()
-    assert page.get_by_role("button", name="Submit a job").is_enabled()
+    expect(page.get_by_role("button", name="Lock controls", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Submit a job")).to_be_enabled()
     assert live[0].job(number).end_s is None
 
 

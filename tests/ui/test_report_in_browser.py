@@ -111,7 +111,7 @@ def test_the_range_is_set_with_the_keyboard(page, single):
         page.keyboard.press("PageUp")  # a tenth of the whole each, but never beyond the end
     page.wait_for_function("() => document.getElementById('waiting-jobs').layout.xaxis.range[0] > 0")
     assert shown_s(page, "waiting-jobs")[0] > before[0]
-    assert page.locator(".time-range output").inner_text()
+    expect(page.locator(".time-range output")).not_to_be_empty()
     assert int(slider.input_value()) < int(page.get_by_role("slider", name="to").input_value())
 
 
@@ -133,8 +133,8 @@ def test_a_click_in_the_gantt_view_tells_the_story_of_a_job(page, single):
     expect(dialog).to_be_visible()
     shown = dialog.locator("h2").inner_text().removeprefix("Job ")
     row = las.jobs["job_id"].tolist().index(shown)
-    assert dialog.locator(".sentence").inner_text() == Explanation(las).sentence(row)
-    assert dialog.locator(".life span").count() >= 1
+    expect(dialog.locator(".sentence")).to_have_text(Explanation(las).sentence(row))
+    expect(dialog.locator(".life span").first).to_be_attached()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
 
@@ -144,7 +144,7 @@ def test_the_longest_waits_are_told_and_open_their_story(page, single):
     las = single[1][0]
     longest = int(las.jobs["waited_s"].argmax())
     row = page.locator("#longest-waits tbody tr").first
-    assert row.locator(".words").inner_text() == Explanation(las).sentence(longest)
+    expect(row.locator(".words")).to_have_text(Explanation(las).sentence(longest))
     row.get_by_role("button").click()
     expect(page.locator("dialog#story h2")).to_have_text(f"Job {las.jobs['job_id'][longest]}")
     page.get_by_role("button", name="Close").click()
@@ -159,7 +159,7 @@ def test_the_longest_waits_are_told_and_open_their_story(page, single):
 
 def test_the_specification_is_saved_and_its_command_told(page, single, tmp_path):
     opened(page, single[0])
-    assert "blox run las.toml --out results/las" in page.locator("#settings").inner_text()
+    expect(page.locator("#settings")).to_contain_text("blox run las.toml --out results/las")
     page.locator("#settings summary").first.click()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save las.toml").click()
@@ -181,7 +181,7 @@ def test_intervals_are_bands_and_error_bars(page, seeded):
             box.data.some(each => each.error_y && each.error_y.visible !== false))"""
     )
     assert len(bars) >= 4 and any(bars)
-    assert "95 % intervals" in page.locator("#utilisation .caption").inner_text()
+    expect(page.locator("#utilisation .caption")).to_contain_text("95 % intervals")
 
 
 def test_names_with_markup_stay_text(page, tmp_path):
