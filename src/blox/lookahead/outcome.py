@@ -1,8 +1,9 @@
 """What a look ahead gives: a Result over the jobs that were present, with the figures of a summary.
 
 Figures of jobs are over their whole lives: JCT and responsiveness count from submission, interruptions from
-the first start. Makespan, utilisation and causes of waiting count from the beginning of the look ahead. A job
-that has not finished at the horizon counts as if it ran by itself from there on, for as long as it has work.
+the first start. Makespan and causes of waiting count from the beginning of the look ahead; utilisation,
+fragmentation and the length of the queue over the time in which jobs come, or over all of it if none do. A
+job that has not finished when it ends counts as if it ran by itself from there on, as long as it has work.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def outcome(ahead: Ahead, *, round_s: float, label: str = "ahead", jobs_alone: b
         return Result(label, {}, summary, jobs, LazyTable(recorder.rounds), stints)
     rounds, gpus = recorder.rounds(), ahead.cluster_state.spec.total_gpus
     summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=gpus, round_s=round_s)
-    filled = occupancy(Span(ahead.begin_s, end_s), rounds, recorder, gpus)
+    last_s = float(jobs["submit_s"].max(initial=ahead.begin_s))
+    span = Span(ahead.begin_s, last_s if last_s - ahead.begin_s >= round_s else end_s)
+    filled = occupancy(span, rounds, recorder, gpus)
     summary.update(filled)
     summary.update({f"{name}{WHOLE_RUN}": value for name, value in filled.items()})
     summary["makespan_s"] = float(np.nanmax(jobs["finish_s"], initial=end_s)) - ahead.begin_s

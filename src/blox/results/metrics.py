@@ -223,4 +223,4 @@ def _mean(values: Array) -> float | None:
 
 def _percentiles(values: Array, *percent: float) -> list[float] | list[None]:
     """Several percentiles at once: the values are put in order once."""
-    return np.percentile(values, percent).tolist() if len(values) else [None] * len(percent)  # type: ignore[no-any-return]
+    return np.percentile(values, percent).tolist() if len(values) else [None] * len(percent)
