@@ -22,7 +22,7 @@ import sys
 import types
 import typing
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +56,8 @@ PACKAGES = {
 _OPTIONS = re.compile(r"[A-Za-z][\w-]*:[^/\\]*=")  # how a spec begins that has a name and options
 
 _classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
+# kind -> a name that other systems have for something -> the spec by which it is built here
+_elsewhere: dict[str, dict[str, str]] = {kind: {} for kind in PACKAGES}
 _scanned: set[str] = set()
 
 
@@ -73,7 +75,11 @@ class Register:
     def admission(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("admission", name)
 
-    def scheduling(self, name: str) -> Callable[[type[T]], type[T]]:
+    def scheduling(
+        self, name: str, *, elsewhere: Mapping[str, str] | None = None
+    ) -> Callable[[type[T]], type[T]]:
+        """`elsewhere`: names that other systems use, and the spec to suggest to a user who gives one."""
+        _elsewhere["scheduling"].update(elsewhere or {})
         return self._decorator("scheduling", name)
 
     def placement(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -165,10 +171,12 @@ def find(kind: str, name: str, *, where: str = "") -> type:
     if name not in known and name in (entries := _entry_points(kind)):
         _load_entry_point(kind, name, entries[name])
     if name not in known:
+        meant = _elsewhere[kind].get(name.lower())
+        found = suggestion("", names(kind)) if meant else suggestion(name, names(kind))
         raise BloxError(
             f"no {kind} part is called {name!r}",
             where=where,
-            fix=suggestion(name, names(kind)) + "; or a file: ./mine.py:Class",
+            fix=(f"here it is {meant!r}; " if meant else "") + f"{found}; or a file: ./mine.py:Class",
         )
     return known[name]
 

@@ -25,7 +25,14 @@ RESERVED = "the GPUs that it needs are reserved for it from the time at which th
 DELAYS = "starting it would delay {}, for which GPUs are reserved"
 
 
-@register.scheduling("backfill")
+@register.scheduling(
+    "backfill",
+    elsewhere={
+        "easy": "backfill:kind=easy",
+        "conservative": "backfill:kind=conservative",
+        "slurm": "backfill:order=multifactor",
+    },
+)
 @dataclass(frozen=True)
 class Backfill:
     """Runs jobs in the order of another policy, and lets later ones pass where they delay no reservation.

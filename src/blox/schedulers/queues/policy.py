@@ -21,7 +21,7 @@ NOT_LENT = "the GPUs that are free are those of queues that do not lend"
 NO_ROOM = "GPUs were free, but not where it could use them, and its queue had what it is guaranteed"
 
 
-@register.scheduling("queues")
+@register.scheduling("queues", elsewhere={"kueue": "queues:FILE.toml", "yarn": "queues:FILE.toml"})
 @dataclass(frozen=True)
 class Queues:
     """Queues with guaranteed shares of the GPUs, which borrow what others leave and give it back when asked.
