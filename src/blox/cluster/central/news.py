@@ -75,7 +75,7 @@ def queue(scheduler: CentralScheduler, now: float) -> QueueView:
     waiting = [job for job in scheduler.jobs.all.values() if not job.end and not job.commanded]
     moment = Moment.of(scheduler, now)
     if moment is None:
-        return _by_submission(waiting, "no node has joined")
+        return _by_submission(waiting, views.undecided(scheduler))
     try:
         found, standings = moment.in_line()
     except Exception as error:  # a policy of a user's may raise anything
