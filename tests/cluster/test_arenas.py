@@ -33,4 +33,5 @@ def test_threads_share_few_arenas():
         done = subprocess.run([sys.executable, "-c", COUNT, word], capture_output=True, text=True, check=True)
         return int(done.stdout)
 
-    assert regions("limited") <= 2 < regions("unlimited")
+    # Two arenas; the first, which grows with the process, may lie across a boundary.
+    assert regions("limited") <= 3 < regions("unlimited")
