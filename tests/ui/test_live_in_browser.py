@@ -10,8 +10,9 @@ import pytest
 
 from blox.ui.live.app import LiveServer
 from support.browser import AXE, barriers, shoot
-from support.real_cluster import eventually, pid_of, python, real_cluster
+from support.real_cluster import pid_of, python, real_cluster
 from support.served import served
+from support.waiting import eventually
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
