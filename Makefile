@@ -69,7 +69,7 @@ chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 1
 soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (half an hour)
 	$(BIN)/pytest -m long tests/cluster/test_stopped_ranks.py
 
-fidelity: $(STAMP) ## Figure 18, quick: real runs against their simulations, on a machine that does little else (3 minutes)
+fidelity: $(STAMP) ## Figure 18, quick: real runs against their simulations (2 minutes)
 	$(BIN)/pytest -s -m long tests/reproduce/test_fig18_19.py
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)

@@ -1,6 +1,7 @@
 """The command line as a whole: help, version, exit codes, and what goes wrong in words."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from blox.cli.commands import COMMANDS
+from blox.cli.commands import COMMANDS, OTHER_WORDS
 from blox.version import VERSION
 from support.waiting import PATIENCE_S, eventually
 
@@ -60,6 +61,17 @@ def test_a_wrong_word_is_answered_with_the_right_one(command, words, expected):
     assert expected in answer.err
     assert "--help" in answer.err
     assert answer.out == ""
+
+
+@pytest.mark.parametrize("word", OTHER_WORDS)
+def test_a_word_of_another_tool_is_answered_with_our_command(command, word):
+    """`blox serve --ui`, say, which is `blox up --ui`."""
+    assert word not in COMMANDS
+    answer = command(word, "--ui")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"no command is called {word}" in answer.err
+    named = re.findall(r"`blox (\w+)", answer.err)
+    assert named and set(named) <= set(COMMANDS)
 
 
 def test_an_interruption_is_one_line_and_130(command, monkeypatch):

@@ -105,6 +105,16 @@ def test_the_life_of_a_job_in_words(cluster, command):
     assert re.search(r"job 3 would start in \d+m", guess)
 
 
+def test_a_job_that_would_never_start_says_why(cluster, command):
+    _, place = cluster
+    command("drain", "node-0", "--cluster", place.root)
+    try:
+        told = "job 3 would never start: needs 1 GPU, 0 free\n"
+        assert eventually(lambda: told in command("jobs", "3", "--when", "--cluster", place.root).out)
+    finally:
+        command("drain", "node-0", "--undo", "--cluster", place.root)
+
+
 def test_logs_do_not_grow_without_bound(tmp_path, monkeypatch):
     monkeypatch.setattr("blox.cluster.shell.log._BYTES", 10_000)
     log = open_log(tmp_path, "scheduler")

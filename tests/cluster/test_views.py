@@ -71,6 +71,13 @@ def test_without_nodes_a_job_waits_for_one():
     assert "no node has joined" in seen(cluster, job).why
 
 
+def test_before_the_first_round_a_job_waits_for_that_and_not_for_a_node():
+    cluster = Cluster()
+    job = cluster.submit(1)
+    cluster.report("node-0")
+    assert seen(cluster, job) == Queueing(1, "it waits for the first round")
+
+
 def test_a_policy_that_raises_is_told_and_disturbs_nothing(tmp_path):
     cluster = full()
     file = tmp_path / "mine.py"

@@ -13,6 +13,7 @@ AXE = ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {1400: 900, 420: 900}  # of windows, and their heights
 SCHEMES = ("light", "dark")
 PATIENCE_MS = 120_000  # much longer than anything takes: the machine may be busy
+_WHOLE = "document.documentElement.scrollHeight"
 
 
 def chromium() -> str | None:
@@ -61,7 +62,8 @@ def announced(page, words) -> str:
 def shoot(browser, url, name, ready, *, whole=True):
     """Screenshots of a view at both widths, light and dark; `ready(page)` waits until all of it is there.
 
-    `whole`: of the whole page, not of what a window shows of it.
+    `whole`: of the whole page, in a window as high as that, so that what stays at an edge of the window does
+    not lie over the middle.
     """
     SHOTS.mkdir(parents=True, exist_ok=True)
     for width, height in WIDTHS.items():
@@ -70,6 +72,8 @@ def shoot(browser, url, name, ready, *, whole=True):
         page = context.new_page()
         page.goto(url)
         ready(page)
+        if whole:
+            page.set_viewport_size({"width": width, "height": max(height, page.evaluate(_WHOLE))})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")

@@ -104,6 +104,8 @@ def test_jobs_nodes_policies_and_events_are_shown_and_kept_up_to_date(page, live
     expect(page.locator("#nodes tbody tr").first).to_contain_text("2 of 2")
     expect(event(page, second)).to_contain_text("admitted")
     expect(page.locator("#policies")).to_contain_text("fifo")
+    expect(page.locator("#policies")).to_contain_text("completed")
+    expect(page.locator("#events tbody tr", has_text="submission accepted").first).to_be_visible()
     before = client.job(first).iteration
     view(page, "Running")
     expect(row(page, first).locator("td").nth(7)).to_have_text(re.compile(r"^[\d,]+$"))
@@ -162,6 +164,9 @@ def test_a_job_is_submitted_looked_at_and_cancelled(page, live):
     expect(dialog.locator("ol.life")).to_contain_text("started")
     expect(dialog.locator("figcaption", has_text="loss")).to_be_visible()
     expect(dialog.locator(".js-plotly-plot").first).to_be_visible()
+    for scheme, ink in (("dark", "rgb(230, 233, 236)"), ("light", "rgb(28, 32, 36)")):
+        page.emulate_media(color_scheme=scheme)
+        expect(dialog.locator(".xtick text").first).to_have_css("fill", ink)
     dialog.get_by_role("button", name="Cancel this job").click()
     expect(dialog.locator(".facts")).to_contain_text("cancelled")
     page.keyboard.press("Escape")

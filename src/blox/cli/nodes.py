@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from blox.cli.cluster_tables import AsJson, Directory, Watch, client, say_json, say_table, watched
@@ -28,6 +29,11 @@ def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
             ",".join(map(str, view.jobs)) or "-",
             view.address,
         )
-        for view in views
+        for view in sorted(views, key=lambda view: _by_number(view.node))
     ]
     say_table(("node", "used", "state", "jobs", "address"), rows, none="no node has joined")
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sorts node-2 before node-10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import pkgutil
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any, TypeVar
 
@@ -39,6 +39,8 @@ PACKAGES = {
 }
 
 _classes: dict[str, dict[str, type]] = {kind: {} for kind in PACKAGES}
+# kind -> a name that other systems have for something -> the spec by which it is built here
+_elsewhere: dict[str, dict[str, str]] = {kind: {} for kind in PACKAGES}
 _scanned: set[str] = set()
 
 
@@ -56,7 +58,11 @@ class Register:
     def admission(self, name: str) -> Callable[[type[T]], type[T]]:
         return self._decorator("admission", name)
 
-    def scheduling(self, name: str) -> Callable[[type[T]], type[T]]:
+    def scheduling(
+        self, name: str, *, elsewhere: Mapping[str, str] | None = None
+    ) -> Callable[[type[T]], type[T]]:
+        """`elsewhere`: names that other systems use, and the spec to suggest to a user who gives one."""
+        _elsewhere["scheduling"].update(elsewhere or {})
         return self._decorator("scheduling", name)
 
     def placement(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -148,10 +154,12 @@ def find(kind: str, name: str, *, where: str = "") -> type:
     if name not in known and name in (entries := _entry_points(kind)):
         _load_entry_point(kind, name, entries[name])
     if name not in known:
+        meant = _elsewhere[kind].get(name.lower())
+        found = suggestion("", names(kind)) if meant else suggestion(name, names(kind))
         raise BloxError(
             f"no {kind} part is called {name!r}",
             where=where,
-            fix=suggestion(name, names(kind)) + "; or a file: ./mine.py:Class",
+            fix=(f"here it is {meant!r}; " if meant else "") + f"{found}; or a file: ./mine.py:Class",
         )
     return known[name]
 

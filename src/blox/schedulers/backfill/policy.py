@@ -14,6 +14,7 @@ from blox.protocols import Promise, SchedulingPolicy, promise_of
 from blox.registry import build, register
 from blox.schedulers.backfill.profile import Profile, Shares, less
 from blox.schedulers.backfill.room import FutureRoom, believed_ends_s
+from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
@@ -25,7 +26,14 @@ RESERVED = "the GPUs that it needs are reserved for it from the time at which th
 DELAYS = "starting it would delay {}, for which GPUs are reserved"
 
 
-@register.scheduling("backfill")
+@register.scheduling(
+    "backfill",
+    elsewhere={
+        "easy": "backfill:kind=easy",
+        "conservative": "backfill:kind=conservative",
+        "slurm": "backfill:order=multifactor",
+    },
+)
 @dataclass(frozen=True)
 class Backfill:
     """Runs jobs in the order of another policy, and lets later ones pass where they delay no reservation.
@@ -38,7 +46,8 @@ class Backfill:
     `backfill:order=multifactor:age=1000;fairshare=10000`. Only its order counts: running jobs are never
     displaced. `depth`: only so many waiting jobs are looked at, as with Slurm's bf_max_job_test; 0: all.
 
-    Times are what is believed (`--belief limit`: the time limits that users asked for). A job that runs
+    Times are what is believed (`--belief limit`: the time limits that users asked for); a job of which
+    nothing is believed is taken to last a week. A job that runs
     longer than believed goes on, and what it holds is believed to come free at any moment; `--termination
     time-limit` ends it. A placement that does not tell its rule for nodes (`node_rule`) is taken to need a
     number of GPUs and nothing else, so that a reservation may find too few together. Departs from Slurm's
@@ -137,7 +146,7 @@ class _Queue:
     def __init__(self, rows: Array, job_state: JobState) -> None:
         c = job_state.columns
         self.rows, self.need = rows, c.gpus.take(rows)
-        self.length_s: Array = np.maximum(c.expected_s.take(rows) - c.done0.take(rows), SHORTEST_S)
+        self.length_s: Array = np.maximum(believed_s(job_state, rows) - c.done0.take(rows), SHORTEST_S)
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
         return zip(self.rows.tolist(), self.need.tolist(), self.length_s.tolist())
