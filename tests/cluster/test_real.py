@@ -17,14 +17,6 @@ def losses(place, job, rank=0):
     return re.findall(r"iteration (\d+) loss (\S+)", (place.job(job) / f"rank-{rank}.log").read_text())
 
 
-@pytest.fixture
-def slow(tmp_path):
-    """A file: as long as it is there, jobs that look at it are so slow that they do not end meanwhile."""
-    file = tmp_path / "slow"
-    file.touch()
-    return file
-
-
 def finished(client, job):
     """What became of a job that must have finished."""
     view = client.wait(job, PATIENCE_S)

@@ -21,14 +21,6 @@ TRAINING = EXAMPLES.parent / "training"
 LINE = re.compile(r"iteration (\d+) loss (\S+)(?: samples \[(.*)\])?")
 
 
-@pytest.fixture
-def slow(tmp_path):
-    """A file: as long as it is there, jobs that look at it are so slow that they do not end meanwhile."""
-    file = tmp_path / "slow"
-    file.touch()
-    return file
-
-
 def lines(place, job, rank=0):
     """(iteration, loss, samples) of every iteration that a rank has printed, in order."""
     return LINE.findall((place.job(job) / f"rank-{rank}.log").read_text())
