@@ -254,9 +254,6 @@ class _Worker:
 def _interrupts_blocked() -> Iterator[None]:
     """Ctrl-C comes after this block, and never to a process that is started in it: such a process would say
     so with a traceback while it imports, before it can decide to leave that to its parent."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     resource_tracker.ensure_running()  # which lets signals through where it has to start first
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
