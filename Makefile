@@ -58,7 +58,7 @@ screenshots: $(STAMP) ## pictures of every page, wide and narrow, light and dark
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
-	$(BIN)/pytest -n $(WORKERS) -m torch
+	$(BIN)/pytest -n $(WORKERS) -m torch --dist loadfile
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz

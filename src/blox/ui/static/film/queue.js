@@ -56,7 +56,8 @@ export class Queue {
       clearTimeout(this.again);
       this.again = setTimeout(() => this.shown === time && this.show(time), AGAIN_MS);
     }
-    document.body.dataset.queued = String(time);
+    this.element.dataset.settled = String(found.settled);
+    this.element.dataset.queued = document.body.dataset.queued = String(time);
   }
 
   row(i) {
