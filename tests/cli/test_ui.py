@@ -15,9 +15,9 @@ def test_it_serves_the_film_until_it_is_interrupted(run, tmp_path):
         try:
             line = process.stdout.readline()
             address = line.split(" at ")[1].split()[0]
-            assert b"film/main.js" in urllib.request.urlopen(address, timeout=30).read()
+            assert b"film/main.js" in urllib.request.urlopen(address, timeout=300).read()
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0 and process.stderr.read() == ""
+            assert process.wait(300) == 0 and process.stderr.read() == ""
         finally:
             process.kill()
 

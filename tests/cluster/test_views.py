@@ -94,7 +94,7 @@ def test_looking_leaves_the_state_as_it_is():
     for job in (2, 3):
         seen(cluster, job)
     moment = Moment.of(cluster.scheduler, cluster.now)
-    moment.guess(1, 3, time.monotonic() + 60.0)
+    moment.guess(1, 3, time.monotonic() + 600.0)
     assert (dict(cluster.journal), cluster.scheduler.job_state.active.tolist()) == before
     cluster.until(9.0)
     assert cluster.scheduler.fault == ""
@@ -104,7 +104,7 @@ def test_when_a_job_starts_is_guessed_by_running_ahead():
     """Job 1 has run since 3 s and takes 60: at 6 s it is over in 57 s; the next round is at 63 s."""
     cluster = full()
     moment = Moment.of(cluster.scheduler, cluster.now)
-    guess = moment.guess(1, 5, time.monotonic() + 60.0)
+    guess = moment.guess(1, 5, time.monotonic() + 600.0)
     assert (guess.low_s, guess.middle_s, guess.high_s, guess.draws) == (57.0, 57.0, 57.0, 5)
 
 
@@ -116,7 +116,7 @@ def test_where_nothing_is_expected_guesses_are_drawn():
     cluster.report("b", running(1))
     cluster.submit(2)
     cluster.until(6.0)
-    guess = Moment.of(cluster.scheduler, cluster.now).guess(1, 5, time.monotonic() + 60.0)
+    guess = Moment.of(cluster.scheduler, cluster.now).guess(1, 5, time.monotonic() + 600.0)
     assert guess.draws == 5 and 0 < guess.low_s <= guess.middle_s <= guess.high_s
 
 

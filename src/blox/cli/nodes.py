@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from blox.cli.cluster_tables import AsJson, Directory, Watch, client, say_json, say_table, watched
@@ -18,6 +17,8 @@ def nodes(watch: Watch = False, cluster: Directory = None, as_json: AsJson = Fal
 
 
 def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
+    from blox.cluster.names import by_number
+
     if as_json:
         say_json(views, lines=lines)
         return
@@ -29,11 +30,6 @@ def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
             ",".join(map(str, view.jobs)) or "-",
             view.address,
         )
-        for view in sorted(views, key=lambda view: _by_number(view.node))
+        for view in sorted(views, key=lambda view: by_number(view.node))
     ]
     say_table(("node", "used", "state", "jobs", "address"), rows, none="no node has joined")
-
-
-def _by_number(name: str) -> list[tuple[int, str]]:
-    """Sorts node-2 before node-10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -1,6 +1,6 @@
 // One job in a dialog: what it does, why it waits, its curves, its log and its life; and the control to cancel it.
 
-import { ask, byId, Facts, make, say, whenThemeChanges } from "/static/common/dom.js";
+import { ask, byId, Facts, make, say, token, whenThemeChanges } from "/static/common/dom.js";
 import { CONFIG, layout, plain, plotly } from "/static/common/plotly.js";
 import { duration, number } from "/static/common/units.js";
 
@@ -95,7 +95,7 @@ export class JobDialog {
     }
     for (const name of names) {
       const points = curves[name];
-      const trace = { x: points.map(([x]) => x), y: points.map(([, y]) => y), name: plain(name), mode: points.length < 3 ? "markers" : "lines", line: { color: "#0072b2", width: 2 }, hovertemplate: "%{y:.5g} at iteration %{x:,}<extra></extra>" };
+      const trace = { x: points.map(([x]) => x), y: points.map(([, y]) => y), name: plain(name), mode: points.length < 3 ? "markers" : "lines", line: { color: token("--accent"), width: 2 }, hovertemplate: "%{y:.5g} at iteration %{x:,}<extra></extra>" };
       await Plotly.react(this.plots.get(name), [trace], layout({ height: 170, x: { title: { text: "iteration", standoff: 4 } } }), CONFIG);
     }
   }
