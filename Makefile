@@ -58,7 +58,7 @@ screenshots: $(STAMP) ## pictures of every page, wide and narrow, light and dark
 test-torch: $(STAMP) ## the tests that need PyTorch, which is installed first: real training, preempted (minutes)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || { echo "installing torch into $(VENV) (once) ..."; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
-	$(BIN)/pytest -n $(WORKERS) -m torch
+	$(BIN)/pytest -n $(WORKERS) -m torch --dist loadfile
 
 fuzz: $(STAMP) ## 50,000 hostile inputs, seeded: each answered in words, none slow (minutes)
 	BLOX_FUZZ_CASES=50000 $(BIN)/pytest -n $(WORKERS) tests/fuzz
@@ -69,7 +69,7 @@ chaos: $(STAMP) ## 10,000 seeded histories of a whole cluster with faults, and 1
 soak: $(STAMP) ## 200 clusters whose processes are stopped and continued at random (half an hour)
 	$(BIN)/pytest -m long tests/cluster/test_stopped_ranks.py
 
-fidelity: $(STAMP) ## Figure 18, quick: real runs against their simulations, on a machine that does little else (3 minutes)
+fidelity: $(STAMP) ## Figure 18, quick: real runs against their simulations (2 minutes)
 	$(BIN)/pytest -s -m long tests/reproduce/test_fig18_19.py
 
 pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 seeds per workload (minutes)

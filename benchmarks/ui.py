@@ -33,11 +33,33 @@ from cluster import cluster
 
 REPORTED_RUNS, REPORTED = 20, ("fifo", "las", "srtf", "tiresias")
 REPORT_S, REPORT_MB = 10.0, 15.0
+READABLE_MS, DRAWN_MS, SEEN_MS, ZOOM_MS = 1000.0, 10_000.0, 100.0, 1000.0  # of that report in the browser
 ROUNDS, STINTS = 20_000, 100_000
 SCRUB_MS = 100.0
 NODES, GPUS, JOBS, UPDATES = 128, 8, 2_000, 20
 CPU_PERCENT, PAINT_MS, UPDATE_MS = 10.0, 1000.0, 200.0
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+# Moves the beginning of the time that is shown to many places in turn, and waits for charts over time: for
+# the one that the reader looks at, and for all.
+ZOOM = """async count => {
+  const { from } = document.querySelector(".time-range").elements;
+  const figures = [...document.querySelectorAll(".figure")];
+  const charts = figures.filter(box => box.layout?.meta?.time_s && !box.layout.meta.held);
+  charts[0].scrollIntoView();
+  const first = [], all = [];
+  for (let i = 0; i < count; i++) {
+    const before = performance.now();
+    const moved = charts.map(box => new Promise(resolve => box.once("plotly_relayout", resolve)));
+    from.value = String((i * 37) % 400);
+    from.dispatchEvent(new Event("input"));
+    await moved[0];
+    await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+    first.push(performance.now() - before);
+    await Promise.all(moved);
+    all.push(performance.now() - before);
+  }
+  return [charts.length, ...[first, all].map(times => times.sort((a, b) => a - b))];
+}"""
 # When the event of a job's submission is shown, by the wall clock (ms).
 WATCH = """job => ({ seen: new Promise(resolve => {
   const body = document.querySelector("#events tbody");
@@ -65,16 +87,17 @@ SCRUB = """async count => {
 
 def main() -> int:
     board = Board()
-    with tempfile.TemporaryDirectory() as scratch:
-        report(board, Path(scratch))
+    with tempfile.TemporaryDirectory() as scratch, opened_browser() as browser:
+        report(board, browser, Path(scratch))
     with tempfile.TemporaryDirectory() as scratch, opened_browser() as browser:
         film(board, browser, Path(scratch))
         live(board, browser)
     return 1 if board.missed else 0
 
 
-def report(board: Board, scratch: Path) -> None:
-    """`blox report` of 20 runs with 5,000 jobs each: CPU time of the command, size of the file."""
+def report(board: Board, browser: Any, scratch: Path) -> None:
+    """`blox report` of 20 runs with 5,000 jobs each: CPU time of the command, size of the file, and how it
+    answers its reader."""
     folders = []
     for seed in range(REPORTED_RUNS // len(REPORTED)):
         for name in REPORTED:
@@ -94,6 +117,27 @@ def report(board: Board, scratch: Path) -> None:
     name = f"report of {len(folders)} runs of 5,000 jobs"
     board.line(f"{name}: CPU time", cpu_s, "s", REPORT_S)
     board.line(f"{name}: size", page.stat().st_size / 1e6, "MB", REPORT_MB)
+    read(board, browser, name, page.as_uri())
+
+
+def read(board: Board, browser: Any, name: str, address: str) -> None:
+    """The report in the browser: when its text is there, when its last chart is, and how long it takes to
+    show another range of time in all charts."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    painted, drawn = [], []
+    for _ in range(3):
+        page.goto("about:blank")
+        page.goto(address)
+        page.wait_for_selector("body[data-drawn=yes]", timeout=120_000)
+        drawn.append(float(page.evaluate("performance.now()")))
+        painted.append(float(page.evaluate(PAINTED)))
+    charts, seen, zooms = page.evaluate(ZOOM, 30)
+    page.close()
+    board.line(f"{name}: readable", min(painted), "ms", READABLE_MS)
+    board.line(f"{name}: all charts drawn", min(drawn), "ms", DRAWN_MS)
+    name += ": another range"
+    board.line(f"{name} in the chart in view", seen[15], "ms", SEEN_MS, note=f"p95 {seen[28]:.0f} ms")
+    board.line(f"{name} in all {charts}", zooms[15], "ms", ZOOM_MS, note=f"p95 {zooms[28]:.0f} ms")
 
 
 def film(board: Board, browser: Any, scratch: Path) -> None:

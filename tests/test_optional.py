@@ -35,7 +35,7 @@ BY_NAME = {
     ("client/loader.py", "set_epoch"): "what a distributed sampler of PyTorch has",
     ("client/randomness.py", "generator"): "what a sampler of PyTorch that shuffles has",
     ("experiment/parallel.py", "sched_getaffinity"): "a function that `os` has on some systems",
-    ("registry.py", "blox_kind"): "the mark that the registry itself puts on classes",
+    ("registry/specs.py", "blox_kind"): "the mark that the registry itself puts on classes",
     ("report/certainty.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
     ("reproduce/catalogue.py", "PAGE"): "a module: the page that it defines",
     ("results/samples.py", "runs"): "a comparison's row: a run, or the runs of several seeds",
@@ -51,7 +51,7 @@ BY_VARIABLE = {
     "checks/suite.py": "the verb of a policy: one without it is refused",
     "experiment/parts.py": "the verb of a policy: one without it is refused",
     "experiment/traits.py": "the function behind a method, a property or a class method",
-    "registry.py": "a module: the class that a spec names",
+    "registry/user_files.py": "a module: the class that a spec names",
     "schedulers/gavel/solver/one_thread.py": "a library of C functions",
     "state/jobs.py": "the verbs of policies, to name their memory",
 }

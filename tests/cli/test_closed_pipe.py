@@ -19,6 +19,6 @@ def test_results_are_written_before_anything_is_printed(command, tmp_path):
     )
     assert child.stdout is not None
     child.stdout.close()
-    child.wait(timeout=60)
+    child.wait(timeout=300)
     assert list(out.rglob("jobs.*")), "the results are there"
     assert (out / "report.html").is_file() or command == "run"

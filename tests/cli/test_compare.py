@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 
 import psutil
@@ -11,6 +10,7 @@ import pytest
 
 from blox.cli.grids import grid_from
 from blox.results.result import Result
+from support.waiting import PATIENCE_S, eventually
 
 SMALL = ["--workload", "gavel:multi=true,load=12", "--cluster", "4x4", "--jobs", 40]
 
@@ -112,22 +112,25 @@ def test_workers_are_gone_after_the_parent_was_ended(tmp_path):
     words = [sys.executable, "-m", "blox.cli.main", "compare", "--workload", "gavel:load=100", "--window"]
     words += ["9000-90000", "--scheduler", "las,fifo", "--processes", "2"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True) as process:
-        children = _children_of(process.pid, 3)
+        children = eventually(lambda: _children_of(process.pid, 3))
+        assert children, "its workers have not started"
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(PATIENCE_S)
     assert process.returncode == 143
-    _, alive = psutil.wait_procs(children, timeout=5)
-    assert [child for child in alive if child.status() != psutil.STATUS_ZOMBIE] == []
+    assert eventually(lambda: not any(map(_runs, children)))
+
+
+def _runs(process):
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _children_of(pid, count):
-    """The processes that a process has started, once there are so many."""
-    for _ in range(200):
-        children = psutil.Process(pid).children(recursive=True)
-        if len(children) >= count:
-            return children
-        time.sleep(0.05)
-    pytest.fail("its workers have not started")
+    """The processes that a process has started, if there are so many."""
+    children = psutil.Process(pid).children(recursive=True)
+    return children if len(children) >= count else []
 
 
 def test_the_usual_schedulers_where_none_is_named(command, tmp_path):

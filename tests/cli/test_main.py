@@ -1,15 +1,17 @@
 """The command line as a whole: help, version, exit codes, and what goes wrong in words."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 
+import psutil
 import pytest
 
-from blox.cli.commands import COMMANDS
+from blox.cli.commands import COMMANDS, OTHER_WORDS
 from blox.version import VERSION
+from support.waiting import PATIENCE_S, eventually
 
 BLOX = [sys.executable, "-m", "blox.cli.main"]
 
@@ -61,6 +63,17 @@ def test_a_wrong_word_is_answered_with_the_right_one(command, words, expected):
     assert answer.out == ""
 
 
+@pytest.mark.parametrize("word", OTHER_WORDS)
+def test_a_word_of_another_tool_is_answered_with_our_command(command, word):
+    """`blox serve --ui`, say, which is `blox up --ui`."""
+    assert word not in COMMANDS
+    answer = command(word, "--ui")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"no command is called {word}" in answer.err
+    named = re.findall(r"`blox (\w+)", answer.err)
+    assert named and set(named) <= set(COMMANDS)
+
+
 def test_an_interruption_is_one_line_and_130(command, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -96,15 +109,23 @@ def test_ctrl_c_during_an_import_is_one_line_too(module):
     assert (done.stdout, done.stderr) == ("", "interrupted\n")
 
 
+def computed_s(process):
+    """The time that a process has computed for."""
+    times = psutil.Process(process.pid).cpu_times()
+    return times.user + times.system
+
+
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path):
     started = [*BLOX, "run", "--workload", "gavel:load=100", "--window", "9000-90000", "--scheduler", "las"]
     with subprocess.Popen(
         [*started, "--out", "x"], cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
-        time.sleep(2)
+        assert eventually(lambda: list(tmp_path.iterdir()))  # it holds the place for its results
+        before_s = computed_s(process)
+        assert eventually(lambda: computed_s(process) > before_s + 0.2)  # it runs
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert (out, err) == ("", "interrupted\n")
     assert list(tmp_path.iterdir()) == []

@@ -7,6 +7,7 @@ import pytest
 
 from blox import registry
 from blox.catalogue import KINDS
+from blox.registry import known_parts
 
 
 def test_every_part_of_every_kind_is_listed_with_its_first_line(command):
@@ -61,7 +62,7 @@ def installed(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("[blox.scheduling]\ntheirs = theirs:Theirs\nother = other:Other\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield info / "entry_points.txt"
-    registry._classes["scheduling"].pop("theirs", None)
+    known_parts._classes["scheduling"].pop("theirs", None)
     for name in ("theirs", "other"):
         sys.modules.pop(name, None)
 

@@ -5,8 +5,10 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from blox import Experiment
-from blox.cli.top import top
+from blox.cli.safe_console import SafeConsole
+from blox.cli.top import _show, top
 from blox.errors import BloxError
+from blox.ui.top.frame import FREE, Frame, Node
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +39,15 @@ def test_mistakes_are_told(saved, tmp_path):
     ):
         answer = typed(*words)
         assert isinstance(answer.exception, BloxError) and said in str(answer.exception)
+
+
+def test_an_interruption_is_the_way_to_end_it(monkeypatch, capsys):
+    """The last picture stays on the terminal."""
+    frames = [Frame(title, [], [Node("node-0", [FREE])]) for title in ("first", "second", "third")]
+
+    def interrupted(seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("blox.cli.top.time.sleep", interrupted)
+    _show(SafeConsole(), iter(frames), 1.0)
+    assert "first" in capsys.readouterr().out

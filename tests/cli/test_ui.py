@@ -15,9 +15,9 @@ def test_it_serves_the_film_until_it_is_interrupted(run, tmp_path):
         try:
             line = process.stdout.readline()
             address = line.split(" at ")[1].split()[0]
-            assert b"film/main.js" in urllib.request.urlopen(address, timeout=30).read()
+            assert b"film/main.js" in urllib.request.urlopen(address, timeout=300).read()
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0 and process.stderr.read() == ""
+            assert process.wait(300) == 0 and process.stderr.read() == ""
         finally:
             process.kill()
 
@@ -39,11 +39,3 @@ def test_what_is_not_installed_is_named(command, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     answer = command("ui", tmp_path)
     assert answer.code == 2 and "pip install 'blox[ui]'" in answer.err
-
-
-def test_a_cluster_is_started_with_its_page(command, monkeypatch, tmp_path):
-    done = []
-    monkeypatch.setattr("blox.cluster.shell.local.start", lambda *_, **options: done.append("started"))
-    monkeypatch.setattr("blox.cli.ui.ui", lambda results, *rest: done.append((results, rest[-1])))
-    answer = command("up", "--nodes", 1, "--gpus", 1, "--ui", "--cluster", tmp_path)
-    assert answer.code == 0 and done == ["started", (None, str(tmp_path))]

@@ -9,9 +9,18 @@ import pytest
 import blox.cluster
 from blox.cluster import Client, Timing, local_cluster
 from blox.errors import BloxError
-from support.real_cluster import EXAMPLES, TIMING, eventually, pid_of, processes_under, python, real_cluster
+from support.real_cluster import EXAMPLES, TIMING, pid_of, processes_under, python, real_cluster
+from support.waiting import PATIENCE_S, eventually
 
-SPEAKS = "import time\nfor i in range(3):\n    print('line', i, flush=True)\n    time.sleep(0.2)"
+SPEAKS = "for i in range(3): print('line', i, flush=True)"
+# Says the rest when it has been heard.
+WAITS = """
+import os, time
+print("line 0", flush=True)
+while not os.path.exists("heard"):
+    time.sleep(0.02)
+print("line 1\\nline 2")
+"""
 
 
 def test_what_the_package_offers():
@@ -40,7 +49,7 @@ def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
         assert list(cluster.log(job, rank=1)) == ["line 0", "line 1", "line 2"]
         assert [each.job for each in cluster.jobs()] == [job]
         assert {node.node for node in cluster.nodes()} == {"node-0", "node-1"}
-        _follow(cluster)
+        _follow(cluster, tmp_path)
         _refusals(cluster)
         _policies_count_from_here(cluster, tmp_path)
         process = processes_under(tmp_path / "c")
@@ -49,21 +58,21 @@ def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
         Client(tmp_path / "c", patience_s=0.0).jobs()
 
 
-def _follow(cluster):
+def _follow(cluster, directory):
     """Lines come as they are printed, whole; the stream ends with the job."""
-    job = cluster.submit(["python3", "-c", SPEAKS], preemption="signal")
+    job = cluster.submit(["python3", "-c", WAITS], preemption="signal")
     lines = []
     for line in cluster.log(job, follow=True):
-        lines.append((line, cluster.job(job).end_s is None))
-    assert [line for line, _ in lines] == ["line 0", "line 1", "line 2"]
-    assert lines[0][1], "the first line was there before the job had ended"
+        lines.append(line)
+        (directory / "heard").touch()  # without which the job would not end
+    assert lines == ["line 0", "line 1", "line 2"]
 
 
 def _refusals(cluster):
     with pytest.raises(BloxError, match="has not ended after 0 s: it is"):
         cluster.wait(endless := cluster.submit(["sleep", "600"], preemption="signal"), 0.0)
     cluster.cancel(endless)
-    assert cluster.wait(endless, 60).state == "cancelled"
+    assert cluster.wait(endless, PATIENCE_S).state == "cancelled"
     for arguments, says in (
         ({"command": []}, "no command"),
         ({"gpus": 5}, "needs 5 GPUs, and the cluster has 4"),
@@ -100,8 +109,8 @@ def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_pat
         for _ in range(2):
             pid_of(place, "scheduler_process").send_signal(signal.SIGKILL)
             time.sleep(1.0)
-        assert client.wait(job, 120).state == "finished"
-        watcher.join(30)
+        assert client.wait(job, PATIENCE_S).state == "finished"
+        watcher.join(PATIENCE_S)
         assert seen[0] == "submitted" and seen[-1] == "finished" and len(seen) == len(set(seen))
 
 

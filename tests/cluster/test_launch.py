@@ -10,7 +10,8 @@ from blox import registry
 from blox.cluster.launch import Home, Prepared, prepared
 from blox.cluster.protocol.messages import JobSpec
 from blox.errors import BloxError
-from support.real_cluster import eventually, real_cluster
+from support.real_cluster import real_cluster
+from support.waiting import PATIENCE_S, eventually
 
 ENVIRONMENT = {"BLOX_JOB": "7", "BLOX_EPOCH": "2", "RANK": "1", "CUDA_VISIBLE_DEVICES": "3", "HOME": "/root"}
 
@@ -110,12 +111,12 @@ def test_jobs_start_by_every_mechanism_on_a_cluster(tmp_path, monkeypatch):
         zipped = client.submit(["sh", "say.sh"], launch="zip", directory=code, preemption="signal")
         short = client.submit(["image", "sh", "-c", "echo rank $RANK of $WORLD_SIZE"], launch="container")
         endless = client.submit(["image", "sleep", "600"], launch="container")
-        assert client.wait(zipped, 60).state == client.wait(short, 60).state == "finished"
+        assert client.wait(zipped, PATIENCE_S).state == client.wait(short, PATIENCE_S).state == "finished"
         assert (place.job(zipped) / "rank-0.log").read_text() == "from the zip file\n"
         assert (place.job(short) / "rank-0.log").read_text() == "rank 0 of 1\n"
         assert eventually(lambda: client.job(endless).state == "running")
         client.cancel(endless)
-        assert client.wait(endless, 60).state == "cancelled"
+        assert client.wait(endless, PATIENCE_S).state == "cancelled"
         assert eventually(lambda: f"rm --force blox-{endless}-1-0-c\n" in calls.read_text())
         assert f"rm --force blox-{short}" not in calls.read_text()
         for wrong in ({"launch": "rocket"}, {"preemption": "iterations"}, {"launch": "./mine.py:Mine"}):

@@ -86,9 +86,9 @@ def test_many_changes_come_in_parts_that_leave_none_out(cluster, monkeypatch):
 def test_the_queue_is_in_the_order_of_the_policies(cluster):
     found = news.queue(cluster.scheduler, cluster.now)
     assert found.waiting == 2 and found.note == ""
-    assert [(row.job, row.why) for row in found.rows] == [
-        (3, "needs 1 GPU, 0 free"),
-        (2, "needs 2 GPUs, 0 free"),
+    assert [(row.place, row.job, row.why) for row in found.rows] == [
+        (1, 3, "needs 1 GPU, 0 free"),
+        (2, 2, "needs 2 GPUs, 0 free"),
     ]
     assert all(isinstance(row, InLine) and row.cause == "capacity" for row in found.rows)
     cluster.submit(1)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from blox.cluster.replay import _due_s, replay
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.results.result import Result
-from support.real_cluster import eventually, processes_under
+from support.real_cluster import processes_under, running_with
 from support.traces import trace
+from support.waiting import PATIENCE_S, eventually
 
 
 def view(job, end_s, *life):
@@ -64,13 +66,16 @@ def test_a_start_that_is_told_late_holds_no_gpus(tmp_path, told_s):
 
 @pytest.mark.parametrize("job", [pytest.param("sleep", marks=pytest.mark.slow), "train"])
 def test_a_replay_gives_results_like_a_simulation(tmp_path, job):
-    """Two jobs fill the cluster, a third waits for both. Processes start late, never early."""
+    """Two jobs fill the cluster, a third waits for both. Processes start late, never early, and no time of
+    the run lies beyond the time that it took."""
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,300 b,0,2,600 c,0,4,300")
     experiment = Experiment(workload=jobs, cluster="1x4", round_s=100.0)
+    began = time.monotonic()
     result = replay(experiment, speedup=200.0, job=job)
+    took_s = 200.0 * (time.monotonic() - began)
     simulated = experiment.run()
-    late = result.jobs["finish_s"] - simulated.jobs["finish_s"]
-    assert (late >= -10).all() and (late < 6000).all(), late
+    finish_s = result.jobs["finish_s"]
+    assert (finish_s - simulated.jobs["finish_s"] >= -10).all() and (finish_s < took_s).all(), finish_s
     assert result.jobs["first_start_s"][2] >= 600
     result.save(tmp_path / "out")
     loaded = Result.load(tmp_path / "out")
@@ -86,24 +91,33 @@ def test_twenty_jobs_finish_as_in_the_simulation(tmp_path, scheduler):
     Rounds are four real seconds. Jobs are submitted in the middle of a round and last some rounds and a half,
     so that every event is two real seconds away from the boundary at which it would matter. Under FIFO every
     JCT is within 2 % plus half a round. Under LAS, where every start of every job shifts who is next, it is
-    within 2 % plus two rounds, and the mean within 10 %.
+    within 2 % plus two rounds, and the mean within 10 %. All of these are in rounds: a machine that is too
+    busy for rounds of four seconds is given rounds of 16, and then of 64.
     """
     rng = np.random.default_rng(7)
     rounds, gpus, lengths = np.sort(rng.integers(0, 5, 20)), rng.integers(1, 3, 20), rng.integers(0, 4, 20)
     rows = [(i, 60 * r + 30, g, 60 * n + 30) for i, (r, g, n) in enumerate(zip(rounds, gpus, lengths))]
     workload = trace(tmp_path / "jobs.csv", rows)
     experiment = Experiment(workload=workload, cluster="3x2", scheduler=scheduler, round_s=60.0)
-    real = replay(experiment, speedup=15.0, job="sleep").jobs
+    speedup = 15.0
+    while not as_simulated(experiment, replay(experiment, speedup, job="sleep").jobs):
+        speedup /= 4
+        assert speedup > 0.9, "not even with rounds of a minute"
+
+
+def as_simulated(experiment, real):
+    """Whether the jobs of a run, all of which must have finished, did so when the simulation says."""
     start_s = np.mean((real["run_s"] - real["duration_s"]) / (real["preemptions"] + 1))
     overheads = f"launch={start_s:.3f},restart={start_s:.3f}"
     simulated = dataclasses.replace(experiment, overheads=overheads).run().jobs
     assert len(real["jct_s"]) == 20 and (real["state"] == "finished").all()
     assert (simulated["queueing_s"] > 60.0).any()
-    within_s = 30.0 if scheduler == "fifo" else 120.0
-    np.testing.assert_array_less(np.abs(real["jct_s"] - simulated["jct_s"]), 0.02 * real["jct_s"] + within_s)
-    assert np.mean(real["jct_s"]) == pytest.approx(np.mean(simulated["jct_s"]), rel=0.1)
-    if scheduler == "las":
-        assert simulated["preemptions"].sum() > 10 and real["preemptions"].sum() > 10
+    within_s = 30.0 if experiment.scheduler == "fifo" else 120.0
+    off_s = np.abs(real["jct_s"] - simulated["jct_s"])
+    if experiment.scheduler == "las" and min(each["preemptions"].sum() for each in (real, simulated)) <= 10:
+        return False
+    means = np.mean(real["jct_s"]), np.mean(simulated["jct_s"])
+    return (off_s < 0.02 * real["jct_s"] + within_s).all() and means[0] == pytest.approx(means[1], rel=0.1)
 
 
 def test_jobs_are_there_in_the_round_in_which_a_simulation_sees_them():
@@ -151,18 +165,16 @@ def test_no_process_outlives_a_replay(tmp_path, ending):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
     )
     try:
-        assert eventually(lambda: len(of_jobs(tmp_path)) == 4)  # two jobs, and a guard for each
+        assert eventually(
+            lambda: len(running_with(tmp_path, "sleep.py")) == 4
+        )  # two jobs, and a guard for each
         started.send_signal(ending)
-        started.wait(30)
+        started.wait(PATIENCE_S)
     finally:
         started.kill()
         started.wait()
     assert started.returncode != 0
-    assert eventually(lambda: not processes_under(tmp_path), 30), processes_under(tmp_path)
-
-
-def of_jobs(directory):
-    return [each for each in processes_under(directory) if any("sleep.py" in word for word in each.cmdline())]
+    assert eventually(lambda: not processes_under(tmp_path)), processes_under(tmp_path)
 
 
 def test_nodes_of_different_sizes_are_refused():

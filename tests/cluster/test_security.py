@@ -12,7 +12,8 @@ import pytest
 
 import blox.cluster
 from blox.cluster.shell.place import Place
-from support.real_cluster import eventually, processes_of, real_cluster
+from support.real_cluster import processes_of, real_cluster
+from support.waiting import PATIENCE_S, eventually
 
 # Prints who it is, then more than a log may hold, as fast as it can.
 JOB = """
@@ -38,7 +39,7 @@ def cluster(tmp_path_factory):
                 [sys.executable, "-c", JOB], preemption="signal", environment={"GIVEN": "yes"}, directory=""
             )
             second = client.submit(["sleep", "600"], preemption="signal")
-            assert client.wait(job, 60).state == "finished"
+            assert client.wait(job, PATIENCE_S).state == "finished"
             assert eventually(lambda: client.job(second).state == "running")
             yield client, place
     finally:

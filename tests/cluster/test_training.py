@@ -13,15 +13,12 @@ import pytest
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
 from support import zygote
-from support.real_cluster import EXAMPLES, eventually, real_cluster
+from support.real_cluster import EXAMPLES, PACED, real_cluster
+from support.waiting import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.torch
 TRAINING = EXAMPLES.parent / "training"
 LINE = re.compile(r"iteration (\d+) loss (\S+)(?: samples \[(.*)\])?")
-
-
-def script(name, *arguments):
-    return [sys.executable, str(TRAINING / name), *map(str, arguments)]
 
 
 def lines(place, job, rank=0):
@@ -41,7 +38,7 @@ def forked(directory):
     path = str(directory / "zygote")
     command = [sys.executable, zygote.__file__, "serve", path]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as server:
-        assert eventually(lambda: Path(path).exists() or server.poll() is not None, 120)
+        assert eventually(lambda: Path(path).exists() or server.poll() is not None)
         yield [sys.executable, "-S", "-E", zygote.__file__, "run", path]
         server.stdin.close()
 
@@ -54,11 +51,11 @@ def test_two_hundred_preemptions_of_four_ranks_leave_after_the_same_iteration_ea
     preempted, to the last digit.
     """
     rng = random.Random(0)
-    timing = Timing(round_s=0.3, heartbeat_s=0.25, lease_s=40, margin_s=1, grace_s=30, backoff_s=0.5)
+    timing = Timing(round_s=0.3, heartbeat_s=0.25, lease_s=200, margin_s=10, grace_s=120, backoff_s=0.5)
     with forked(tmp_path) as start, real_cluster(tmp_path / "c", 4, 3, timing=timing) as (client, place):
         train = [*start, str(TRAINING / "ddp.py"), "--exact", "--epochs", "30", "--pause-s"]
         alone = client.submit([*train, "0"], gpus=4)
-        assert client.wait(alone, 300).state == "finished"
+        assert client.wait(alone, PATIENCE_S).state == "finished"
         whole = [lines(place, alone, rank) for rank in range(4)]
         jobs, preempted = [], 0
         while preempted < 200:
@@ -68,11 +65,11 @@ def test_two_hundred_preemptions_of_four_ranks_leave_after_the_same_iteration_ea
             node = f"node-{rng.randrange(4)}"
             time.sleep(rng.uniform(0.0, 1.0))
             client.set_node(node, "down")
-            assert eventually(lambda node=node: not on_node(client, node), 120), client.jobs()
+            assert eventually(lambda node=node: not on_node(client, node)), client.jobs()
             client.set_node(node, "up")
-            assert eventually(lambda: under_way(client), 120), client.jobs()
+            assert eventually(lambda: under_way(client)), client.jobs()
             preempted = sum(max(0, client.job(job).epoch - 1) for job in jobs)
-        views = [client.wait(job, 300) for job in jobs]
+        views = [client.wait(job, PATIENCE_S) for job in jobs]
         assert [view.state for view in views] == ["finished"] * len(jobs)
         assert sum(view.failures for view in views) == 0
         assert {entry.what for view in views for entry in view.life} & {"killed", "failed"} == set()
@@ -86,40 +83,44 @@ def test_two_hundred_preemptions_of_four_ranks_leave_after_the_same_iteration_ea
     ("name", "gpus", "preemption"),
     [("plain.py", 1, "iteration"), ("ddp.py", 2, "iteration"), ("signalled.py", 1, "signal")],
 )
-def test_examples_are_preempted_and_go_on_where_they_were(tmp_path, name, gpus, preemption):
+def test_examples_are_preempted_and_go_on_where_they_were(tmp_path, slow, name, gpus, preemption):
     with real_cluster(tmp_path / "c", nodes=2, gpus=1) as (client, place):
-        job = client.submit(script(name, "--epochs", 3), gpus, preemption=preemption)
-        assert eventually(lambda: logged(place, job) > 10, 120), client.job(job)
+        train = [sys.executable, str(PACED), str(slow), str(TRAINING / name), "--epochs", "6"]
+        job = client.submit(train, gpus, preemption=preemption)
+        assert eventually(lambda: logged(place, job) > 10), client.job(job)
         client.set_node("node-0", "down")
         client.set_node("node-1", "down")
         assert eventually(lambda: client.job(job).state == "waiting")
         for node in ("node-0", "node-1"):
             client.set_node(node, "up")
-        view = client.wait(job, 180)
+        slow.unlink()
+        view = client.wait(job, PATIENCE_S)
         assert (view.state, view.failures, view.epoch) == ("finished", 0, 2)
         assert [int(i) for i, _, _ in lines(place, job)] == list(range(len(lines(place, job))))
         assert falls(place, job)
 
 
-def test_an_elastic_job_trains_alike_with_four_ranks_with_two_and_with_one(tmp_path):
+def test_an_elastic_job_trains_alike_with_four_ranks_with_two_and_with_one(tmp_path, slow):
     """It has all GPUs, then half of them beside a second job, then a quarter beside two more."""
     share = f"{EXAMPLES / 'share.py'}:Share"
     with (
         forked(tmp_path) as start,
         real_cluster(tmp_path / "c", nodes=2, gpus=2, policies=Policies(scheduler=share)) as (client, place),
     ):
-        train = [*start, str(TRAINING / "elastic.py"), "--epochs", "8", "--pause-s"]
+        train = ["--epochs", "8", "--pause-s", "0"]
         limits = {"gpus": 4, "min_gpus": 1, "max_gpus": 4}
-        alone = client.submit([*train, "0"], **limits)
-        assert client.wait(alone, 180).state == "finished"
-        job = client.submit([*train, "0.05"], **limits)
+        script = str(TRAINING / "elastic.py")
+        alone = client.submit([*start, script, *train], **limits)
+        assert client.wait(alone, PATIENCE_S).state == "finished"
+        job = client.submit([*start, str(PACED), str(slow), script, *train], **limits)
         for others in range(3):
             before = logged(place, job)
-            assert eventually(lambda before=before: logged(place, job) > before + 10, 120), client.jobs()
+            assert eventually(lambda before=before: logged(place, job) > before + 10), client.jobs()
             client.submit(["sleep", "600"], preemption="signal")
             ranks = {0: 2, 1: 1, 2: 1}[others]
-            assert eventually(lambda ranks=ranks: ranks_of(client, job) == ranks, 60), client.jobs()
-        view = client.wait(job, 240)
+            assert eventually(lambda ranks=ranks: ranks_of(client, job) == ranks), client.jobs()
+        slow.unlink()
+        view = client.wait(job, PATIENCE_S)
         assert (view.state, view.failures) == ("finished", 0)
         resized, whole = by_iteration(place, job), by_iteration(place, alone)
         assert {len(ranks) for ranks in resized.values()} == {1, 2, 4}

@@ -71,6 +71,13 @@ def test_without_nodes_a_job_waits_for_one():
     assert "no node has joined" in seen(cluster, job).why
 
 
+def test_before_the_first_round_a_job_waits_for_that_and_not_for_a_node():
+    cluster = Cluster()
+    job = cluster.submit(1)
+    cluster.report("node-0")
+    assert seen(cluster, job) == Queueing(1, "it waits for the first round")
+
+
 def test_a_policy_that_raises_is_told_and_disturbs_nothing(tmp_path):
     cluster = full()
     file = tmp_path / "mine.py"
@@ -87,7 +94,7 @@ def test_looking_leaves_the_state_as_it_is():
     for job in (2, 3):
         seen(cluster, job)
     moment = Moment.of(cluster.scheduler, cluster.now)
-    moment.guess(1, 3, time.monotonic() + 60.0)
+    moment.guess(1, 3, time.monotonic() + 600.0)
     assert (dict(cluster.journal), cluster.scheduler.job_state.active.tolist()) == before
     cluster.until(9.0)
     assert cluster.scheduler.fault == ""
@@ -97,7 +104,7 @@ def test_when_a_job_starts_is_guessed_by_running_ahead():
     """Job 1 has run since 3 s and takes 60: at 6 s it is over in 57 s; the next round is at 63 s."""
     cluster = full()
     moment = Moment.of(cluster.scheduler, cluster.now)
-    guess = moment.guess(1, 5, time.monotonic() + 60.0)
+    guess = moment.guess(1, 5, time.monotonic() + 600.0)
     assert (guess.low_s, guess.middle_s, guess.high_s, guess.draws) == (57.0, 57.0, 57.0, 5)
 
 
@@ -109,7 +116,7 @@ def test_where_nothing_is_expected_guesses_are_drawn():
     cluster.report("b", running(1))
     cluster.submit(2)
     cluster.until(6.0)
-    guess = Moment.of(cluster.scheduler, cluster.now).guess(1, 5, time.monotonic() + 60.0)
+    guess = Moment.of(cluster.scheduler, cluster.now).guess(1, 5, time.monotonic() + 600.0)
     assert guess.draws == 5 and 0 < guess.low_s <= guess.middle_s <= guess.high_s
 
 

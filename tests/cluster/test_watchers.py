@@ -8,7 +8,7 @@ import pytest
 from blox.cluster.protocol.queries import Watch
 from blox.cluster.shell import watchers
 from blox.cluster.shell.watchers import Watchers
-from support.real_cluster import eventually
+from support.waiting import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_reader_waits_until_something_changes(made):
     made.tell(1, 5)
     assert thread.is_alive()
     made.tell(1, 6)
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -44,7 +44,7 @@ def test_its_time_is_limited_whatever_it_asks_for(made, monkeypatch):
     monkeypatch.setattr(watchers, "LONGEST_S", 0.05)
     begin = time.monotonic()
     made.wait(Watch(1, 5, wait_s=1e9))
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < PATIENCE_S
 
 
 def test_a_reader_too_many_is_answered_at_once(made, monkeypatch):
@@ -53,7 +53,7 @@ def test_a_reader_too_many_is_answered_at_once(made, monkeypatch):
     assert eventually(lambda: made._waiting == 1)
     made.wait(Watch(1, 5, wait_s=60.0))
     made.tell(1, 6)
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -62,6 +62,6 @@ def test_no_reader_keeps_a_scheduler_from_ending(made):
     assert eventually(lambda: made._waiting == 3)
     made.close()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     made.wait(Watch(1, 5, wait_s=60.0))
     assert not any(thread.is_alive() for thread in threads)

@@ -1,7 +1,5 @@
 """What bad clients send is refused with a reason, and disturbs nothing."""
 
-import time
-
 import grpc
 import msgspec
 import pytest
@@ -10,6 +8,7 @@ from blox.cluster.protocol import messages as m
 from blox.cluster.protocol import queries
 from blox.cluster.shell.wire import Peers, Server, ask
 from blox.errors import BloxError
+from support.waiting import PATIENCE_S, eventually
 
 decode = msgspec.msgpack.Decoder(
     m.Report | m.Assignment | m.ExitAt | m.ExitKnown | m.Request | queries.Query
@@ -77,16 +76,22 @@ def server():
 
 def test_a_request_is_answered(server):
     data = msgspec.msgpack.encode(m.Cancel("r7", 1))
-    assert msgspec.msgpack.decode(ask(server.address, "secret", data), type=m.Accepted).request == "r7"
+    assert (
+        msgspec.msgpack.decode(ask(server.address, "secret", data, PATIENCE_S), type=m.Accepted).request
+        == "r7"
+    )
 
 
 def test_a_message_is_delivered(server):
+    """Sent again, as reports are: one that a busy machine does not deliver within seconds is lost."""
     peers = Peers("secret")
-    peers.send(server.address, msgspec.msgpack.encode(VALID[2]))
-    until = time.monotonic() + 30
-    while not server.received and time.monotonic() < until:
-        time.sleep(0.01)
-    assert server.received == [VALID[2]]
+
+    def arrived():
+        peers.send(server.address, msgspec.msgpack.encode(VALID[2]))
+        return server.received
+
+    assert eventually(arrived)
+    assert server.received[0] == VALID[2]
     peers.close()
 
 
@@ -106,9 +111,9 @@ def test_a_message_is_delivered(server):
 )
 def test_bad_clients_are_refused_and_others_served(server, token, data, words):
     with pytest.raises(BloxError, match=words):
-        ask(server.address, token, data)
+        ask(server.address, token, data, PATIENCE_S)
     good = msgspec.msgpack.encode(m.Cancel("r7", 1))
-    assert ask(server.address, "secret", good)
+    assert ask(server.address, "secret", good, PATIENCE_S)
 
 
 def test_an_unknown_method_is_refused(server):
@@ -116,4 +121,4 @@ def test_an_unknown_method_is_refused(server):
         grpc.insecure_channel(server.address) as channel,
         pytest.raises(grpc.RpcError, match="Method not found"),
     ):
-        channel.unary_unary("/blox.Cluster/Shutdown")(b"", timeout=10)
+        channel.unary_unary("/blox.Cluster/Shutdown")(b"", timeout=PATIENCE_S)

@@ -1,6 +1,7 @@
 """`blox decide` from a log to its page: what it runs, says and writes."""
 
 import csv
+import re
 import runpy
 
 import pytest
@@ -11,6 +12,7 @@ from blox.decision.evidence import EVERYONE
 from blox.decision.study import Study
 from blox.decision.words import claim, tables
 from blox.experiment.parallel import run_tasks
+from blox.results.calibration import calibration
 from support.places import ROOT
 
 
@@ -33,7 +35,9 @@ def study_of(log, *shortlist, present="backfill:kind=easy", scale=1, **settings)
 def test_the_whole_way(log, command, tmp_path):
     out = tmp_path / "decision"
     words = ("decide", "--history", log / "sacct.txt", "--cluster", f"slurm:{log / 'sinfo.txt'}")
-    shown = command(*words, "--scheduler", "las", "--resamples", "2", "--processes", "1", "--out", out)
+    shown = command(
+        *words, "--scheduler", "las", "--resamples", "2", "--block", "6h", "--processes", "1", "--out", out
+    )
     assert shown.code == 0, shown.err
     for told in (
         "Does the simulation know the cluster?",
@@ -41,15 +45,26 @@ def test_the_whole_way(log, command, tmp_path):
         "Where it is not distinguishable",
     ):
         assert told in shown.out and told in (out / "decision.html").read_text()
+    said = " ".join(shown.out.split())
+    assert re.search(r"las would do with [\d,]+ \([\d,]+ to [\d,]+\) of 32 GPUs less", said), (
+        "changing or not"
+    )
     with (out / "changes.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["scheduler"] for row in rows} == {"backfill:kind=easy", "las"}
     assert {row["by"] for row in rows} == {"all", "size", "tenant", "length", "time"}
 
 
-def test_equal_schedulers_are_not_told_apart(log, tmp_path):
-    """The known answer 0: `fifo` under two names. Every change is 0, and so are its bounds."""
-    found = conduct(study_of(log, "fifo:preempt=false", present="fifo"), here, tmp_path)
+@pytest.fixture(scope="module")
+def equal(log, tmp_path_factory):
+    """`fifo` under two names."""
+    study = study_of(log, "fifo:preempt=false", present="fifo")
+    return conduct(study, here, tmp_path_factory.mktemp("equal"))
+
+
+def test_equal_schedulers_are_not_told_apart(equal):
+    """The known answer 0: every change is 0, and so are its bounds."""
+    found = equal
     for by in ("all", "size", "tenant", "length"):
         for group in found.groups(by):
             change = found.change("fifo:preempt=false", by, group, "waited_s")
@@ -74,6 +89,18 @@ def test_a_worse_present_scheduler_is_seen(log, tmp_path):
     told = {table.name: table for table in tables(found)}
     assert all("(" in row[3] and "(" in row[4] for row in told["depends"].rows), "each with its interval"
     assert all("(" in row[2] for row in told["saved"].rows) and " to " in told["saved"].caption
+
+
+def test_the_simulation_is_held_to_what_really_happened_with_intervals(equal):
+    """The same rows as those of `blox compare --calibrate`: both are of the same two runs."""
+    found, study = equal, equal.study
+    rows = calibration(study.on_log(study.present).run(), study.happened().run())
+    assert repr(found.closeness) == repr(rows), "nan where days are too few"
+    told = next(table for table in tables(found) if table.name == "calibration")
+    assert [row[0] for row in told.rows] == [each.group for each in rows]
+    assert "difference" in told.heads[4] and told.caption.startswith(
+        f"{study.present} in simulation: jobs wait"
+    )
 
 
 def test_what_is_kept_of_a_run_holds_with_its_jobs(log):

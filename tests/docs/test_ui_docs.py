@@ -36,7 +36,7 @@ def test_the_page_can_be_followed(tmp_path):
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline().split(" at ")[1].split()[0]
-            assert b"film/main.js" in urllib.request.urlopen(address, timeout=60).read()
+            assert b"film/main.js" in urllib.request.urlopen(address, timeout=300).read()
         finally:
             process.kill()
 

@@ -1,5 +1,7 @@
 """`blox.run_all`: experiments in, whole results out, whatever the number of processes."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 import blox
+from blox.experiment import parallel
 
 SMALL = {"workload": "constant:every_s=100,job_gpus=2,duration_s=900,jobs=12", "cluster": "1x4"}
 
@@ -28,6 +31,19 @@ def test_the_first_run_that_fails_is_raised():
         blox.run_all(wrong, processes=1)
 
 
+def test_ctrl_c_is_nothing_to_a_process_that_is_starting():
+    worker = parallel._Worker()
+    try:
+        os.kill(worker.process.pid, signal.SIGINT)
+        worker.give(0, parallel.Task(blox.Experiment(**SMALL)))
+        while not isinstance(outcome := worker.receive(), parallel.Outcome):
+            pass
+        assert outcome.error is None and outcome.result.summary["finished"] == 12
+    finally:
+        worker.stop()
+        worker.join()
+
+
 def test_a_program_that_does_not_guard_its_start_is_told_so(tmp_path):
     program = tmp_path / "unguarded.py"
     program.write_text(
@@ -37,6 +53,6 @@ import blox
 blox.run_all([blox.Experiment(**{SMALL!r}, seed=each) for each in (1, 2)], processes=2)
 """
     )
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=600)
     assert done.returncode != 0
     assert 'call run_all() below `if __name__ == "__main__":`' in done.stderr

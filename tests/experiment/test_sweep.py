@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 
 import pytest
@@ -14,6 +13,7 @@ from blox import BloxError, Experiment
 from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_tasks
 from blox.experiment.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
+from support.waiting import PATIENCE_S, eventually
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
 SWEEP = [*SMALL, "--load", "6,12", "--scheduler", "fifo,las", "--seed", "0-1"]
@@ -178,9 +178,11 @@ def test_a_changed_input_is_run_again(tmp_path, changed):
 def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(tmp_path):
     policy = tmp_path / "slow.py"
     policy.write_text(
-        "import time\nfrom dataclasses import dataclass\nfrom blox import Schedule\n\n\n"
+        "import time\nfrom dataclasses import dataclass\nfrom pathlib import Path\n"
+        "from blox import Schedule\n\n\n"
         "@dataclass(frozen=True)\nclass Slow:\n    pause_s: float = 0.0\n\n"
         "    def schedule(self, job_state, cluster_state):\n"
+        "        Path(f'began-{self.pause_s}').touch()\n"
         "        time.sleep(self.pause_s)\n        return Schedule.ordered(job_state)\n"
     )
     words = [
@@ -194,18 +196,14 @@ def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(tmp_path):
         "--out",
         "s",
     ]
-    words += ["--scheduler", "fifo,las,./slow.py:Slow:pause_s=5,./slow.py:Slow:pause_s=6"]
+    words += ["--scheduler", "fifo,las,./slow.py:Slow:pause_s=250,./slow.py:Slow:pause_s=260"]
     with subprocess.Popen(
         words, cwd=tmp_path, text=True, stderr=subprocess.PIPE, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
-        for _ in range(2400):
-            if len(list((tmp_path / "s" / "runs").glob("[!.]*"))) == 2:
-                break
-            time.sleep(0.05)
-        time.sleep(0.3)
+        assert eventually(lambda: len(list(tmp_path.glob("began-*"))) == 2)  # the others have been saved
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to parent and workers alike
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert err.splitlines() == [
         "interrupted: 2 of 4 runs are finished and kept",

@@ -45,7 +45,7 @@ def test_a_run_ends_by_naming_what_is_absent(tmp_path, workers):
     files = ["tests/golden/test_themis.py", "tests/golden/test_optimus.py"]
     environment = {**os.environ, "BLOX_SHARED": str(tmp_path)}
     done = subprocess.run(
-        [*words, *files], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        [*words, *files], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stdout
     assert (

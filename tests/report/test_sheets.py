@@ -6,6 +6,7 @@ import csv
 import io
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -75,8 +76,18 @@ def test_the_longest_waits_are_told_by_gpu_count(runs: list[Result]) -> None:
 def test_a_starving_size_is_told_in_a_sentence(runs: list[Result]) -> None:
     (told,) = starving(runs[0])
     assert told.startswith("the 5 jobs of 4 GPUs wait ") and "at p95" in told and "on average" in told
-    assert "starvation" in page(runs, "") and told in page(runs, "")
+    text = page(runs, "")
+    assert "starvation" in text and f">las: {told}" in text
     assert starving(Experiment(workload="constant", jobs=20, cluster="2x4").run()) == []
+
+
+def test_a_mean_number_of_jobs_is_not_told_as_a_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A size that two of three seeds have."""
+    figures = {"p95_waited_s": 9e4, "max_waited_s": 1e5, "jobs": 2 / 3}
+    group = SimpleNamespace(value="8", summary=figures)
+    monkeypatch.setattr("blox.report.waits.waits_by_gpus", lambda run: [group])
+    (told,) = starving(SimpleNamespace(summary={"avg_responsiveness_s": 60.0}))  # type: ignore[arg-type]
+    assert told.startswith("jobs of 8 GPUs wait 25 h at p95")
 
 
 def test_the_page_has_the_groups_that_were_asked_for(runs: list[Result]) -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from blox import BloxError, Experiment, registry
+from blox import BloxError, Experiment
 from blox.catalogue import catalogue
+from blox.registry import known_parts
 from blox.results.own_metrics import metrics_from_spec, remembered, with_metrics
 from blox.results.result import Result
 
@@ -141,9 +142,9 @@ def test_an_installed_function_is_found(monkeypatch):
             return installed
 
     monkeypatch.setattr(
-        registry, "_entry_points", lambda kind: {"installed": Entry()} if kind == "metric" else {}
+        known_parts, "_entry_points", lambda kind: {"installed": Entry()} if kind == "metric" else {}
     )
     monkeypatch.setattr(
-        registry, "_classes", {kind: dict(known) for kind, known in registry._classes.items()}
+        known_parts, "_classes", {kind: dict(known) for kind, known in known_parts._classes.items()}
     )
     assert run("installed").summary["installed"] == 42.0

@@ -83,7 +83,7 @@ def test_two_runs_at_once_leave_results_and_report_of_the_same(tmp_path):
         )
         for label in ("first", "second")
     ]  # fmt: skip
-    errors = [process.communicate(timeout=120)[1] for process in started]
+    errors = [process.communicate(timeout=600)[1] for process in started]
     assert {process.returncode for process in started} <= {0, 2}
     for process, error in zip(started, errors):
         assert ("is writing there" in error) == (process.returncode == 2)

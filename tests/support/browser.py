@@ -12,6 +12,8 @@ SHOTS = Path(os.environ.get("BLOX_SCREENSHOTS", ROOT / "results" / "screenshots"
 AXE = ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {1400: 900, 420: 900}  # of windows, and their heights
 SCHEMES = ("light", "dark")
+PATIENCE_MS = 120_000  # much longer than anything takes: the machine may be busy
+_WHOLE = "document.documentElement.scrollHeight"
 
 
 def chromium() -> str | None:
@@ -41,23 +43,40 @@ def barriers(page) -> list[str]:
     ]
 
 
+def fits(page, name) -> None:
+    """Waits until a page is no wider than its window: figures are fitted after they are drawn."""
+    from playwright.sync_api import TimeoutError
+
+    try:
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+    except TimeoutError:
+        raise AssertionError(f"{name}: too wide") from None
+
+
+def announced(page, words) -> str:
+    """Waits until a page has announced something with these words; all of it."""
+    found = page.wait_for_function("words => announced.find(each => each.includes(words))", arg=words)
+    return found.json_value()
+
+
 def shoot(browser, url, name, ready, *, whole=True):
     """Screenshots of a view at both widths, light and dark; `ready(page)` waits until all of it is there.
 
-    `whole`: of the whole page, not of what a window shows of it.
+    `whole`: of the whole page, in a window as high as that, so that what stays at an edge of the window does
+    not lie over the middle.
     """
     SHOTS.mkdir(parents=True, exist_ok=True)
     for width, height in WIDTHS.items():
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=SCHEMES[0])
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.goto(url)
         ready(page)
+        if whole:
+            page.set_viewport_size({"width": width, "height": max(height, page.evaluate(_WHOLE))})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
-                f"{name}: too wide at {width}"
-            )
+            fits(page, f"{name} at {width}")
             page.screenshot(path=SHOTS / f"{name}-{width}-{scheme}.png", full_page=whole)
         context.close()

@@ -1,10 +1,11 @@
 """The job of the tests of faults: works for so many seconds, and keeps records of its own life.
 
-A process locks its slot and its job's epoch as long as it lives, which the kernel ends with it, however it
-dies. One that finds its slot, or another epoch of its job, locked by a live process, writes that down: no
-scheduler's record is needed to know it. Run by its path, on the standard library alone.
+A process locks its slot, and a file of its own under its job's epoch, as long as it lives, which the kernel
+ends with it, however it dies. One that finds its slot, or another epoch of its job, locked by a live process,
+writes that down: no scheduler's record is needed to know it. Run by its path, on the standard library alone.
+UNTIL: works on until this file is there; its checkpoints have PADDING_BYTES more.
 
-    fault_job.py RECORDS SECONDS [PADDING_BYTES]
+    fault_job.py RECORDS SECONDS [PADDING_BYTES [UNTIL]]
 """
 
 from __future__ import annotations
@@ -50,27 +51,34 @@ class Records:
         os.write(self._file, json.dumps(line).encode() + b"\n")
 
     def claim(self) -> None:
-        """Locks slot and epoch, and notes what is wrong."""
+        """Locks slot and epoch, and notes what is wrong.
+
+        A process locks its own file for itself alone, and looks at those of others with a shared lock: any
+        number may look at once, and find it locked only if its owner lives.
+        """
         own = f"epoch-{self.job}-{self.epoch}"
         if not lock(os.path.join(self._directory, f"slot-{self.node}-{self.slot}"), fcntl.LOCK_EX):
             self.note("violation", why="the slot has a live process")
-        lock(os.path.join(self._directory, own), fcntl.LOCK_SH)
+        mine = os.open(os.path.join(self._directory, f"{own}.{os.getpid()}"), os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(mine, fcntl.LOCK_EX)  # waits for one who is looking; the handle stays open
         for name in os.listdir(self._directory):
-            if not name.startswith(f"epoch-{self.job}-") or name == own:
+            epoch, _, process = name.partition(".")
+            if not process.isdigit() or not epoch.startswith(f"epoch-{self.job}-") or epoch == own:
                 continue
-            if int(name.rpartition("-")[2]) > self.epoch:
-                self.note("violation", why=f"{name} has started before this one")
+            if int(epoch.rpartition("-")[2]) > self.epoch:
+                self.note("violation", why=f"{epoch} has started before this one")
             handle = os.open(os.path.join(self._directory, name), os.O_RDWR)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                self.note("violation", why=f"{name} is alive")
+                self.note("violation", why=f"{epoch} is alive")
             os.close(handle)
 
 
 def main() -> None:
     records, total_s = Records(sys.argv[1]), float(sys.argv[2])
     padding = b"x" * (int(sys.argv[3]) if len(sys.argv) > 3 else 0)
+    until = sys.argv[4] if len(sys.argv) > 4 else ""
     records.claim()
     checkpoint = os.path.join(os.environ["BLOX_CHECKPOINT"], "done.json")
     before_s = 0.0
@@ -96,7 +104,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, leave)
     saved_s = began
-    while (now := time.monotonic()) - began + before_s < total_s:
+    while (now := time.monotonic()) - began + before_s < total_s or (until and not os.path.exists(until)):
         if now - saved_s >= SAVE_S:
             save()
             saved_s = now

@@ -14,14 +14,16 @@ from pathlib import Path
 import psutil
 
 from blox.errors import BloxError
-from support.real_cluster import eventually, processes_of
+from support.real_cluster import running_with
+from support.waiting import PATIENCE_S, eventually
 
 JOB = Path(__file__).with_name("fault_job.py")
 WATCHERS = "worker_process", "guard.py"  # each of them ends a rank when its lease has run out
 
 
-def command(records, seconds, padding=0):
-    return [sys.executable, "-S", "-E", str(JOB), str(records), str(seconds), str(padding)]
+def command(records, seconds, padding=0, until=""):
+    """A job of so many seconds, and longer if need be: until there is the file `until`."""
+    return [sys.executable, "-S", "-E", str(JOB), *map(str, (records, seconds, padding, until))]
 
 
 class Faults:
@@ -34,26 +36,24 @@ class Faults:
     def processes(self, word):
         """Those whose command line has a word; of ranks: `fault_job`, of their guards: `guard.py`."""
         found = []
-        for process in processes_of(self._place):
-            with contextlib.suppress(psutil.Error):
-                line = process.cmdline()
-                guard = any(part.endswith("guard.py") for part in line)
-                if any(word in part for part in line) and guard == (word == "guard.py"):
-                    found.append(process)
+        for process in running_with(self._place.root, word):
+            guard = any(part.endswith("guard.py") for part in process.info["cmdline"])
+            if guard == (word == "guard.py"):
+                found.append(process)
         return sorted(found, key=lambda each: each.pid)
 
     def kill(self, word, number=signal.SIGKILL):
         """Kills one process; False: there is none."""
         found = self.processes(word)
-        if not found:
-            return False
         with contextlib.suppress(psutil.NoSuchProcess):
-            self.rng.choice(found).send_signal(number)
-            self.done[f"{number.name} {word}"] += 1
-        return True
+            if found:
+                self.rng.choice(found).send_signal(number)
+                self.done[f"{number.name} {word}"] += 1
+                return True
+        return False
 
     def stop(self, word, seconds):
-        """SIGSTOP for a while.
+        """SIGSTOP for a while; False: there is no such process.
 
         Guards and worker managers are not stopped at the same time: with both stopped past the lease nobody
         is left to end a rank, which is beyond what is promised (docs/cluster.md).
@@ -61,12 +61,14 @@ class Faults:
         if word in WATCHERS:
             self.resume(each for each in WATCHERS if each != word)
         found = self.processes(word)
-        if found:
-            process = self.rng.choice(found)
-            with contextlib.suppress(psutil.NoSuchProcess):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if found:
+                process = self.rng.choice(found)
                 process.suspend()
                 self._stopped.append((time.monotonic() + seconds, word, process))
                 self.done[f"SIGSTOP {word}"] += 1
+                return True
+        return False
 
     def resume(self, words=(), everything=False):
         """SIGCONT to processes whose time is over, and to those found by these words."""
@@ -79,34 +81,22 @@ class Faults:
                     process.resume()
 
     def misfortune(self, longest_stop_s):
-        """One fault of any kind but to the scheduler."""
-        kind, seconds = self.rng.randrange(6), self.rng.uniform(0.2, longest_stop_s)
-        if kind == 0:
-            self.kill("worker_process")
-        elif kind == 1:
-            self.stop("worker_process", seconds)
-        elif kind == 2:
-            self.kill("fault_job")
-        elif kind == 3:
-            self.stop("fault_job", seconds)
-        elif kind == 4:
-            self.kill("guard.py")
-        else:
-            self.stop("guard.py", seconds)
+        """One fault of any kind but to the scheduler, as soon as there is a process to suffer it.
+
+        A guard that is stopped is continued before its worker manager is killed: on a busy machine the next
+        one, which would wake it, may start later than the lease ends.
+        """
+        word = self.rng.choice(("worker_process", "fault_job", "guard.py"))
+        kill, seconds = self.rng.random() < 0.5, self.rng.uniform(0.2, longest_stop_s)
+
+        def done():
+            self.resume(("guard.py",) if kill and word == "worker_process" else ())
+            return self.kill(word) if kill else self.stop(word, seconds)
+
+        assert eventually(done), f"no process of {word}"
 
 
-def submit(client, words, **fields):
-    """Submits until it is acknowledged or refused: also while the scheduler starts again."""
-    until = time.monotonic() + 120
-    while True:
-        try:
-            return client.submit(words, **fields)
-        except BloxError:
-            if time.monotonic() > until:
-                raise
-
-
-def ended(client, jobs, within_s):
+def ended(client, jobs, within_s=3 * PATIENCE_S):
     """The views of jobs, once all have ended."""
 
     def all_ended():

@@ -1,35 +1,43 @@
-"""A real cluster for tests: processes of this machine, short times, taken down whatever happens."""
+"""A real cluster for tests: processes of this machine, short rounds, taken down whatever happens.
+
+Leases are far longer than anything takes, so that a machine that stands still for seconds, or is ten times as
+slow, changes nothing.
+"""
 
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
+from blox.cluster.api import Client
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell import local
 from blox.cluster.shell.place import Place
+from support.waiting import PATIENCE_S, eventually
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cluster"
-# A lease that is long for a test: machines that run many tests at once stop for seconds.
-TIMING = Timing(round_s=0.5, heartbeat_s=0.25, lease_s=20, margin_s=1, grace_s=10, backoff_s=0.5, attempts=3)
+PACED = Path(__file__).with_name("paced.py")
+TIMING = Timing(round_s=0.5, heartbeat_s=0.25, lease_s=60, margin_s=10, grace_s=20, backoff_s=0.5, attempts=3)
 
 
-def python(script, *arguments):
-    """The command that runs an example."""
-    return [sys.executable, str(EXAMPLES / script), *map(str, arguments)]
+def python(script, *arguments, slow_while=None):
+    """The command that runs an example; its pauses are long while the file `slow_while` is there."""
+    paced = [] if slow_while is None else [str(PACED), str(slow_while)]
+    return [sys.executable, *paced, str(EXAMPLES / script), *map(str, arguments)]
 
 
 @contextmanager
 def real_cluster(directory, nodes=2, gpus=2, policies=None, timing=TIMING):
-    place = Place.of(directory)
-    client = local.start(place, nodes, gpus, timing=timing, policies=policies or Policies(), attached=True)
+    place, policies = Place.of(directory), policies or Policies()
+    settings = {"timing": timing, "policies": policies, "attached": True, "patience_s": PATIENCE_S}
+    local.start(place, nodes, gpus, **settings).close()
     try:
-        yield client, place
+        with Client(place.root, patience_s=PATIENCE_S) as client:
+            yield client, place
     finally:
         local.stop(place)
 
@@ -40,7 +48,10 @@ def processes_of(place):
 
 
 def processes_under(directory):
-    """Every process that names a directory, in its command line or as the place of its lease."""
+    """Every process that names a directory, in its command line or as the place of its lease.
+
+    `info["cmdline"]` of each is what was read: a process may end at any time, and cannot be asked then.
+    """
     found = []
     for process in psutil.process_iter(["cmdline"]):
         try:
@@ -53,15 +64,22 @@ def processes_under(directory):
     return found
 
 
+def running_with(directory, word):
+    """The processes under a directory with a word in their command line."""
+    return [
+        process
+        for process in processes_under(directory)
+        if any(word in each for each in process.info["cmdline"] or ())
+    ]
+
+
 def pid_of(place, module):
-    """The process that runs a module of the shell."""
-    (found,) = [p for p in processes_of(place) if any(module in word for word in p.cmdline())]
-    return found
+    """The process that runs a module of the shell, once it is there: it may be about to start again."""
+    found = []
 
+    def alone():
+        found[:] = running_with(place.root, module)
+        return len(found) == 1
 
-def eventually(holds, within_s=60.0):
-    """Waits until something holds; False if it never does."""
-    until = time.monotonic() + within_s
-    while not (held := holds()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return held
+    assert eventually(alone), found
+    return found[0]

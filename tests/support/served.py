@@ -41,7 +41,7 @@ class Address:
         return self.send("GET", path, headers=headers)
 
     def send(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         connection.request(method, path, body, headers or {})
         answer = connection.getresponse()
         found = Answer(
@@ -62,4 +62,4 @@ def served(page, port=0):
         yield Address(listener.getsockname()[1])
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(300)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,14 +37,18 @@ def film(kept):
 
 def opened(page, address, hash_=""):
     page.goto(f"{address.url}{hash_}")
-    drawn(page)
+    drawn(page, hash_)
     return page
 
 
-def drawn(page):
-    """Waits until figures, map and queue are there."""
+def drawn(page, address):
+    """Waits until figures, map and the queues are there: those of the moment that the address names, in the
+    order that they keep."""
     page.wait_for_selector("#figures[data-drawn=yes]")
-    page.wait_for_selector("body[data-queued]")
+    wanted = re.search(r"\bt=(\d+)", address)
+    time = f'="{wanted[1]}"' if wanted else ""
+    expect(page.locator(".pane")).not_to_have_count(0)
+    expect(page.locator(f".pane:not(:has([data-queued{time}][data-settled=true]))")).to_have_count(0)
 
 
 def at(page, time_s):
@@ -110,7 +115,7 @@ def test_it_plays_pauses_and_scrubs(page, film):
 
 def test_it_jumps_to_preemptions_failures_and_rounds(page, film):
     address, (las, _, failing) = film
-    opened(page, address, "#runs=0&t=0")
+    opened(page, address, "#runs=0")
     interrupted = las.rounds["time_s"][(las.rounds["suspended"] + las.rounds["moved"]) > 0]
     page.get_by_role("button", name="next preemption").click()
     at(page, interrupted[0])
@@ -205,11 +210,17 @@ def test_pictures_of_every_view(browser, film):
     address, (las, _, failing) = film
     queued = las.rounds["time_s"][las.rounds["queued"].argmax()]
 
-    def followed(page):
-        drawn(page)
-        page.wait_for_selector("article.life")
-
-    shoot(browser, f"{address.url}#runs=0,1&t={queued:.0f}", "film-two-runs", drawn)
-    shoot(browser, f"{address.url}#runs=0,1&t={queued:.0f}&job=7", "film-following", followed)
     down = failing.tables["outages"]["down_s"][3]
-    shoot(browser, f"{address.url}#runs=2&t={down + 60:.0f}", "film-failure", drawn)
+    views = {
+        "film-two-runs": f"{address.url}#runs=0,1&t={queued:.0f}",
+        "film-following": f"{address.url}#runs=0,1&t={queued:.0f}&job=7",
+        "film-failure": f"{address.url}#runs=2&t={down + 60:.0f}",
+    }
+
+    def ready(page, url):
+        drawn(page, url)
+        if "job=" in url:
+            page.wait_for_selector("article.life")
+
+    for name, url in views.items():
+        shoot(browser, url, name, partial(ready, url=url))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import signal
+import socket
 
 import pytest
 
 from blox.ui.live.app import LiveServer
-from support.browser import AXE, barriers, shoot
-from support.real_cluster import eventually, pid_of, python, real_cluster
+from support.browser import AXE, announced, barriers, shoot
+from support.real_cluster import pid_of, python, real_cluster
 from support.served import served
+from support.waiting import eventually
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
@@ -73,6 +77,20 @@ def row(page, job):
     return page.locator("#jobs .scroll:not([hidden]) tbody tr:not([hidden])", has=link)
 
 
+def event(page, job):
+    """The latest event of a job."""
+    return page.locator("#events tbody tr", has_text=re.compile(rf"job {job}$")).first
+
+
+def unused_port():
+    """A port that nothing has, and that no connection is given by chance: below those that are."""
+    for port in random.sample(range(10_000, 20_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
+
+
 def test_jobs_nodes_policies_and_events_are_shown_and_kept_up_to_date(page, live, job):
     client, _, _ = live
     first = job(3, "first")
@@ -84,8 +102,10 @@ def test_jobs_nodes_policies_and_events_are_shown_and_kept_up_to_date(page, live
     view(page, "Queue")
     expect(row(page, second)).to_contain_text("capacity: needs 2 GPUs, 1 free")
     expect(page.locator("#nodes tbody tr").first).to_contain_text("2 of 2")
-    expect(page.locator("#events tbody tr", has_text=f"job {second}").first).to_contain_text("admitted")
+    expect(event(page, second)).to_contain_text("admitted")
     expect(page.locator("#policies")).to_contain_text("fifo")
+    expect(page.locator("#policies")).to_contain_text("completed")
+    expect(page.locator("#events tbody tr", has_text="submission accepted").first).to_be_visible()
     before = client.job(first).iteration
     view(page, "Running")
     expect(row(page, first).locator("td").nth(7)).to_have_text(re.compile(r"^[\d,]+$"))
@@ -95,15 +115,15 @@ def test_jobs_nodes_policies_and_events_are_shown_and_kept_up_to_date(page, live
 def test_without_the_token_nothing_can_be_changed(page, live, job):
     number = job()
     opened(page, live, token=False)
-    for control in page.locator("[data-needs-token]:visible").all():
-        expect(control).to_be_disabled()
+    expect(page.get_by_role("button", name="Submit a job")).to_be_disabled()
+    expect(page.locator("[data-needs-token]:visible:enabled")).to_have_count(0)
     expect(page.locator(".row-buttons:visible")).to_have_count(0)
     page.get_by_role("button", name="Unlock controls").click()
-    page.get_by_label("Token").fill("0" * 64)
+    page.get_by_label("Token", exact=True).fill("0" * 64)
+    page.expected.append("status of 403")  # the browser notes that it was refused
     page.get_by_role("button", name="Unlock", exact=True).click()
     expect(page.get_by_role("alert").filter(has_text="missing or wrong")).to_be_visible()
-    page.messages.clear()  # the browser notes that it was refused
-    page.get_by_label("Token").fill(live[1].token())
+    page.get_by_label("Token", exact=True).fill(live[1].token())
     page.get_by_role("button", name="Unlock", exact=True).click()
     expect(page.get_by_role("button", name="Lock controls", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Submit a job")).to_be_enabled()
@@ -117,10 +137,11 @@ def test_another_policy_takes_effect(page, live):
     page.get_by_role("button", name="Change policies").click()
     expect(page.locator(".policy code").first).to_have_text("las")
     assert client.policies().scheduler == "las"
+    announced(page, "The policies are changed")  # and what was typed is gone
     page.get_by_label("scheduler: which job goes first").fill("lass")
+    page.expected.append("status of 400")  # the browser notes that it was refused
     page.get_by_role("button", name="Change policies").click()
-    expect(page.locator("#announce")).to_contain_text("did you mean 'las'")
-    page.messages.clear()  # the browser notes that it was refused
+    announced(page, "did you mean 'las'")
     client.set_policies(scheduler="fifo")
     expect(page.locator(".policy code").first).to_have_text("fifo")
 
@@ -134,8 +155,7 @@ def test_a_job_is_submitted_looked_at_and_cancelled(page, live):
     form.get_by_label("GPUs").fill("2")
     form.get_by_label("Name").fill("by hand")
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.locator("#announce")).to_contain_text("is submitted")
-    number = int(re.search(r"\d+", page.locator("#announce").inner_text())[0])
+    number = int(re.search(r"\d+", announced(page, "is submitted"))[0])
     view(page, "Running")
     row(page, number).get_by_role("button").click()
     dialog = page.locator("#job")
@@ -144,6 +164,9 @@ def test_a_job_is_submitted_looked_at_and_cancelled(page, live):
     expect(dialog.locator("ol.life")).to_contain_text("started")
     expect(dialog.locator("figcaption", has_text="loss")).to_be_visible()
     expect(dialog.locator(".js-plotly-plot").first).to_be_visible()
+    for scheme, ink in (("dark", "rgb(230, 233, 236)"), ("light", "rgb(28, 32, 36)")):
+        page.emulate_media(color_scheme=scheme)
+        expect(dialog.locator(".xtick text").first).to_have_css("fill", ink)
     dialog.get_by_role("button", name="Cancel this job").click()
     expect(dialog.locator(".facts")).to_contain_text("cancelled")
     page.keyboard.press("Escape")
@@ -180,12 +203,13 @@ def test_the_page_recovers_from_a_restart_of_the_scheduler(page, live, job):
     expect(page.locator("#stale")).to_be_hidden()
     expect(row(page, number)).to_contain_text("survivor")
     later = job(name="later")
-    expect(page.locator("#events tbody tr", has_text=f"job {later}").first).to_be_visible()
+    expect(event(page, later)).to_be_visible()
 
 
 def test_the_page_recovers_from_a_restart_of_its_server(page, live):
     client, place, _ = live
-    with served(LiveServer(place)) as address:
+    page.expected.append("net::ERR_")  # the browser notes that nothing answered
+    with served(LiveServer(place), unused_port()) as address:
         page.goto(address.url)
         shown(page)
     expect(page.locator("#stale")).to_contain_text("server of this page has not answered")
@@ -194,7 +218,6 @@ def test_the_page_recovers_from_a_restart_of_its_server(page, live):
         expect(page.locator("#status")).to_have_text("live")
         view(page, "Ended")
         expect(row(page, number)).to_contain_text("finished")
-    page.messages.clear()  # the browser notes that nothing answered
 
 
 def test_names_with_markup_stay_text(page, live, job):
@@ -205,7 +228,7 @@ def test_names_with_markup_stay_text(page, live, job):
     expect(row(page, number)).to_contain_text(MARKUP)
     row(page, number).get_by_role("button").click()
     expect(page.locator("#job h2")).to_contain_text(MARKUP)
-    assert page.locator("img").count() == 0
+    expect(page.locator("img")).to_have_count(0)
 
 
 def test_nobody_is_shut_out(page, live, job):

@@ -193,7 +193,7 @@ def test_names_with_markup_stay_text(page, tmp_path):
     opened(page, (tmp_path / "report.html").as_uri())
     page.locator("#longest-waits tbody button").first.click()
     expect(page.locator("dialog#story .sentence")).to_contain_text(MARKUP)
-    assert page.locator("img").count() == 0
+    expect(page.locator("img")).to_have_count(0)
 
 
 def test_nobody_is_shut_out(page, seeded):

@@ -147,9 +147,9 @@ def test_the_random_stream_of_a_seed_is_fixed():
 
 
 def test_a_reader_from_elsewhere_needs_only_a_path_and_read(samples, monkeypatch):
-    from blox import registry
+    from blox.registry import known_parts
 
-    monkeypatch.setitem(registry._classes, "reader", dict(registry.classes("reader")))
+    monkeypatch.setitem(known_parts._classes, "reader", dict(known_parts.classes("reader")))
 
     @register.reader("plain")
     @dataclass(frozen=True)

@@ -24,12 +24,13 @@ Watch = Annotated[bool, typer.Option("--watch", help="Again every two seconds, u
 _EVERY_S = 2.0
 
 
-def client(directory: str | None) -> Client:
-    """The client of a cluster. Raises BloxError where what it needs is not installed."""
+def client(directory: str | None, patience_s: float = 10.0) -> Client:
+    """The client of a cluster, which asks again for so long while the scheduler does not answer. Raises
+    BloxError where what it needs is not installed."""
     need_grpc()
     from blox.cluster.api import Client
 
-    return Client(directory)
+    return Client(directory, patience_s)
 
 
 def need_grpc() -> None:

@@ -18,6 +18,7 @@ import typer
 
 from blox.cli.once import OnceCommand
 from blox.cli.terminal import say
+from blox.errors import BloxError
 from blox.version import VERSION
 
 # command -> what the list of commands says about it; its module is blox.cli.<command>
@@ -49,6 +50,16 @@ COMMANDS = {
     "replay": "Play a workload on a cluster of real processes, in scaled time.",
 }
 
+# words that other tools use -> which command to use here
+OTHER_WORDS = {
+    "serve": "`blox up` starts a cluster and `blox ui` serves its page; `blox up --ui` does both",
+    "start": "`blox up` starts a cluster, `blox submit` a job on it",
+    "stop": "`blox down` ends the cluster, `blox cancel ID` a job",
+    "status": "`blox jobs`, `blox nodes` and `blox policy` show the cluster; `blox top` shows all of it",
+    "kill": "`blox cancel ID` ends a job",
+    "simulate": "`blox run` simulates an experiment",
+}
+
 # typer's own errors, whichever way it carries click: usage errors and everything they derive from
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 Abort: type[Exception] = typer.Abort
@@ -56,7 +67,10 @@ Abort: type[Exception] = typer.Abort
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code; what goes wrong is raised."""
-    command = typer.main.get_command(_app(_wanted(arguments)))
+    wanted = _wanted(arguments)
+    if wanted in OTHER_WORDS:
+        raise BloxError(f"no command is called {wanted}", where="blox", fix=OTHER_WORDS[wanted])
+    command = typer.main.get_command(_app(wanted))
     code = command.main(args=list(arguments), prog_name="blox", standalone_mode=False)
     return code if isinstance(code, int) else 0
 

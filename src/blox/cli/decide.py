@@ -111,11 +111,11 @@ def _show(found: object, out: Path | None) -> None:
     from blox.cli.safe_console import SafeConsole
     from blox.decision.evidence import Evidence
     from blox.decision.page import terminal_tables
-    from blox.decision.words import basis, claim, price
+    from blox.decision.words import basis, claim, closeness, price
 
     assert isinstance(found, Evidence)
     console = SafeConsole()
-    for sentence in (claim(found), price(found), basis(found)):
+    for sentence in (claim(found), price(found), closeness(found), basis(found)):
         console.print(sentence, highlight=False, markup=False)
     for table, shown in terminal_tables(found):
         console.print()

@@ -58,7 +58,11 @@ def jobs(
         if job is None:
             _say_all(asked, active, everything, as_json, watch)
         elif when:
-            _say_guess(job, asked.guess_start(job, draws), as_json, watch)
+            guess = asked.guess_start(job, draws)
+            if guess.draws and guess.middle_s is None and not as_json:
+                _say_never(asked.job(job))
+            else:
+                _say_guess(job, guess, as_json, watch)
         elif as_json:
             say_json(asked.job(job), lines=watch)
         else:
@@ -125,6 +129,12 @@ def _say_guess(job: int, guess: Guess, as_json: bool, lines: bool) -> None:
         spread = f" ({_in(guess.low_s)} to {_in(guess.high_s)} in 80 % of {guess.draws} draws)"
         say(f"job {job} would start {_in(guess.middle_s)}{'' if known else spread}")
         say("by running the loop ahead: no job comes, none fails, durations are what is believed of them")
+
+
+def _say_never(view: JobView) -> None:
+    why = f": {view.queueing.why}" if view.queueing is not None else ""
+    say(f"job {view.job} would never start{why}")
+    say("by running the loop ahead: no job and no node comes, and no policy changes")
 
 
 def _in(wait_s: float | None) -> str:

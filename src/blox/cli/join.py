@@ -32,6 +32,7 @@ def join(
     import re
     import socket
 
+    from blox.cluster.shell.arenas import limit_arenas
     from blox.cluster.shell.gpus import found
     from blox.cluster.shell.place import Place
     from blox.cluster.shell.worker_process import WorkerProcess, run_until_told
@@ -45,6 +46,7 @@ def join(
     node = name or socket.gethostname()
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", node):
         raise BloxError(f"{node!r} is no name", where="--name", fix="letters, digits, dots and dashes")
+    limit_arenas()
     process = WorkerProcess(
         place, node, slots, place.listening(listen), settings.timing, settings.central, here.kind
     )

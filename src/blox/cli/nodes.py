@@ -17,6 +17,8 @@ def nodes(watch: Watch = False, cluster: Directory = None, as_json: AsJson = Fal
 
 
 def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
+    from blox.cluster.names import by_number
+
     if as_json:
         say_json(views, lines=lines)
         return
@@ -28,6 +30,6 @@ def _say(views: list[NodeView], as_json: bool, lines: bool) -> None:
             ",".join(map(str, view.jobs)) or "-",
             view.address,
         )
-        for view in views
+        for view in sorted(views, key=lambda view: by_number(view.node))
     ]
     say_table(("node", "used", "state", "jobs", "address"), rows, none="no node has joined")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,7 +84,7 @@ def _played(at: Callable[[float], Frame], begin_s: float, end_s: float) -> Itera
 
 
 def _running(cluster: str | None) -> Callable[[], Frame]:
-    asked = client(cluster)
+    asked = client(cluster, patience_s=0.0)  # what does not answer is told, not waited for
     from blox.cluster.shell.place import Place
     from blox.ui.top.running import RunningTop
 
@@ -101,7 +102,10 @@ def _show(console: SafeConsole, frames: Iterator[Frame], every_s: float) -> None
     if second is None:
         console.print(drawn(frame, console.width, height))
         return
-    with Live(console=console, screen=True, auto_refresh=False) as screen:
+    with (
+        contextlib.suppress(KeyboardInterrupt),  # the way to end it
+        Live(console=console, screen=True, auto_refresh=False) as screen,
+    ):
         while second is not None:
             screen.update(drawn(second, console.width, console.height), refresh=True)
             time.sleep(every_s)

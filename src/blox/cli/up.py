@@ -10,7 +10,10 @@ from blox.cli.cluster_tables import AsJson, Directory, need_grpc, say_json
 from blox.cli.terminal import say
 
 if TYPE_CHECKING:
+    from blox.cluster.api import Client
     from blox.cluster.shell.place import Place
+
+_LAST = "{}, or that of the last start"
 
 
 def up(
@@ -26,12 +29,19 @@ def up(
             show_default=False,
         ),
     ] = None,
-    scheduler: Annotated[str, typer.Option(help="Scheduling policy.")] = "fifo",
-    admission: Annotated[str, typer.Option(help="Admission policy.")] = "accept-all",
-    placement: Annotated[str, typer.Option(help="Placement policy.")] = "first-free",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Scheduling policy.", show_default=_LAST.format("fifo"))
+    ] = None,
+    admission: Annotated[
+        str | None, typer.Option(help="Admission policy.", show_default=_LAST.format("accept-all"))
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Placement policy.", show_default=_LAST.format("first-free"))
+    ] = None,
     termination: Annotated[
-        str, typer.Option(help="When jobs end: completed, loss:target=0.35.")
-    ] = "completed",
+        str | None,
+        typer.Option(help="When jobs end: loss:target=0.35.", show_default=_LAST.format("completed")),
+    ] = None,
     round_s: Annotated[float, typer.Option("--round", help="Seconds between two decisions.")] = 10.0,
     heartbeat_s: Annotated[
         float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")
@@ -71,34 +81,46 @@ def up(
     from blox.cluster.shell.gpus import found
     from blox.cluster.shell.place import Place
 
-    parts = {"scheduling": scheduler, "admission": admission, "placement": placement}
-    _check(renewal, {**parts, "termination": termination})
+    given = {
+        "scheduler": scheduler, "admission": admission, "placement": placement, "termination": termination,
+    }  # fmt: skip
+    specs = {name: absolute(spec) for name, spec in given.items() if spec is not None}
+    _check(renewal, specs)
     timing = Timing(
         round_s=round_s, heartbeat_s=heartbeat_s, lease_s=lease_s, grace_s=grace_s, attempts=attempts
     )
-    place = Place.of(cluster)
-    policies = Policies(*map(absolute, (admission, scheduler, placement, termination)))
-    slots = gpus or found().count or 4
-    local.start(
+    place, slots = Place.of(cluster), gpus or found().count or 4
+    with local.start(
         place,
         nodes,
         slots,
         timing=timing,
-        policies=policies,
+        policies=Policies(**specs),
         central=renewal == "central",
         address=place.listening(listen),
-    )
+    ) as started:
+        ruling = _let_rule(started, specs)
     if as_json:
-        say_json({"nodes": nodes, "gpus": slots, "scheduler": scheduler, "directory": str(place.root)})
+        say_json({"nodes": nodes, "gpus": slots, "scheduler": ruling, "directory": str(place.root)})
     else:
-        _say_next(nodes, slots, scheduler, place)
+        _say_next(nodes, slots, ruling, place)
     if page:
         from blox.cli import ui
 
         ui.ui(None, "127.0.0.1", None, False, cluster)
 
 
-def _check(renewal: str, parts: dict[str, str]) -> None:
+def _let_rule(started: Client, specs: dict[str, str]) -> str:
+    """Lets the policies rule that were given, in place of those of an earlier start; returns the
+    scheduler."""
+    before = started.policies()
+    other = {name: spec for name, spec in specs.items() if spec != getattr(before, name)}
+    if other:
+        started.set_policies(**other)
+    return other.get("scheduler", before.scheduler)
+
+
+def _check(renewal: str, specs: dict[str, str]) -> None:
     """Refuses a kind of renewal or a policy that does not exist, before anything is started."""
     from blox.errors import BloxError, suggestion
     from blox.experiment.parts import policy_from_spec
@@ -109,8 +131,8 @@ def _check(renewal: str, parts: dict[str, str]) -> None:
             where="--renewal",
             fix=suggestion(renewal, ("optimistic", "central")),
         )
-    for kind, spec in parts.items():
-        policy_from_spec(kind, spec)
+    for name, spec in specs.items():
+        policy_from_spec("scheduling" if name == "scheduler" else name, spec)
 
 
 def _say_next(nodes: int, slots: int, scheduler: str, place: Place) -> None:

@@ -10,7 +10,7 @@ import time
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
-_PATIENCE_S = 60.0  # for rank 0 to listen
+_PATIENCE_S = 300.0  # for rank 0 to listen, which may still be importing
 _AGAIN_S = 0.05
 
 

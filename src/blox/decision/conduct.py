@@ -6,17 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from blox.decision.digest import Key
-from blox.decision.evidence import EVERYONE, Evidence, Figures
+from blox.decision.evidence import Evidence, Figures
 from blox.decision.smaller import smaller_clusters
 from blox.decision.study import Study
 from blox.errors import BloxError
 from blox.experiment.history import is_logged
 from blox.experiment.parallel import Outcome, Task
 from blox.experiment.settings import Experiment
+from blox.results.calibration import READ, Closeness, calibration
 from blox.results.result import Result
 from blox.state.cluster_spec import cluster_from_spec
 
+REALLY = ("", -1)  # the run of what really happened
 Runner = Callable[[Sequence[Task], Sequence[str]], list[Outcome]]
 
 
@@ -34,12 +35,13 @@ def _compared(study: Study, run: Runner) -> Evidence:
         runs[scheduler, -1] = study.on_log(scheduler)
         for number in range(study.resamples):
             runs[scheduler, number] = study.resampled(scheduler, number)
-    logged = is_logged(study.history)
-    if logged:
-        runs["", -1] = study.happened()
+    beside = [(study.present, -1)]
+    if is_logged(study.history):
+        runs[REALLY] = study.happened()
+        beside.append(REALLY)
     names = [_name(scheduler, number) for scheduler, number in runs]
-    results = _results(run([study.task(each) for each in runs.values()], names))
-    by_run = dict(zip(runs, results))
+    tasks = [study.task(each, READ if which in beside else ()) for which, each in runs.items()]
+    by_run = dict(zip(runs, _results(run(tasks, names))))
     return Evidence(
         study,
         {each: _figures(by_run[each, -1]) for each in study.schedulers},
@@ -48,8 +50,7 @@ def _compared(study: Study, run: Runner) -> Evidence:
             for each in study.schedulers
         },
         {each: by_run[each, -1].summary for each in study.schedulers},
-        _figures(by_run["", -1]) if logged else None,
-        int(by_run["", -1].summary.get("late_starts", 0)) if logged else 0,
+        *(_calibrated(by_run[study.present, -1], by_run[REALLY]) if REALLY in by_run else ()),
     )
 
 
@@ -62,9 +63,7 @@ def _explored(found: Evidence, run: Runner, folder: Path) -> Evidence:
         for words, experiment in study.sensitivities(scheduler).items()
     }
     spec = cluster_from_spec(study.cluster)
-    key = Key(*EVERYONE, "waited_s")
-    saves = found.on_log[best][key] < found.on_log[study.present][key]
-    clusters = smaller_clusters(spec, study.table, folder) if saves else {}
+    clusters = smaller_clusters(spec, study.table, folder)
     experiments = [
         *assumed.values(),
         *(replace(study.on_log(best), cluster=path) for path in clusters.values()),
@@ -83,6 +82,12 @@ def _explored(found: Evidence, run: Runner, folder: Path) -> Evidence:
     if smaller:
         smaller[spec.total_gpus] = found.on_log[best]
     return replace(found, assumed=told, smaller=smaller)
+
+
+def _calibrated(present: Result, happened: Result) -> tuple[list[Closeness], int]:
+    """How close the simulated present scheduler comes, and how many starts of the log found too few GPUs."""
+    simulated, real = (replace(each, jobs=each.summary["jobs"]) for each in (present, happened))
+    return calibration(simulated, real), int(happened.summary.get("late_starts", 0))
 
 
 def _figures_or_fault(outcome: Outcome) -> Figures | BloxError:

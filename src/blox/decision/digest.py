@@ -82,14 +82,14 @@ class Grouping:
         ]
 
 
-def digest(result: Result, grouping: Grouping) -> dict[str, Any]:
-    """`figures`: Key -> number, nan where a group has no job that has it."""
+def digest(result: Result, grouping: Grouping, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """`figures`: Key -> number, nan where a group has no job that has it; `jobs`: these columns."""
     jobs = result.jobs
     found: dict[Key, float] = {}
     for by, name, rows in grouping.of(jobs):
         for figure, value in _figures(jobs, rows).items():
             found[Key(by, name, figure)] = value
-    return {"figures": found}
+    return {"figures": found, "jobs": {name: jobs[name] for name in columns}}
 
 
 def _figures(jobs: Any, rows: Array) -> dict[str, float]:

@@ -13,6 +13,7 @@ from blox.decision.by_block import difference, saved, saved_interval
 from blox.decision.digest import LARGEST, LENGTHS, LONGEST, OTHERS, SIZES, Key
 from blox.decision.study import Study
 from blox.errors import BloxError
+from blox.results.calibration import Closeness
 from blox.results.statistics import LEVEL, Interval, resampled_interval
 
 EVERYONE = ("all", "all jobs")
@@ -22,13 +23,13 @@ Figures = Mapping[Key, float]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Figures of every scheduler on the log, and on every resample; those of what really happened."""
+    """Figures of every scheduler on the log, and on every resample."""
 
     study: Study
     on_log: Mapping[str, Figures]
     resampled: Mapping[str, Sequence[Figures]]
     summaries: Mapping[str, Mapping[str, Any]]
-    happened: Figures | None = None
+    closeness: Sequence[Closeness] = ()  # of the present one to what really happened, where the log says that
     late_starts: int = 0
     # by scheduler and by what is assumed; a run that cannot be is a fault
     assumed: Mapping[str, Mapping[str, Figures | BloxError]] = field(default_factory=dict)

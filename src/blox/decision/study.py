@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -112,9 +113,9 @@ class Study:
         """What really happened."""
         return Experiment(workload=self.history, cluster=self.cluster, compat="history", round_s=self.round_s)
 
-    def task(self, experiment: Experiment) -> Task:
-        """A run of which the figures are kept."""
-        return Task(experiment, digest=partial(digest, grouping=self._grouping))
+    def task(self, experiment: Experiment, columns: Sequence[str] = ()) -> Task:
+        """A run of which the figures are kept, and these columns of its jobs."""
+        return Task(experiment, digest=partial(digest, grouping=self._grouping, columns=columns))
 
     def sensitivities(self, scheduler: str) -> dict[str, Experiment]:
         """Runs of a scheduler with other assumptions, by what is assumed."""

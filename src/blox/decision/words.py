@@ -11,6 +11,7 @@ from blox.decision.evidence import DECIDES, EVERYONE, Evidence
 from blox.durations import duration_text
 from blox.errors import BloxError
 from blox.report import units
+from blox.report.calibration import CAPTION, HEADS, cells, told
 from blox.report.change_text import signed
 from blox.results.statistics import Interval
 
@@ -61,12 +62,19 @@ def price(found: Evidence) -> str:
         more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
         longer = f"On average these would wait longer: {named}{more}"
     stops = [found.value(each, *EVERYONE, "interruptions") for each in (present, best)]
-    saved = found.saved_gpus() if found.worth_it else None
-    gpus = ""
+    saved = found.saved_gpus()
+    gpus = "No smaller cluster of the same kind has room for every job: what it saves in GPUs is not known."
     if saved is not None:
         total = max(found.smaller)
-        gpus = f" At today's waiting {best} would do with {_gpus(saved)} of {total:,} GPUs less."
-    return f"{longer}; a job is interrupted {stops[1]:.2f} times, now {stops[0]:.2f}.{gpus}"
+        gpus = f"At the average waiting of today {best} would do with {_gpus(saved)} of {total:,} GPUs less."
+    return f"{longer}; a job is interrupted {stops[1]:.2f} times, now {stops[0]:.2f}. {gpus}"
+
+
+def closeness(found: Evidence) -> str:
+    """How close the simulation of the present scheduler comes to what really happened."""
+    if not found.closeness:
+        return "The log does not say when every job started: how close the simulation comes is not known."
+    return told(found.study.present, found.closeness)
 
 
 def basis(found: Evidence) -> str:
@@ -84,7 +92,7 @@ def basis(found: Evidence) -> str:
 def tables(found: Evidence) -> Iterator[Table]:
     """Everything that the page shows, from top to bottom."""
     yield _ranked(found)
-    if found.happened is not None:
+    if found.closeness:
         yield _calibration(found)
     for by, title in (("size", "by size"), ("tenant", "by tenant"), ("length", "by job length")):
         if len(found.groups(by)) > 1:
@@ -127,23 +135,6 @@ def _ranked(found: Evidence) -> Table:
 
 def _calibration(found: Evidence) -> Table:
     """How close the simulated present scheduler comes to what really happened, and where not."""
-    assert found.happened is not None
-    rows = []
-    for by in ("all", "size", "tenant", "length", "time"):
-        for group in found.groups(by):
-            real, simulated = (
-                [figures.get(Key(by, group, name), math.nan) for name in ("waited_s", "p95_waited_s")]
-                for figures in (found.happened, found.on_log[found.study.present])
-            )
-            ratio = simulated[0] / real[0] if real[0] > 0 else math.nan
-            rows.append(
-                (
-                    group,
-                    *(units.duration(value) for value in (real[0], simulated[0])),
-                    f"{ratio:.2f}" if math.isfinite(ratio) else "–",
-                    *(units.duration(value) for value in (real[1], simulated[1])),
-                )
-            )
     late = ""
     if found.late_starts:
         late = (
@@ -153,11 +144,10 @@ def _calibration(found: Evidence) -> Table:
     return Table(
         "calibration",
         "Does the simulation know the cluster?",
-        f"What really happened beside {found.study.present} in simulation, on the same jobs. Where the two "
-        "differ by far, what follows holds for the simulation and not for the cluster. How sure that is, "
-        f"blox compare --calibrate says.{late}",
-        ("jobs", "waited really", "simulated", "ratio", "p95 really", "simulated"),
-        rows,
+        f"{closeness(found)} Where the two differ by far, what follows holds for the simulation and not for "
+        f"the cluster. Intervals are 95 %, by resampling the days of submission. {CAPTION}{late}",
+        ("jobs", "number", *HEADS),
+        [(row.group, f"{row.jobs:,}", *cells(row)) for row in found.closeness],
     )
 
 
@@ -231,12 +221,12 @@ def _saved(found: Evidence) -> Table:
         for gpus in sorted(found.smaller, reverse=True)
     ]
     saved = found.saved_gpus()
-    told = "" if saved is None else f" It saves {_gpus(saved)} GPUs (95 %, by the blocks of the log)."
+    number = "" if saved is None else f" It saves {_gpus(saved)} GPUs (95 %, by the blocks of the log)."
     return Table(
         "saved",
         "How many GPUs it would save at equal waiting",
         f"{found.best} on smaller clusters of the same kind, the log as it is. With all GPUs, jobs wait "
-        f"{units.duration(present[key])} on average under {found.study.present}.{told} {_ONE_RUN}",
+        f"{units.duration(present[key])} on average under {found.study.present}.{number} {_ONE_RUN}",
         ("GPUs", "average wait", "against the present one on all GPUs"),
         rows,
     )

@@ -1,4 +1,4 @@
-"""What a run takes for granted about its hardware, in words: kept with its results and told with them."""
+"""What a run takes for granted about its hardware and jobs, in words: kept and told with its results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
     experiment, parts = prepared.experiment, prepared.composition
     if experiment.compat or real_speedup(prepared.backend_part) is not None:
         return []
-    told = list(_of_types(parts.performance, prepared.cluster))
+    told = [
+        f"a policy reads the metric {name!r}, which no job has reported: nan throughout (--reports)"
+        for name in job_state.never_reported()
+    ]
+    told += _of_types(parts.performance, prepared.cluster)
     wide = job_state.columns.gpus[: job_state.submitted] > 1
     nodes_matter = len(prepared.cluster.nodes) > 1 and not declared(parts.placement, "ignores_nodes")
     if not (wide.any() and nodes_matter):

@@ -23,7 +23,7 @@ from blox.workloads.spec import workload_from_spec
 if TYPE_CHECKING:
     from blox.experiment.settings import Experiment
 
-_DURATIONS = {"remaining_s", "expected_s"}
+_DURATIONS = {"remaining_s", "expected_s", "believed_s", "believed_left_s"}
 # the settings of which it is known here what the seed draws by them
 _KNOWN = {
     *("workload", "cluster", "admission", "scheduler", "placement", "termination", "performance"),

@@ -60,16 +60,17 @@ class Stints:
         return self._paired[1]
 
     def _pair(self, end_s: float) -> Runs:
-        """A job's k-th end closes its k-th start: sorts both by job, stably, and pairs them up."""
+        """A job's k-th end closes its k-th start: groups both by job and pairs them up.
+
+        Only the last stint of a job may be open."""
         job, start = numbers(self._started), np.frombuffer(self._started_s)
         ended_job, ended = numbers(self._ended), np.frombuffer(self._ended_s)
-        by_start, by_end = np.argsort(job, kind="stable"), np.argsort(ended_job, kind="stable")
-        sorted_job, sorted_end = job[by_start], ended_job[by_end]
-        nth = np.arange(len(job)) - np.searchsorted(sorted_job, sorted_job)
-        where = np.searchsorted(sorted_end, sorted_job) + nth
-        closed = where < np.searchsorted(sorted_end, sorted_job, side="right")
+        starts = np.bincount(job)
+        open_jobs = (starts > np.bincount(ended_job, minlength=len(starts))).nonzero()[0]
+        closed = np.ones(len(job), dtype=bool)
+        closed[starts.cumsum()[open_jobs] - 1] = False
         end = np.full(len(job), end_s)
-        end[by_start[closed]] = ended[by_end][where[closed]]
+        end[_grouped(job)[closed]] = ended[_grouped(ended_job)]
         return job, start, end, numbers(self._counts)
 
     def _shared_gpu_s(self, begin_s: float, until_s: float, end_s: float) -> float:
@@ -85,6 +86,12 @@ class Stints:
             busy += max(0.0, stop - max(begin, until))
             until = max(until, stop)
         return busy
+
+
+def _grouped(jobs: Array) -> Array:
+    """The positions of each job in turn, ascending: a stable sort, and faster, since all keys differ."""
+    size = max(len(jobs), 1)
+    return np.sort(jobs * size + np.arange(len(jobs))) % size
 
 
 def raw(rows: Array) -> bytes:

@@ -53,7 +53,8 @@ def seeds_told(runs: Sequence[Run]) -> tuple[str, str]:
     seeds = {len(getattr(run, "runs", (run,))) for run in runs}
     if seeds == {1}:
         return "", ""
-    return " Of several seeds the first.", " Of several seeds all jobs together."
+    first = " Of several seeds the first; the report of a folder seed-N shows that one."
+    return first, " Of several seeds all jobs together."
 
 
 def idle_queues(runs: Sequence[Run]) -> list[str]:

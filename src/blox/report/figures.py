@@ -39,7 +39,7 @@ def averages(runs: Sequence[Run], measure: Measure) -> Any:
             error_x={
                 "type": "data",
                 "array": [(high - value) / unit.seconds],
-                "arrayminus": [(value - low) / unit.seconds],
+                "arrayminus": [(value - cut_at_zero(low, value)) / unit.seconds],
                 "visible": interval is not None,
                 "thickness": 2,
                 "width": 6,
@@ -54,6 +54,11 @@ def averages(runs: Sequence[Run], measure: Measure) -> Any:
     figure.update_xaxes(title_text=title, rangemode="tozero")
     figure.update_yaxes(automargin=True, type="category")
     return figure
+
+
+def cut_at_zero(low: float, value: float) -> float:
+    """Where the bar of an interval is drawn from: not below 0, for a figure that is not below it either."""
+    return max(low, 0.0) if value >= 0 else low
 
 
 def jct_cdf(runs: Sequence[Run]) -> Any:

@@ -111,6 +111,11 @@ def by_app(runs: Sequence[Run]) -> bool:
     )
 
 
+def shown_on_page(runs: Sequence[Run]) -> tuple[Measure, ...]:
+    """The figures of a page; without those of apps where they would repeat those of jobs."""
+    return PAGE if by_app(runs) else tuple(measure for measure in PAGE if measure not in APPS)
+
+
 def apps_of(run: Run) -> str:
     """The column that made jobs one app in a run: as named, or what `auto` came to."""
     named = str(run.experiment.get("apps", ""))

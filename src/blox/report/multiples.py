@@ -34,7 +34,10 @@ def _panel(found: Breakdown, measure: Measure) -> Any:
             for at, row in enumerate(compared)
             if row.names[-1] == name and math.isfinite(measure.of(row))
         ]
-        below = [0.0 if each is None else scale * (value - each.low) for _, value, each in points]
+        below = [
+            0.0 if each is None else scale * (value - figures.cut_at_zero(each.low, value))
+            for _, value, each in points
+        ]
         above = [0.0 if each is None else scale * (each.high - value) for _, value, each in points]
         told = [
             f"{escape(name)}, {escape(group)}: {write(value)}"

@@ -118,7 +118,7 @@ def _sections(
             f"{jobs_told(runs)} {certainty(runs)} {_MARKED if len(runs) > 1 else ''} "
             "Utilisation, fragmentation and jobs waiting: averages over the time in which these arrived, and "
             "over the whole run. Interruptions: preemptions, moves and evictions of all jobs.",
-            _metrics_table(runs, measures.PAGE) + _remarks(runs),
+            _metrics_table(runs, measures.shown_on_page(runs)) + _remarks(runs),
         ),
         *more,
         *_failures(runs),
@@ -259,13 +259,12 @@ def _averages(runs: Sequence[Run]) -> list[str]:
     """Means with their intervals as pictures, and how runs differ from the best, where that can be told."""
     if len(runs) < 2 or not Comparison.of(runs).basis.enough:
         return []
+    bars = "Bars: 95 % intervals; none is drawn below 0."
     drawn = [
-        section(
-            f"average-{name}", title, caption, embedded(f"{name}-averages", figures.averages(runs, measure))
-        )
-        for name, title, caption, measure in (
-            ("jct", "Average JCT", "Bars: 95 % intervals.", measures.AVG_JCT),
-            ("resp", "Average responsiveness", "Bars: 95 % intervals.", measures.AVG_RESPONSIVENESS),
+        section(f"average-{name}", title, bars, embedded(f"{name}-averages", figures.averages(runs, measure)))
+        for name, title, measure in (
+            ("jct", "Average JCT", measures.AVG_JCT),
+            ("resp", "Average responsiveness", measures.AVG_RESPONSIVENESS),
         )
     ]
     return ['<div class="pair">', *drawn, "</div>", *_differences(runs)]
@@ -300,7 +299,9 @@ def _differences(runs: Sequence[Run]) -> list[str]:
 
 def _remarks(runs: Sequence[Run]) -> str:
     told = [*idle_queues(runs), *words.notes(runs)]
-    return "".join(f'<p class="caption">{escape(note[0].upper() + note[1:])}.</p>' for note in told)
+    named = tuple(f"{name}: " for name in labels(runs))  # as they are written everywhere else
+    sentences = (note if note.startswith(named) else note[0].upper() + note[1:] for note in told)
+    return "".join(f'<p class="caption">{escape(sentence)}.</p>' for sentence in sentences)
 
 
 def _fairness_of_apps(runs: Sequence[Run]) -> list[str]:

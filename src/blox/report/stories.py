@@ -13,6 +13,7 @@ import numpy as np
 
 from blox.explain import RUNNING, Explanation
 from blox.report import colours, series, units
+from blox.report.certainty import seeds_told
 from blox.report.labels import labels
 from blox.report.page_parts import packed, scrolled, section, swatch
 from blox.report.run import Array, Run
@@ -45,7 +46,8 @@ class Stories:
         if not rows:
             return []
         caption = (
-            f"The {most} jobs of each run that waited longest, and why. A click on a job shows its life."
+            f"The {most} jobs of each run that waited longest, and why.{seeds_told(self._runs)[0]} "
+            "A click on a job shows its life."
         )
         head = "".join(f"<th>{text}</th>" for text in ("run", "job", "waited", "its story"))
         table = f'<table class="stories"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
@@ -71,7 +73,8 @@ class Stories:
         for position, row in sorted(self._wanted):
             explained = self._explained[position]
             if explained is not None:
-                told.setdefault(str(position), {})[str(row)] = _story(explained, row)
+                several = len(runs_of(self._runs[position])) > 1
+                told.setdefault(str(position), {})[str(row)] = _story(explained, row, several)
         if not told:
             return ""
         causes = {RUNNING: "", **colours.CAUSES}
@@ -101,8 +104,9 @@ def _longest(result: Result, most: int) -> list[int]:
     return [int(row) for row in first if waited[row] > 0]
 
 
-def _story(explained: Explanation, row: int) -> dict[str, Any]:
-    """A job: its id, facts, sentence, and its life as [from, to, cause], in whole seconds."""
+def _story(explained: Explanation, row: int, several: bool) -> dict[str, Any]:
+    """A job: its id, facts, sentence, and its life as [from, to, cause], in whole seconds. `several`: the run
+    was made with several seeds, and the story says of which one it is."""
     jobs, history = explained.result.jobs, explained.history(row)
     named = [f"{name} {jobs[name][row]}" for name in _NAMED if name in jobs and str(jobs[name][row])]
     begin, end = history[0].start_s if history else 0.0, history[-1].end_s if history else 0.0
@@ -111,7 +115,8 @@ def _story(explained: Explanation, row: int) -> dict[str, Any]:
         [round(each.start_s), round(each.end_s), each.state] for each in history if each.seconds >= shortest
     ]
     gpus, submitted = int(jobs["gpus"][row]), units.duration(float(jobs["submit_s"][row]))
-    facts = [f"{gpus} GPU{'s' if gpus != 1 else ''}", *named, f"submitted at {submitted}"]
+    seed = [f"seed {explained.result.experiment.get('seed', 0)}"] if several else []
+    facts = [f"{gpus} GPU{'s' if gpus != 1 else ''}", *named, *seed, f"submitted at {submitted}"]
     return {
         "id": str(jobs["job_id"][row]),
         "facts": " · ".join(facts),

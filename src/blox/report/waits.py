@@ -49,7 +49,9 @@ def starving(run: Run) -> list[str]:
     if not (p95 >= _LONG_S and p95 >= _TIMES * usual):
         return []
     size = f"{worst.value} GPU{'s' if worst.value != 1 else ''}"
-    which = f"the one job of {size} waits" if jobs == 1 else f"the {units.number(jobs)} jobs of {size} wait"
+    # Over several seeds the number is a mean, and need not be whole.
+    count = f"the {units.number(jobs)} " if jobs.is_integer() else ""
+    which = f"the one job of {size} waits" if jobs == 1 else f"{count}jobs of {size} wait"
     return [
         f"{which} {units.duration(p95)} at p95 and {units.duration(longest)} at most, "
         f"while a job first starts after {units.duration(usual)} on average"

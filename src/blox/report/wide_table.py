@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _BETWEEN = 2  # spaces between two columns
+_WORD = re.compile(r"=?[^:,+ =]+[:,+]?")  # what folded() does not break
+_WHOLE_WORD = 12  # a word of a label that is no longer stays whole in the narrowest table
 
 
 class Label:
@@ -62,12 +65,22 @@ class WideTable:
     caption: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | str]:
-        names = sum(len(_widest(head)) + _BETWEEN for head in self.heads)
+        names = sum(width + _BETWEEN for width in self._narrowest)
         parts = self._parts(options.max_width + _BETWEEN - names)  # nothing stands behind the last column
         for number, part in enumerate(parts):
             if number:
                 yield ""
             yield self._table(part, self.caption if number == len(parts) - 1 else "")
+
+    @property
+    def _narrowest(self) -> list[int]:
+        """How narrow each column of labels may be: its head and its words stay whole."""
+        found = []
+        for at, head in enumerate(self.heads):
+            words = (word for names in self.labels for word in _WORD.findall(names[at]))
+            longest = max(map(len, words), default=0)
+            found.append(max(len(_widest(head)), min(longest, _WHOLE_WORD)))
+        return found
 
     def _parts(self, width: int) -> list[list[Column]]:
         """The columns in as few tables as fit, of which the widest is as narrow as can be."""
@@ -88,8 +101,8 @@ class WideTable:
         table = Table(
             box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
         )
-        for head in self.heads:
-            table.add_column(head, overflow="fold", min_width=len(_widest(head)))
+        for head, width in zip(self.heads, self._narrowest):
+            table.add_column(head, overflow="fold", min_width=width)
         for column in columns:
             table.add_column(column.head, justify="right", no_wrap=True)
         for row, names in enumerate(self.labels):

@@ -1,50 +1,28 @@
 from __future__ import annotations
 
-import csv
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from blox.experiment.settings import Experiment
 from blox.report.charts import Chart
 from blox.reproduce.answer import Finding, Table, Verdict
 from blox.reproduce.distribution import cdf
 from blox.reproduce.page import Measurement, Setting, Unavailable
-from blox.results.result import Result
-from blox.workloads.spec import workload_from_spec, workload_rng
-from blox.workloads.table import Array
+from blox.reproduce.real_runs import HOUR_S, Run, at_once, measured_run
 
 FIFO, LAS = "FIFO", "LAS"
 QUARTILES = (25, 50, 75)
 PAPER = {"average": 6.1, 25: 1.7, 50: 5.8, 75: 2.2}  # per cent
 AVERAGE, QUARTILE = 3.0, 2.0  # per cent that we allow ourselves
-HOUR_S = 3600.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """One policy: how many jobs, how long at most (h), how fast, with rounds of which length (s).
-
-    `wide`: jobs need several GPUs, so many times as many as in Gavel's mix, 8 at most; 0: one each.
-    """
-
-    scheduler: str
-    jobs: int
-    longest_h: float
-    speedup: float
-    round_s: float
-    wide: int
 
 
 RUNS = {
     "quick": {
-        FIFO: Run("fifo", 30, 6.0, 1_080.0, 600.0, wide=1),
-        LAS: Run("las", 24, 6.0, 900.0, 3_600.0, wide=2),
+        FIFO: Run("fifo", 20, 3.0, 450.0, 300.0, wide=2),
+        LAS: Run("las", 20, 3.0, 450.0, 1_800.0, wide=3),
     },
     "full": {
         FIFO: Run("fifo", 100, 168.0, 900.0, 300.0, wide=0),
@@ -83,8 +61,9 @@ class Figure18(Measurement):
             for name, run in RUNS[setting.scale].items()
         ]
         return (
-            f"First-free placement on 8 nodes x 4 slots. {'; '.join(told)}. The simulation is given the "
-            "seconds that a launch and a restart took in the real run, on average."
+            f"First-free placement on 8 nodes x 4 slots. {'; '.join(told)}. Both run at the same time, each "
+            "on a cluster of its own. The simulation is given the seconds that a launch and a restart took "
+            "in the real run, on average."
         )
 
     def measure(self, setting: Setting) -> Mapping[str, Any]:
@@ -92,7 +71,9 @@ class Figure18(Measurement):
             import grpc  # noqa: F401
         except ImportError:
             raise Unavailable("gRPC: pip install 'blox[cluster]'") from None
-        return {name: _measured(run, setting.seed) for name, run in RUNS[setting.scale].items()}
+        runs = RUNS[setting.scale]
+        found = at_once([partial(measured_run, run, setting.seed) for run in runs.values()])
+        return dict(zip(runs, found))
 
     def judged(self, measured: Mapping[str, Any]) -> Finding:
         found = {name: Difference.of(values) for name, values in measured.items()}
@@ -161,58 +142,6 @@ def judge(found: Mapping[str, Difference]) -> Verdict:
     return Verdict("holds in part" if in_part else "does not hold", facts)
 
 
-def _measured(run: Run, seed: int) -> dict[str, Any]:
-    from blox.cluster.replay import replay
-
-    with tempfile.TemporaryDirectory(prefix="blox-fig18-") as directory:
-        file = Path(directory) / "jobs.csv"
-        _write_jobs(file, run, seed)
-        experiment = Experiment(
-            workload=str(file),
-            cluster="8x4",
-            scheduler=run.scheduler,
-            placement="first-free",
-            round_s=run.round_s,
-        )
-        real = replay(experiment, run.speedup, job="sleep")
-        load = os.getloadavg()[0]
-        launch_s, restart_s = overheads_of(real)
-        paid = f"launch={launch_s:.3f},restart={restart_s:.3f}"
-        simulated = replace(experiment, overheads=paid).run()
-    return {
-        "real_s": real.jobs["jct_s"].tolist(),
-        "simulated_s": simulated.jobs["jct_s"].tolist(),
-        "launch_s": launch_s,
-        "restart_s": restart_s,
-        "preemptions": int(real.summary["preemptions"]),
-        "simulated_preemptions": int(simulated.summary["preemptions"]),
-        "uneven_s": uneven_s(real, launch_s, restart_s),
-        "load": load,
-        "speedup": run.speedup,
-        "wall_s": real.timing["wall_s"],
-    }
-
-
-def overheads_of(real: Result) -> tuple[float, float]:
-    """Seconds on GPUs without work, of a first start and of each further one, on average (simulated time)."""
-    jobs = real.jobs
-    extra = jobs["run_s"] - jobs["duration_s"]
-    again = jobs["preemptions"] + jobs["moves"]
-    once: Array = extra[again == 0]
-    launch_s = max(0.0, float(once.mean())) if len(once) else 0.0
-    if not again.sum():
-        return launch_s, launch_s
-    return launch_s, max(0.0, float((extra - launch_s)[again > 0].sum() / again.sum()))
-
-
-def uneven_s(real: Result, launch_s: float, restart_s: float) -> float:
-    """By how much the time that a job spent on GPUs without work differs from what the simulation charges, on
-    average: what the simulation cannot know."""
-    jobs = real.jobs
-    charged = launch_s + restart_s * (jobs["preemptions"] + jobs["moves"])
-    return float(np.abs(jobs["run_s"] - jobs["duration_s"] - charged).mean())
-
-
 def _machine(values: Mapping[str, Any]) -> str:
     """What the machine has to do with the differences, in words."""
     speedup, uneven_s = values["speedup"], values["uneven_s"]
@@ -222,23 +151,6 @@ def _machine(values: Mapping[str, Any]) -> str:
         f"job were {uneven_s / speedup:.2f} s off the average: {share:.1f} % of the median completion time. "
         f"{values['load']:.0f} processes wanted to run."
     )
-
-
-def _write_jobs(file: Path, run: Run, seed: int) -> None:
-    """The jobs of a run as a workload of its own: durations above the longest are cut."""
-    with open(file, "w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(("job_id", "submit_s", "gpus", "duration_s"))
-        for number, (submit_s, gpus, duration_s) in enumerate(_drawn(run, seed)):
-            needed = min(8, gpus * max(1, run.wide))
-            writer.writerow((number, submit_s, needed, min(duration_s, run.longest_h * HOUR_S)))
-
-
-def _drawn(run: Run, seed: int) -> Iterator[tuple[float, int, float]]:
-    sizes = ",multi=true,max_gpus=8" if run.wide else ""
-    workload = workload_from_spec(f"gavel:load=4,jobs={run.jobs}{sizes}")
-    for table in workload.batches(workload_rng(seed)):
-        yield from zip(*(table.column(name).tolist() for name in ("submit_s", "gpus", "duration_s")))
 
 
 PAGE = Figure18()

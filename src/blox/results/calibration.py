@@ -16,6 +16,7 @@ from blox.results.statistics import Interval, bootstrap_interval
 from blox.workloads.table import Array
 
 MOST_GROUPS = 8
+READ = ("job_id", "submit_s", "gpus", "tenant", "duration_s", "waited_s", "in_window")  # columns of jobs
 NEAR_S, NEAR_PART = 600.0, 0.1  # a wait is told nearly right within so many seconds, or such a part of it
 
 

@@ -9,7 +9,7 @@ from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
 
 
-@register.scheduling("fifo")
+@register.scheduling("fifo", elsewhere={"fcfs": "fifo"})
 @dataclass(frozen=True)
 class Fifo:
     """Jobs run in the order of their submission, each to its end.

@@ -10,6 +10,7 @@ from blox.errors import BloxError
 from blox.registry import register
 from blox.schedulers.ftf_forms import smallest_max_rho, synergy_rho
 from blox.schedulers.themis.apps import AppHistory, Apps
+from blox.state.believed import believed_left_s, believed_s
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
@@ -65,8 +66,8 @@ class Ftf:
             key = -apps.rho(apps.most_gpus)
         else:
             waited = job_state.now - job_state.submit_s
-            total = np.maximum(job_state.column("expected_s"), 1e-9)
-            key = np.asarray(synergy_rho(waited, job_state.remaining_s(), total))
+            total = np.maximum(believed_s(job_state, job_state.active), 1e-9)
+            key = np.asarray(synergy_rho(waited, believed_left_s(job_state), total))
         return Schedule.ordered(job_state, by=key, strict=self.strict, preempt=self.preempt)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
@@ -90,7 +91,7 @@ class Ftf:
         place = np.searchsorted(told.rows, active[known])
         progress = done[known] - told.done_s[place]
         so_far[known] = told.isolated_s[place] + progress / told.isolated_speed[place]
-        left = np.maximum(job_state.remaining_s(), 1e-9)
+        left = np.maximum(believed_left_s(job_state), 1e-9)
         gpus = max(cluster_state.total_gpus, 1)  # with all nodes down nothing runs, whatever the order
         found = smallest_max_rho(
             gpus,

@@ -15,6 +15,7 @@ from blox.schedulers.fair_share.factors import classic, fair_tree
 from blox.schedulers.fair_share.slurm_conf import SlurmConf, read_slurm_conf
 from blox.schedulers.fair_share.usage import Usage
 from blox.schedulers.fairtree import WEEK, check_half_life
+from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -136,7 +137,7 @@ class Multifactor:
 
     def _size_factor(self, size: Array, total: int, job_state: JobState) -> Array:
         if self._conf.relative_to_time:
-            minutes = np.maximum(job_state.column("expected_s") / 60, 1.0)
+            minutes = np.maximum(believed_s(job_state, job_state.active) / 60, 1.0)
             return np.minimum(size / minutes, 1.0)
         if self.favor_small or self._conf.favor_small:
             return 1.0 - (size - 1 / total)

@@ -53,8 +53,15 @@ class FreeGpus:
         twin.closed = self.closed
         return twin
 
+    def changed_many(self, gpus: Array, by: int) -> None:
+        """These GPUs have been given back (by=1) or taken (by=-1)."""
+        if len(gpus) > _SMALL:
+            self.forget()
+        else:
+            self.changed(gpus.tolist(), by)
+
     def changed(self, gpus: list[int], by: int) -> None:
-        """These few GPUs have been given back (by=1) or taken (by=-1)."""
+        """The same as plain numbers, where there are few."""
         if len(gpus) > _SMALL or self.closed is not None:
             self.forget()
             return

@@ -194,7 +194,7 @@ class Holdings:
         if self._gpus_of:
             for row in rows.tolist():
                 self._gpus_of.pop(row, None)
-        self.free.changed(gpus.tolist(), 1)
+        self.free.changed_many(gpus, 1)
 
     def _take_off_few(self, rows: list[int], gpus: list[int]) -> None:
         """The same, one by one."""
@@ -210,38 +210,45 @@ class Holdings:
 
     def _put_on(self, part: Allocation) -> None:
         """These rows take GPUs. Raises NotFree if one does not exist, is not free, or is given twice."""
-        rows, counts, gpus = part.jobs, part.counts, part.gpus
-        self.size += len(rows)
-        self.used += len(gpus)
-        ids = gpus.tolist()
+        self.size += len(part.jobs)
+        self.used += len(part.gpus)
         if self.free.closed is not None:
             self._check_open(part)
-        if len(rows) > SCALAR_MAX:
-            self._put_on_many(part, ids)
+        if len(part.jobs) > SCALAR_MAX:
+            self._put_on_many(part)
         else:
-            owner, size, end = self._owner_view, len(self._owner), 0
-            for row, count in zip(rows.tolist(), counts.tolist()):
-                end += count
-                self._gpus_of[row] = here = sorted(ids[end - count : end])
-                self._order.join_one(row)
-                for gpu in here:
-                    if not 0 <= gpu < size or owner[gpu] >= 0:
-                        raise NotFree(row, gpu)
-                    owner[gpu] = row
+            self._put_on_few(part)
+
+    def _put_on_few(self, part: Allocation) -> None:
+        """The same, one by one."""
+        ids = part.gpus.tolist()
+        owner, size, end = self._owner_view, len(self._owner), 0
+        for row, count in zip(part.jobs.tolist(), part.counts.tolist()):
+            end += count
+            self._gpus_of[row] = here = sorted(ids[end - count : end])
+            self._order.join_one(row)
+            for gpu in here:
+                if not 0 <= gpu < size or owner[gpu] >= 0:
+                    raise NotFree(row, gpu)
+                owner[gpu] = row
         self.free.changed(ids, -1)
 
-    def _put_on_many(self, part: Allocation, ids: list[int]) -> None:
-        owner, gpus = self._owner, part.gpus
+    def _put_on_many(self, part: Allocation) -> None:
+        owner, gpus, place = self._owner, part.gpus, np.arange(len(part.gpus))
         rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
-        held = owner.take(gpus, mode="clip")
-        if held.max() >= 0 or min(ids) < 0 or max(ids) >= len(owner) or len(set(ids)) < len(ids):
-            exists = (gpus >= 0) & (gpus < len(owner))
-            again = np.ones(len(gpus), dtype=bool)
-            again[np.unique(gpus, return_index=True)[1]] = False
-            place = int(np.argmax(~exists if not exists.all() else again | (held >= 0)))
-            raise NotFree(int(rows[place]), int(gpus[place]))
+        known = (gpus >= 0) & (gpus < len(owner))
+        if not known.all():
+            at = int(np.argmin(known))
+            raise NotFree(int(rows[at]), int(gpus[at]))
+        taken = owner.take(gpus) >= 0
+        owner[gpus[::-1]] = place[::-1]  # of a GPU that is given twice, the first place stays
+        taken |= owner.take(gpus) != place
+        if taken.any():
+            at = int(np.argmax(taken))
+            raise NotFree(int(rows[at]), int(gpus[at]))
         owner[gpus] = rows
         self._order.join(part.jobs)
+        self.free.changed_many(gpus, -1)
 
     def _check_open(self, part: Allocation) -> None:
         """Refuses GPUs of nodes that take no jobs."""

@@ -231,6 +231,10 @@ class JobState:
         told = {name: float(self._metric_column(name)[row]) for name in self._metrics}
         return {name: value for name, value in told.items() if value == value}
 
+    def never_reported(self) -> list[str]:
+        """The open metrics that a policy has read and no job has reported."""
+        return [name for name, values in self._metrics.items() if np.isnan(values).all()]
+
     def report_metric(self, name: str, rows: Array | int, values: Array | float) -> None:
         """Stores what jobs report about themselves, or one job does."""
         self._metric_column(name)[rows] = values

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from blox.state.believed import believed_s
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Window:
         c, now = job_state.columns, job_state.now
         if now >= self.end_s:
             return np.zeros(len(rows), dtype=bool)
-        left = np.maximum(c.expected_s.take(rows) - c.done0.take(rows), 0.0)
+        left = np.maximum(believed_s(job_state, rows) - c.done0.take(rows), 0.0)
         late: Array = now + left > self.begin_s
         return late & ~self.lets_in(rows, job_state)
 

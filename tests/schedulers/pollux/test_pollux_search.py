@@ -180,6 +180,6 @@ def test_bad_settings_are_told_in_words():
 
 def test_a_budget_of_time_ends_the_search():
     problem = a_round(1, 50, [4] * 16)
-    start = time.perf_counter()
+    start = time.process_time()
     search(problem, np.random.default_rng(0), population=100, generations=100_000, budget_s=0.05)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5, "of computing; all generations take many minutes"

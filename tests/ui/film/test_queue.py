@@ -11,7 +11,7 @@ from blox.ui.film import order as orders
 from blox.ui.film.order import Order
 from blox.ui.film.queue import queue_at
 from blox.ui.film.runs import Filmed
-from support.real_cluster import eventually
+from support.waiting import eventually
 
 
 def settled(filmed):

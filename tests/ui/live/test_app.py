@@ -69,7 +69,7 @@ def test_what_cannot_be_done_is_refused_in_words(live, what, body):
 
 def test_a_page_is_told_at_once_what_is_known_and_that_the_scheduler_is_away(live):
     address, _ = live
-    connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=300)
     connection.request("GET", "/live/events")
     answer = connection.getresponse()
     assert answer.headers["content-type"].startswith("text/event-stream")

@@ -9,7 +9,7 @@ from blox.cluster.protocol.queries import QueueView
 from blox.errors import BloxError
 from blox.ui.live import watcher as watchers
 from blox.ui.live.watcher import Watcher
-from support.real_cluster import eventually
+from support.waiting import eventually
 from ui.live.test_state import news, row
 
 

@@ -75,15 +75,15 @@ def queue(scheduler: CentralScheduler, now: float) -> QueueView:
     waiting = [job for job in scheduler.jobs.all.values() if not job.end and not job.commanded]
     moment = Moment.of(scheduler, now)
     if moment is None:
-        return _by_submission(waiting, "no node has joined")
+        return _by_submission(waiting, views.undecided(scheduler))
     try:
         found, standings = moment.in_line()
     except Exception as error:  # a policy of a user's may raise anything
         return _by_submission(waiting, f"the policies fail: {type(error).__name__}: {error}")
     by_row = {job.row: job for job in waiting}
     rows = [
-        InLine(by_row.pop(each.row).job, each.place, _keys(each.keys), each.cause, found.blocked_by(each))
-        for each in standings
+        InLine(by_row.pop(each.row).job, place, _keys(each.keys), each.cause, found.blocked_by(each))
+        for place, each in enumerate(standings, 1)
         if each.row in by_row
     ][:PAGE]
     # What remains would start in a round now, or has not been seen by one.

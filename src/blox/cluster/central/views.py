@@ -112,11 +112,16 @@ def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | No
     moment = Moment.of(scheduler, now)
     if job.row < 0 or moment is None:
         ahead = sum(not other.end and not other.commanded for other in scheduler.jobs.all.values())
-        return Queueing(ahead, "it waits for the next round" if moment else "no node has joined")
+        return Queueing(ahead, "it waits for the next round" if moment else undecided(scheduler))
     try:
         return moment.queueing(job.row) or Queueing(1, "it starts in the next round")
     except Exception as error:  # a policy of a user's may raise anything
         return Queueing(0, f"the policies fail: {type(error).__name__}: {error}")
+
+
+def undecided(scheduler: CentralScheduler) -> str:
+    """Why nothing could be decided yet."""
+    return "it waits for the first round" if scheduler.nodes.records else "no node has joined"
 
 
 def _metrics(scheduler: CentralScheduler, job: Job) -> dict[str, float]:

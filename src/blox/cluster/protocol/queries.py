@@ -176,8 +176,8 @@ class News(msgspec.Struct, frozen=True):
 
 
 class InLine(msgspec.Struct, frozen=True, array_like=True):
-    """A job that waits: its number, its place in the order of the policies, its sort keys, the kind of reason
-    and the reason."""
+    """A job that waits: its number, its place in line (0: no round has seen it), its sort keys, the kind of
+    reason and the reason."""
 
     job: int
     place: int

@@ -54,7 +54,7 @@ def start(
     central: bool = False,
     attached: bool = False,
     address: str = "127.0.0.1:0",
-    patience_s: float = 60.0,
+    patience_s: float = 120.0,
 ) -> Client:
     """Starts a scheduler and worker managers, and waits until all of them answer.
 
@@ -149,12 +149,14 @@ def stop(place: Place, patience_s: float = 20.0) -> bool:
     pid = is_up(place)
     if pid is None:
         return False
-    os.kill(pid, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.kill(pid, signal.SIGTERM)
     until_s = time.monotonic() + patience_s
     while is_up(place) == pid and time.monotonic() < until_s:
         with contextlib.suppress(ChildProcessError):  # it need not be a child of ours
             os.waitpid(pid, os.WNOHANG)
         time.sleep(0.05)
     if is_up(place) == pid:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     return True

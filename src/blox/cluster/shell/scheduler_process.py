@@ -17,6 +17,7 @@ from blox.cluster.protocol import queries
 from blox.cluster.protocol.messages import Ask, Assignment, Message, Report, Request
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
+from blox.cluster.shell.arenas import limit_arenas
 from blox.cluster.shell.journal import Journal
 from blox.cluster.shell.log import open_log
 from blox.cluster.shell.mailbox import Mailbox
@@ -194,6 +195,7 @@ def main() -> None:
     parser.add_argument("--timing", default="{}")
     parser.add_argument("--policies", default="{}")
     options = parser.parse_args()
+    limit_arenas()
     try:
         timing = msgspec.json.decode(options.timing, type=Timing)
         policies = msgspec.json.decode(options.policies, type=Policies)

@@ -64,7 +64,7 @@ class Shown:
             return Guess(0.0, 0.0, 0.0, 0)
         moment = Moment.of(self._scheduler, now)
         if job.row < 0 or moment is None:
-            fix = "ask again after the next round" if moment else "add a node first"
+            fix = "ask again after the next round" if self._scheduler.nodes.records else "add a node first"
             return Refused("", f"job {job.job} was not seen by the policies yet", fix=fix)
         return moment, job.row
 

@@ -21,6 +21,7 @@ from blox.cluster.protocol.messages import SCHEDULER, Assignment, ExitAt, ExitKn
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
+from blox.cluster.shell.arenas import limit_arenas
 from blox.cluster.shell.curves import Curves
 from blox.cluster.shell.gpus import found
 from blox.cluster.shell.log import open_log
@@ -240,6 +241,7 @@ def main() -> None:
     parser.add_argument("--timing", default="{}")
     parser.add_argument("--central", action="store_true")
     options = parser.parse_args()
+    limit_arenas()
     try:
         timing = msgspec.json.decode(options.timing, type=Timing)
         place = Place.of(options.directory)

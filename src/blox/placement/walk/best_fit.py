@@ -57,7 +57,10 @@ class BestFitWalk(Walk):
                 if node < 0 and self._preempt:
                     node = self._make_room(need, place)
                 if node >= 0:
-                    pool.take(node, need)
+                    free[node] = left = free[node] - need
+                    if left:
+                        heappush(heaps[left], node)
+                    pool.total -= need
                     put_row(row)
                     put_node(node)
                     put_count(need)

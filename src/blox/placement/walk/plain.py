@@ -10,7 +10,8 @@ knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Walk:
         schedule, order = requests.schedule, requests.schedule.order
         self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
         self._strict, self._preempt = schedule.strict, schedule.preempt
-        self._queue = _pending(requests, order)
+        self._queue = chain.from_iterable(_pending(requests, order))
         self._victims = Victims(requests, unit_of, order)
         # Released victims that are still to be reached, the next one last: victims come off from the end of
         # the line, so one that is released later stands before all of them.
@@ -173,15 +174,15 @@ class Victims:
         return list(zip(found.tolist(), counts.tolist()))
 
 
-def _pending(requests: Requests, order: Array) -> Iterator[Pending]:
-    """The jobs to be placed, first in line first."""
+def _pending(requests: Requests, order: Array) -> Iterator[Iterable[Pending]]:
+    """The jobs to be placed, first in line first, in chunks."""
     line = requests.pending.take(order).nonzero()[0]
     size = _CHUNK
     while len(line):
         places, line = line[:size], line[size:]
         positions = order.take(places)
         rows = requests.schedule.jobs.take(positions)
-        yield from zip(rows.tolist(), requests.need.take(positions).tolist(), places.tolist())
+        yield zip(rows.tolist(), requests.need.take(positions).tolist(), places.tolist())
         size *= 2
 
 

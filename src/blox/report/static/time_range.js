@@ -1,6 +1,8 @@
 // One range of time for all charts over time: set in one by dragging, or with the two sliders, it is shown in
 // all. A figure says by `meta.time_s` how many seconds its axis counts in one, and by `meta.held` the range
 // that it has data of, if that is not the whole run.
+const isSeen = box => { const { top, bottom } = box.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
+
 class TimeRange {
   constructor(form) {
     this.form = form;
@@ -10,7 +12,8 @@ class TimeRange {
     const ranges = (whole.length ? whole : this.charts).map(box => this.first.get(box));
     this.whole = [Math.min(...ranges.map(range => range[0])), Math.max(...ranges.map(range => range[1]))];
     this.range = this.whole;
-    this.following = 0;
+    this.asked = 0; // ranges so far: a chart need not show one that another has followed
+    this.moving = new Set(); // charts that we move ourselves
     for (const box of this.charts) box.on("plotly_relayout", change => this.moved(box, change));
     for (const slider of this.sliders) slider.addEventListener("input", () => this.slid(slider));
     form.querySelector("button").addEventListener("click", () => this.show(this.whole));
@@ -29,7 +32,7 @@ class TimeRange {
 
   /** The reader has moved the axis of a chart. */
   moved(box, change) {
-    if (this.following) return;
+    if (this.moving.has(box)) return;
     const names = Object.keys(change);
     if (names.some(name => /^xaxis\d*\.autorange/.test(name))) this.show(this.whole);
     else if (names.some(name => /^xaxis\d*\.range/.test(name))) this.show(this.shownIn(box), box);
@@ -42,26 +45,34 @@ class TimeRange {
     this.show(this.sliders.map(each => begin + ((end - begin) * Number(each.value)) / 1000), null, slider);
   }
 
-  /** Shows a range (seconds) in every chart but the one that has it already. */
+  /** Shows a range (seconds) in every chart but the one that has it already: at once in those that can be
+      seen, then in one after another, as long as the reader asks for no other range. */
   async show(range, but = null, slider = null) {
     this.range = range;
     this.tell(slider);
-    this.following += 1;
-    await Promise.all(this.charts.filter(box => box !== but).map(box => this.follow(box, range)));
-    this.following -= 1;
+    const asked = ++this.asked;
+    const others = this.charts.filter(box => box !== but);
+    await Promise.all(others.filter(isSeen).map(box => this.follow(box, range)));
+    for (const box of others.filter(each => !isSeen(each))) {
+      await new Promise(resolve => setTimeout(resolve));
+      if (asked !== this.asked) return;
+      await this.follow(box, range);
+    }
   }
 
-  follow(box, range) {
+  async follow(box, range) {
     const { time_s: unit, held } = box.layout.meta;
     let wanted = range;
     if (held) {
       const all = range === this.whole;
       wanted = all ? this.first.get(box) : [Math.max(range[0], held[0]), Math.min(range[1], held[1])];
       this.note(box, wanted[0] < wanted[1] ? "" : `The time shown above is not in this view, which has ${this.told(held)}.`);
-      if (wanted[0] >= wanted[1]) return null;
+      if (wanted[0] >= wanted[1]) return;
     }
     const axes = Object.keys(box.layout).filter(name => /^xaxis\d*$/.test(name));
-    return Plotly.relayout(box, Object.fromEntries(axes.map(name => [`${name}.range`, wanted.map(value => value / unit)])));
+    this.moving.add(box);
+    await Plotly.relayout(box, Object.fromEntries(axes.map(name => [`${name}.range`, wanted.map(value => value / unit)])));
+    this.moving.delete(box);
   }
 
   note(box, text) {

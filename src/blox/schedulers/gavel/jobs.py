@@ -8,6 +8,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.schedulers.gavel.problem import Pairs, Problem
+from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
 from blox.state.fractions import gpus_by_type
 from blox.state.jobs import JobState
@@ -64,7 +65,7 @@ def problem_of(
 ) -> Problem:
     """The problem of these jobs. Weights are their priorities; a deadline that is past binds no more."""
     columns, now = job_state.columns, job_state.now
-    left_s = np.maximum(columns.expected_s.take(rows) - done_s(job_state, rows, now), LEAST_LEFT_S)
+    left_s = np.maximum(believed_s(job_state, rows) - done_s(job_state, rows, now), LEAST_LEFT_S)
     priority = columns.priority.take(rows)
     slo_s = columns.deadline_s.take(rows) - now
     return Problem(

@@ -20,6 +20,7 @@ from blox.performance.goodput_batch import BatchLimits, split_batch
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
 from blox.schedulers.optimus.speed import Synchronous, fit_replicas, fit_synchronous
+from blox.state.believed import believed_left_s
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -55,7 +56,7 @@ class Learnt:
 
 def remaining_s(job_state: JobState, learnt: Learnt | None) -> Array:
     """Isolated run time still to go: as believed, or where losses are reported, as their curve says."""
-    left = job_state.remaining_s()
+    left = believed_left_s(job_state)
     if learnt is not None and learnt.losses:
         done = job_state.done_s()
         for i, row in enumerate(job_state.active.tolist()):

@@ -11,6 +11,7 @@ from blox.registry import register
 from blox.schedulers.backfill.profile import Shares, less
 from blox.schedulers.backfill.room import FutureRoom
 from blox.schedulers.queues.tree import DEFAULT, Queue, read_queues
+from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -21,7 +22,7 @@ NOT_LENT = "the GPUs that are free are those of queues that do not lend"
 NO_ROOM = "GPUs were free, but not where it could use them, and its queue had what it is guaranteed"
 
 
-@register.scheduling("queues")
+@register.scheduling("queues", elsewhere={"kueue": "queues:FILE.toml", "yarn": "queues:FILE.toml"})
 @dataclass(frozen=True)
 class Queues:
     """Queues with guaranteed shares of the GPUs, which borrow what others leave and give it back when asked.
@@ -151,8 +152,8 @@ class _Turn:
         free = self._free
         for victim in victims:
             free = free + self._room.held(victim)
-        c = self._jobs.columns
-        length_s = max(float(c.expected_s[row]) - float(c.done0[row]), 0.0)
+        expected_s = believed_s(self._jobs, np.array([row])).item()
+        length_s = max(expected_s - float(self._jobs.columns.done0[row]), 0.0)
         return self._room.choose(row, need, length_s)(free, self._room.now)
 
     def _at_limit(self, queue: Queue, need: int, victims: Sequence[int] = ()) -> bool:

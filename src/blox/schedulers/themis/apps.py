@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from blox.state.believed import believed_left_s, believed_s
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
@@ -87,8 +88,8 @@ class Apps:
         now, size = job_state.now, len(history.present)
         of_job = np.searchsorted(history.present, history.app_of[job_state.active])
         gpus, most = job_state.gpus, job_state.column("max_gpus")
-        left = job_state.remaining_s() * gpus
-        work = np.maximum(job_state.column("expected_s"), 1e-9) * gpus
+        left = believed_left_s(job_state) * gpus
+        work = np.maximum(believed_s(job_state, job_state.active), 1e-9) * gpus
         submitted = np.full(size, np.inf)
         np.minimum.at(submitted, of_job, job_state.submit_s)
         longest = np.zeros(size)

@@ -29,7 +29,8 @@ from blox.ui.security import Protected, refusal
 
 _LARGEST = 64 << 10  # bytes of a request
 _PATIENCE_S = 5.0  # for which a request of a user is repeated while the scheduler starts again
-_KINDS = {"scheduler": "scheduling", "admission": "admission", "placement": "placement"}
+_PARTS = ("admission", "placement", "termination")
+_KINDS = {"scheduler": "scheduling", **{part: part for part in _PARTS}}
 
 
 class NewJob(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,6 +54,7 @@ class NewPolicies(msgspec.Struct, forbid_unknown_fields=True):
     scheduler: str = ""
     admission: str = ""
     placement: str = ""
+    termination: str = ""
 
 
 class NewNodeState(msgspec.Struct, forbid_unknown_fields=True):
@@ -177,9 +179,7 @@ class LiveServer:
         self._client.cancel(wanted.job)
 
     def _set_policies(self, wanted: NewPolicies) -> None:
-        self._client.set_policies(
-            scheduler=wanted.scheduler, admission=wanted.admission, placement=wanted.placement
-        )
+        self._client.set_policies(**msgspec.structs.asdict(wanted))
 
     def _set_node(self, wanted: NewNodeState) -> None:
         states = {"up", "draining", "down"}

@@ -139,7 +139,9 @@ class LiveState:
 
 
 def _words(policies: PoliciesView) -> tuple[str, ...]:
-    return policies.admission, policies.scheduler, policies.placement, policies.fault
+    return (
+        policies.admission, policies.scheduler, policies.placement, policies.termination, policies.fault,
+    )  # fmt: skip
 
 
 _json = msgspec.json.encode

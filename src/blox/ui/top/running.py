@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
+from blox.cluster.names import by_number
 from blox.cluster.protocol.queries import JobRow, News, NodeRow, QueueView
 from blox.errors import BloxError
 from blox.report.units import duration
@@ -17,6 +19,7 @@ class RunningTop:
     def __init__(self, cluster: Cluster, name: str) -> None:
         self._cluster, self._name = cluster, name
         self._last: News | None = None
+        self._heard_s = 0.0  # when it answered last, on the monotonic clock
         self._jobs: dict[int, JobRow] = {}
         self._nodes: list[NodeRow] = []
         self._progress: dict[int, int] = {}
@@ -30,7 +33,8 @@ class RunningTop:
         except BloxError as error:
             if self._last is None:
                 raise
-            fault = f"stale: {error}"
+            silent_s = time.monotonic() - self._heard_s
+            fault = f"stale for {duration(silent_s)}: {error.what}"
         assert self._last is not None
         policies = self._last.policies
         jobs = self._jobs.values()
@@ -48,7 +52,7 @@ class RunningTop:
             self._jobs.update({job.job: job for job in news.jobs})
             self._nodes = self._nodes if news.nodes is None else news.nodes
             self._progress.update({job: iteration for job, iteration, _ in news.progress or ()})
-            self._last = news
+            self._last, self._heard_s = news, time.monotonic()
             if not news.more:
                 break
         with contextlib.suppress(BloxError):  # busy: the queue of before is good enough
@@ -63,7 +67,7 @@ class RunningTop:
             owners = [owner.get(gpu, empty) for gpu in range(first, first + node.gpus)]
             found.append(Node(node.node, owners, "" if note == "up" else note))
             first += node.gpus
-        return found
+        return sorted(found, key=lambda node: by_number(node.name))
 
     def _running(self) -> Listed:
         now = self._last.now_s if self._last is not None else 0.0

@@ -46,7 +46,7 @@ export class Queue {
   draw(found, time) {
     this.shown = time;
     say(this.title, `Queue: ${number(found.waiting)} waiting${found.held ? `, ${number(found.held)} of them held by admission` : ""}`);
-    say(this.note, found.note || (found.keys.length ? "In the scheduler's own order, by its sort keys." : "In the scheduler's own order."));
+    say(this.note, found.note || `In the scheduler's own order${found.keys.length ? ", by its sort keys" : ""}; jobs that run have places in it, too.`);
     this.note.classList.toggle("warning", Boolean(found.note));
     this.keysHead.hidden = !found.keys.length;
     found.rows.forEach((row, i) => this.fill(this.row(i), row, time, found.keys.length));
@@ -56,7 +56,8 @@ export class Queue {
       clearTimeout(this.again);
       this.again = setTimeout(() => this.shown === time && this.show(time), AGAIN_MS);
     }
-    document.body.dataset.queued = String(time);
+    this.element.dataset.settled = String(found.settled);
+    this.element.dataset.queued = document.body.dataset.queued = String(time);
   }
 
   row(i) {

@@ -1,6 +1,6 @@
 // The controls under the film: play, step, jump to the next event, speed, and the line of time to scrub.
 
-import { make, say, token } from "/static/common/dom.js";
+import { make, say, token, whenThemeChanges } from "/static/common/dom.js";
 import { clock as clockText, duration } from "/static/common/units.js";
 
 const SPEEDS = [60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 3 * 86400, 7 * 86400];
@@ -38,6 +38,7 @@ export class Transport {
     document.addEventListener("keydown", event => this.key(event));
     new ResizeObserver(() => this.mark()).observe(element);
     clock.subscribe(() => this.show());
+    whenThemeChanges(() => this.mark());
   }
 
   /** Other runs are shown, or the clock has other bounds. */

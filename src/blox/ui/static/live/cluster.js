@@ -46,7 +46,7 @@ export class Cluster {
 
   /** A time of the cluster on the reader's clock. */
   wall(seconds) {
-    return new Date((this.origin + seconds) * 1000).toLocaleTimeString();
+    return new Date((this.origin + seconds) * 1000).toLocaleTimeString([], { hourCycle: "h23" });
   }
 
   job(row) {

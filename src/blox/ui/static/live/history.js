@@ -1,6 +1,6 @@
 // The last hour: GPUs in use and jobs waiting.
 
-import { byId, make, whenThemeChanges } from "/static/common/dom.js";
+import { byId, make, token, whenThemeChanges } from "/static/common/dom.js";
 import { CONFIG, layout, plotly } from "/static/common/plotly.js";
 
 const EVERY_MS = 2000;
@@ -28,7 +28,7 @@ export class History {
       "Jobs waiting": [history.map(point => point[WAITING]), {}],
     };
     for (const [title, [y, axis]] of Object.entries(drawn)) {
-      const line = { color: "#0072b2", width: 2, shape: "hv" };
+      const line = { color: token("--accent"), width: 2, shape: "hv" };
       await Plotly.react(this.plots[title], [{ x, y, mode: "lines", line, hovertemplate: "%{y:.4~g} at %{x|%H:%M:%S}<extra></extra>" }], layout({ height: 170, y: axis }), CONFIG);
     }
     byId("history").dataset.drawn = "yes";

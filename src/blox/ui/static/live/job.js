@@ -1,6 +1,6 @@
 // One job in a dialog: what it does, why it waits, its curves, its log and its life; and the control to cancel it.
 
-import { ask, byId, Facts, make, say } from "/static/common/dom.js";
+import { ask, byId, Facts, make, say, token, whenThemeChanges } from "/static/common/dom.js";
 import { CONFIG, layout, plain, plotly } from "/static/common/plotly.js";
 import { duration, number } from "/static/common/units.js";
 
@@ -25,12 +25,14 @@ export class JobDialog {
       this.facts.element, this.why, this.curves, make("h3", { text: "Life" }), this.life,
       make("div", { class: "pane-head" }, make("h3", { text: "Log" }), make("label", {}, document.createTextNode("rank "), this.rank)), this.log, make("h3", { text: "Command" }), this.command);
     this.dialog.addEventListener("close", () => { this.number = null; clearTimeout(this.timer); });
+    whenThemeChanges(() => this.number !== null && this.draw(this.pushed));
   }
 
   async open(job) {
     this.number = job;
     this.curves.replaceChildren();
     this.plots = new Map();
+    this.pushed = {};
     for (const place of [this.log, this.command, this.why]) say(place, "");
     this.life.replaceChildren();
     say(this.title, `Job ${job}`);
@@ -82,6 +84,7 @@ export class JobDialog {
   }
 
   async draw(curves) {
+    this.pushed = curves;
     const names = [...FIRST_CURVES.filter(name => name in curves), ...Object.keys(curves).filter(name => !FIRST_CURVES.includes(name))].slice(0, 6);
     if (!names.length) return;
     const Plotly = await plotly();
@@ -92,7 +95,7 @@ export class JobDialog {
     }
     for (const name of names) {
       const points = curves[name];
-      const trace = { x: points.map(([x]) => x), y: points.map(([, y]) => y), name: plain(name), mode: points.length < 3 ? "markers" : "lines", line: { color: "#0072b2", width: 2 }, hovertemplate: "%{y:.5g} at iteration %{x:,}<extra></extra>" };
+      const trace = { x: points.map(([x]) => x), y: points.map(([, y]) => y), name: plain(name), mode: points.length < 3 ? "markers" : "lines", line: { color: token("--accent"), width: 2 }, hovertemplate: "%{y:.5g} at iteration %{x:,}<extra></extra>" };
       await Plotly.react(this.plots.get(name), [trace], layout({ height: 170, x: { title: { text: "iteration", standoff: 4 } } }), CONFIG);
     }
   }

@@ -54,6 +54,8 @@ export class Nodes {
   }
 }
 
+const REQUESTS = { Submit: "submission", Cancel: "cancellation", SetPolicies: "change of policies", SetNode: "change of a node" };
+
 export class Events {
   constructor(cluster, open) {
     this.cluster = cluster;
@@ -64,7 +66,8 @@ export class Events {
     byId("events").append(make("div", { class: "pane-head" }, make("h2", { id: "events-title", text: "Events" }), this.choice), this.table.element);
   }
 
-  texts([at, event, { what = "", ...fields }]) {
+  texts([at, event, { what = "", kind, ...fields }]) {
+    if (kind !== undefined) return [this.cluster.wall(at), `${REQUESTS[kind] ?? kind} ${event === "refused" ? `refused: ${what}` : what}`, ""];
     const of = fields.job !== undefined ? `job ${fields.job}` : Object.entries(fields).map(([name, value]) => (name === "node" ? value : `${name} ${value}`)).join(", ");
     return [this.cluster.wall(at), event === "job" || event === "node" ? String(what) : `${event}: ${what}`, of];
   }

@@ -65,7 +65,7 @@ export class Map {
   }
 }
 
-const PARTS = { scheduler: "scheduler: which job goes first", admission: "admission: which jobs may enter", placement: "placement: on which GPUs" };
+const PARTS = { scheduler: "scheduler: which job goes first", admission: "admission: which jobs may enter", placement: "placement: on which GPUs", termination: "termination: when jobs end" };
 
 export class Policies {
   constructor(cluster, controls) {

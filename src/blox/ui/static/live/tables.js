@@ -40,7 +40,10 @@ export function textRow(kinds, texts, { link = -1, open = () => {}, linked = () 
     fill(entry) {
       current = entry;
       texts(entry).forEach((text, i) => say(cells[i], text));
-      if (link >= 0) cells[link].disabled = !linked(entry);
+      if (link >= 0) {
+        cells[link].disabled = !linked(entry);
+        cells[link].hidden = !cells[link].textContent;
+      }
       more?.fill(entry);
     },
   };

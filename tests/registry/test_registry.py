@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from blox.errors import BloxError
-from blox.registry import file_in, kind_of, load_class, name_of, spec_named, spec_of
+from blox.registry import build, file_in, kind_of, load_class, name_of, spec_named, spec_of
 from blox.schedulers.las import Las
 
 
@@ -47,3 +47,19 @@ def test_a_class_is_called_by_what_builds_it(tmp_path, monkeypatch):
     source = "from blox.schedulers.las import Las\nclass Mine(Las):\n    pass\n"
     (tmp_path / "mine.py").write_text(source)
     assert name_of(load_class("./mine.py", "Mine")) == "./mine.py:Mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("easy", "backfill:kind=easy"),
+        ("conservative:depth=3", "backfill:kind=conservative"),
+        ("Slurm", "backfill:order=multifactor"),
+        ("fcfs", "fifo"),
+    ],
+)
+def test_a_name_that_other_systems_use_is_answered_with_the_spec_that_builds_it(name, spec):
+    with pytest.raises(BloxError) as told:
+        build("scheduling", name)
+    assert f"here it is {spec!r}" in str(told.value)
+    assert spec_of(build("scheduling", spec)).startswith(spec.partition(":")[0])
