@@ -143,6 +143,12 @@ def test_mistakes_are_told_before_anything_runs(settings, words, log):
         study_of(log, "las", **settings).check()
 
 
+def test_a_log_of_another_format_is_told_how_it_was_taken(command, tmp_path):
+    (tmp_path / "log").write_text("03/02/2026 09:00:10;E;12.head;user=ann\n")
+    shown = command("decide", "--history", tmp_path / "log", "--cluster", "1x4")
+    assert shown.code == 2 and "otherwise give pbs:" in " ".join(shown.err.split())
+
+
 def test_a_log_of_one_block_is_refused(log):
-    with pytest.raises(BloxError, match="the log has 1 block of 30d"):
+    with pytest.raises(BloxError, match=r"the log has 1 block of 30d[^$]*or --block 1d"):
         study_of(log, "las", block=30 * 86400.0).check()
