@@ -197,7 +197,11 @@ def test_kueue_workloads(samples):
         (Swf, "1 0 x 5 1 " + "-1 " * 13 + "\n", ":1: wait is 'x'"),
         (Swf, "; nothing\n", "no jobs in the file"),
         (Pbs, "what is this\n", ":1: is not a record of PBS accounting"),
-        (Pbs, "03/02/2026 08:00:00;E;1;user=a start=5 end=9 Resource_List.ngpus=1\n", ":1: neither qtime nor etime is told"),
+        (
+            Pbs,
+            "03/02/2026 08:00:00;E;1;user=a start=5 end=9 Resource_List.ngpus=1\n",
+            ":1: neither qtime nor etime is told",
+        ),
         (Pbs, "03/02/2026 08:00:00;E;1;qtime=1 start=5 end=9 Resource_List.ngpus=x\n", ":1: ngpus is 'x'"),
         (Kueue, "{}", 'is not a JSON list of jobs as the value of "items"'),
         (Kueue, '{"items": [{"metadata": {}}]}', ":1: the workload has no 'spec'"),
