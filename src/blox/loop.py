@@ -66,17 +66,19 @@ def run(
     skip: bool = True,
     on_round: Callable[[BloxManager, JobState], None] | None = None,
     trace: DecisionTrace | None = None,
+    note_reasons: bool = True,
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round.
 
-    `trace` is told what every executed round decides.
+    `trace` is told what every executed round decides. `note_reasons=False` does not ask policies why jobs
+    wait, which can take longer than to decide.
     """
     parts = (admission, scheduler, placement, manager.termination)
     promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
-    reasons = WaitReasons(manager.recorder, admission, scheduler, placement)
+    reasons = WaitReasons(manager.recorder, admission, scheduler, placement) if note_reasons else None
     while not manager.terminate:
         plan = execute_round(
             manager, cluster_state, job_state, admission, scheduler, placement, reasons, trace

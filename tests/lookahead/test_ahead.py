@@ -162,6 +162,18 @@ def test_a_patient_clock_asks_policies_that_share_time_less_often(clock):
     assert coarse.end_s == pytest.approx(exact.end_s) == pytest.approx(180_000.0)
 
 
+@pytest.mark.parametrize("clock", ["rounds", "events:quantum_s=60"])
+def test_rounds_that_grow_act_later_on_what_happens(clock):
+    """40 jobs of ten minutes, one after the other: ever more of an hour passes before the next is started."""
+    world = one_gpu(*((f"j{i}", 0.0, 600.0) for i in range(40)), clock=clock)
+    moment = next(moments(world.experiment()))
+    assert look(moment).end_s == 24_000.0
+    moment.prepared.clock = patient(moment.prepared.clock, moment.job_state.now, 0.25, 3600.0)
+    starts = np.sort(look(moment).job_state.columns.first_start_s[:40])
+    assert starts[:2].tolist() == [0.0, 600.0]
+    assert (np.diff(starts) <= 3600.0).all() and np.diff(starts)[-10:].tolist() == [3600.0] * 10
+
+
 def test_policies_that_wait_for_events_are_exact_with_a_patient_clock():
     experiment = replace(RIGID, scheduler="srtf")
     for number, moment in enumerate(moments(experiment)):

@@ -66,6 +66,19 @@ def test_decisions_are_made_every_so_many_rounds_while_jobs_have_to_wait():
     assert result.timing["choices_cpu_s"] >= result.timing["longest_choice_cpu_s"] > 0
 
 
+def test_a_choice_stands_for_a_twentieth_of_the_time_for_which_jobs_come_ahead():
+    """One GPU and more work than it can do: there is a choice to make in every interval of five minutes."""
+    world = World(jobs_of(*((600.0 * at, 1, 900.0) for at in range(30))), (1,))
+    auto, apart = "scheduler=fifo,srtf;every=1,belief=none", {}
+    for options in ("", ",horizon=1h", ",arrivals=none"):
+        choices = replace(world.experiment(), auto=auto + options).run().tables["choices"]
+        times = np.unique(choices["time_s"])[1:]  # before the second job comes, nobody waits
+        apart[options] = np.diff(times)
+    assert (apart[",arrivals=none"] == 300.0).all()
+    assert (apart[",horizon=1h"] == 300.0).all(), "three minutes, but at least `every` rounds"
+    assert apart[""][0] == 300.0 and apart[""][-1] >= 1200.0, "a twentieth of seven hours, at the end"
+
+
 @pytest.mark.parametrize("auto", [f"{THREE};every=3", f"{THREE};every=5,belief=none,horizon=6h"])
 @pytest.mark.parametrize("clock", ["rounds", "events:quantum_s=300"])
 def test_skipping_rounds_changes_nothing_and_runs_repeat(auto, clock):

@@ -4,6 +4,7 @@ import pytest
 
 from blox.reproduce import Setting, fig14, fig15, fig20, fig21, synthesis
 from blox.reproduce.fig15 import Switching
+from blox.results.result import Result
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,14 @@ from blox.reproduce.fig15 import Switching
 def test_figure_14(plain, bursty, word):
     verdict = fig14.judge({"plain": plain, "bursty": bursty})
     assert verdict.word == word and f"{100 * plain:+.1f} %" in verdict.reason
+
+
+def test_a_job_that_never_ends_counts_with_the_time_that_it_has_waited_at_least():
+    """Nine jobs of 2 h, and one that came in the first 10 hours and has not ended after 100."""
+    summary = {"avg_jct_s": 7200.0, "jobs": 10, "finished": 9, "end_s": 360_000.0, "arrivals_end_s": 36_000.0}
+    result = Result("", {}, summary, {}, {}, {})
+    assert synthesis.jct_h(result) == pytest.approx((9 * 2 + 90) / 10)
+    assert synthesis.jct_h(Result("", {}, {**summary, "finished": 10}, {}, {}, {})) == 2.0
 
 
 @pytest.mark.parametrize(

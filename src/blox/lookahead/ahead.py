@@ -97,11 +97,13 @@ def look_ahead(
     arrivals: Iterable[JobTable] = (),
     until_s: float = math.inf,
     until: Callable[[JobState], bool] | None = None,
+    note_reasons: bool = True,
 ) -> Ahead:
     """Runs the loop on a fork from `job_state.now` until its jobs are done, `until_s`, or `until` holds.
 
     Call it where policies decide: when jobs that are done have been pruned and new ones have joined the wait
-    queue. `arrivals` are jobs to come, submitted at `job_state.now` or later.
+    queue. `arrivals` are jobs to come, submitted at `job_state.now` or later. `note_reasons`: whether figures
+    of why jobs wait are wanted.
     """
     begin_s = job_state.now
     cluster, jobs = cluster_state.fork(), job_state.fork()
@@ -116,6 +118,7 @@ def look_ahead(
         scheduler=policies.scheduler,
         placement=policies.placement,
         on_round=_stop_at(until_s, until),
+        note_reasons=note_reasons,
     )
     rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
     return Ahead(cluster, jobs, manager, rows, feed.duration_s, begin_s, _end_s(manager, jobs, rows))

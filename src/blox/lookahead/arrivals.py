@@ -1,8 +1,9 @@
 """Jobs to come, as far as they can be known: those of the recent past, once again.
 
-What is good for the jobs that are there may be bad for those that come after them. The jobs that were
-submitted within the last hours come again, in the same order and at the same distances: so a look ahead meets
-the load, the mix and the bursts of late, and nothing of the future.
+What is good for the jobs that are there may be bad for those that come after them, and a job that others
+overtake is seen to starve only if they go on coming. The jobs that were submitted within the last days come
+again, in the same order and at the same distances: so a look ahead meets the load, the mix and the bursts of
+late, and nothing of the future.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from blox.workloads.table import JobTable
 
 
 def come_again(job_state: JobState, believed: Believed, span_s: float) -> list[JobTable]:
-    """The jobs of the last `span_s` seconds, or of the past if that is shorter, from now on once again."""
-    span_s = min(span_s, job_state.now)
+    """The jobs of the last `span_s` seconds, from now on once again."""
     c = job_state.columns
     first = int(c.submit_s[: job_state.submitted].searchsorted(job_state.now - span_s, side="right"))
     rows = np.arange(first, job_state.submitted)

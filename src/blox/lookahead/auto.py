@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from blox.durations import HOUR, NEVER, Seconds, duration_text, parse_duration
+from blox.durations import HOUR, Seconds, duration_text, parse_duration
 from blox.errors import BloxError, suggestion
 from blox.lookahead.beliefs import belief_named
 from blox.lookahead.objective import objective_from
@@ -20,16 +20,17 @@ from blox.lookahead.objective import objective_from
 LISTS = ("scheduler", "admission", "placement")
 _OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
 MOST_COMBINATIONS = 100
-SIX_HOURS = Seconds(6 * HOUR)
+WEEK = Seconds(168 * HOUR)
 
 
 @dataclass(frozen=True)
 class Auto:
     """Which policies to choose among, how often, and by what.
 
-    `every`: rounds between choices. `hysteresis`: the ruling combination stays unless another is better by
-    more than this share. `belief`: what is taken for durations (`beliefs.py`). `horizon`: how far to look.
-    `arrivals`: `again`, if the jobs of so long a past come again (`arrivals.py`), or `none`.
+    `every`: the least number of rounds between choices. `hysteresis`: the ruling combination stays unless
+    another is better by more than this share. `belief`: what is taken for durations (`beliefs.py`).
+    `arrivals`: `again`, if the jobs of the past come again (`arrivals.py`), or `none`. `horizon`: for how
+    long they come, as far as the past goes; after that a look ahead goes on until all jobs are done.
     """
 
     scheduler: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Auto:
     hysteresis: float = 0.0
     belief: str = "learnt"
     arrivals: str = "again"
-    horizon: Seconds = SIX_HOURS
+    horizon: Seconds = WEEK
 
     def __post_init__(self) -> None:
         count = math.prod(max(1, len(getattr(self, name))) for name in LISTS)
@@ -57,11 +58,9 @@ class Auto:
         if not 0 <= self.hysteresis < 1:
             raise _wrong(f"hysteresis is {self.hysteresis:g}", "give a share: 0.05 is 5 %")
         if not self.horizon > 0:
-            raise _wrong("the horizon is 0", "give a duration, such as 24h, or never")
+            raise _wrong("the horizon is 0", "give a duration, such as 24h, or arrivals=none")
         if self.arrivals not in ("again", "none"):
             raise _wrong(f"arrivals is {self.arrivals!r}", suggestion(self.arrivals, ("again", "none")))
-        if self.arrivals == "again" and self.horizon == NEVER:
-            raise _wrong("jobs that come again have no end", "give a horizon, or arrivals=none")
         objective_from(self.objective)
         belief_named(self.belief)
 

@@ -1,8 +1,9 @@
-"""Clocks for looking far ahead: policies that share time are asked less and less often.
+"""Clocks for looking far ahead: the further, the less often policies are asked.
 
-What happens is acted on as ever. What a part would change by itself, such as the turns of jobs that share
-GPUs, is asked for at intervals that grow with the time passed, so a look ahead over weeks takes few more
-rounds than one over hours. Policies whose answers change only when something happens are simulated exactly.
+What a part would change by itself, such as the turns of jobs that share GPUs, is asked for at intervals that
+grow with the time passed, so a look ahead over weeks takes few more rounds than one over hours. What happens
+is acted on as ever, and policies whose answers change only then are simulated exactly, unless `longest_s`
+lets rounds grow as well: GPUs that come free are then handed out up to so much later.
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ from blox.clock import Clock, Events, Rounds
 
 @dataclass(frozen=True)
 class PatientRounds(Rounds):
-    """Rounds; between two questions that no event asks for lies `growth` of the time since `from_s`."""
+    """Rounds; between two questions that no event asks for lies `growth` of the time since `from_s`.
+
+    So long a time lies between any two rounds, too, up to `longest_s`.
+    """
 
     from_s: float = 0.0
     growth: float = 0.25
+    longest_s: float = 0.0
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
-        return super().next_wake(now, event, max(stable, now + self.growth * (now - self.from_s)))
+        interval_s = self.growth * (now - self.from_s)
+        stable, apart_s = max(stable, now + interval_s), min(interval_s, self.longest_s)
+        return super().next_wake(now, max(event, now + apart_s), stable)
 
 
 @dataclass(frozen=True)
@@ -30,17 +37,19 @@ class PatientEvents(Events):
 
     from_s: float = 0.0
     growth: float = 0.25
+    longest_s: float = 0.0
 
     def next_wake(self, now: float, event: float, stable: float) -> float:
+        interval_s = self.growth * (now - self.from_s)
         if stable > -math.inf:
-            stable = max(stable, now + self.growth * (now - self.from_s))
-        return super().next_wake(now, event, stable)
+            stable = max(stable, now + interval_s)
+        return super().next_wake(now, max(event, now + min(interval_s, self.longest_s)), stable)
 
 
-def patient(clock: Clock, from_s: float, growth: float) -> Clock:
+def patient(clock: Clock, from_s: float, growth: float, longest_s: float = 0.0) -> Clock:
     """A patient form of a clock, for a look ahead that begins at `from_s`; others stay as they are."""
     if isinstance(clock, Rounds):
-        return PatientRounds(clock.round_s, from_s, growth)
+        return PatientRounds(clock.round_s, from_s, growth, longest_s)
     if isinstance(clock, Events):
-        return PatientEvents(clock.quantum_s, from_s, growth)
+        return PatientEvents(clock.quantum_s, from_s, growth, longest_s)
     return clock

@@ -19,10 +19,14 @@ from blox.results.own_metrics import metrics_from_spec
 from blox.results.result import Result
 from blox.workloads.table import Array
 
-LOW = (
+OF_JOBS = (  # less is better; the other figures of LOW and HIGH need more than the table of jobs
     *("avg_jct_s", "median_jct_s", "p95_jct_s", "p99_jct_s", "avg_responsiveness_s", "p95_responsiveness_s"),
     *("avg_queueing_s", "p95_waited_s", "p99_waited_s", "max_waited_s", "avg_slowdown", "p95_slowdown"),
-    *("makespan_s", "deadlines_missed", "preemptions", "moves", "interruptions", "fragmentation"),
+    "deadlines_missed",
+)
+LOW = (
+    *OF_JOBS,
+    *("makespan_s", "preemptions", "moves", "interruptions", "fragmentation"),
     *("queue_length", "avg_rho", "max_rho", "gpu_hours"),
     *("wait_admission_s", "wait_priority_s", "wait_capacity_s", "wait_fragmentation_s"),
 )
@@ -32,11 +36,12 @@ _LEAST = 1e-9  # of the larger: below, two values are the same but for rounding
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure by its name in results; `high`: larger is better."""
+    """One figure by its name in results; `high`: larger is better; `of_jobs`: of the table of jobs alone."""
 
     name: str
     high: bool
     of: Callable[[Result], float]
+    of_jobs: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,11 @@ class Objective:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(figure.name for figure in self.figures)
+
+    @property
+    def of_jobs(self) -> bool:
+        """Whether all of them are figures of the table of jobs alone."""
+        return all(figure.of_jobs for figure in self.figures)
 
     def values(self, result: Result) -> tuple[float, ...]:
         """Each figure of a result; nan where it has none."""
@@ -93,7 +103,9 @@ def objective_from(text: str) -> Objective:
 def _figure(text: str) -> Figure:
     name = next((each for each in (text, f"{text}_s") if each in LOW or each in HIGH), None)
     if name is not None:
-        return Figure(name, name in HIGH, lambda result: _number(result.summary.get(name)))
+        return Figure(
+            name, name in HIGH, lambda result: _number(result.summary.get(name)), of_jobs=name in OF_JOBS
+        )
     if ".py:" not in text:
         plain = text.partition(":")[0]
         if plain not in registry.names("metric"):

@@ -1,8 +1,9 @@
 """What a look ahead gives: a Result over the jobs that were present, with the figures of a summary.
 
 Figures of jobs are over their whole lives: JCT and responsiveness count from submission, interruptions from
-the first start. Makespan, utilisation and causes of waiting count from the beginning of the look ahead. A job
-that has not finished at the horizon counts as if it ran by itself from there on, for as long as it has work.
+the first start. Makespan and causes of waiting count from the beginning of the look ahead; utilisation,
+fragmentation and the length of the queue over the time in which jobs come, or over all of it if none do. A
+job that has not finished when it ends counts as if it ran by itself from there on, as long as it has work.
 """
 
 from __future__ import annotations
@@ -19,25 +20,39 @@ from blox.results.outcomes import outcome_columns
 from blox.results.result import Result
 from blox.state import progress
 from blox.state.columns import FINISHED
+from blox.workloads.table import Array
 
 
-def outcome(ahead: Ahead, *, round_s: float, label: str = "ahead") -> Result:
-    """The result of a look ahead."""
+def outcome(ahead: Ahead, *, round_s: float, label: str = "ahead", jobs_alone: bool = False) -> Result:
+    """The result of a look ahead; `jobs_alone` leaves out of its summary what is not a figure of jobs."""
     if ahead.truncated:
         _finish_alone(ahead)
-    job_state, end_s, recorder = ahead.job_state, ahead.end_s, ahead.manager.recorder
+    end_s, recorder = ahead.end_s, ahead.manager.recorder
     recorder.close(end_s)
-    rounds = recorder.rounds()
-    jobs = metrics.job_columns(job_state, end_s=end_s, window=None, apps="job")
-    jobs.update(outcome_columns(job_state, jobs, ahead.work_s, recorder.end_reasons, end_s=end_s))
-    jobs = {name: values[ahead.rows] for name, values in jobs.items()}
-    gpus = ahead.cluster_state.spec.total_gpus
+    jobs = _jobs(ahead)
+    stints = LazyTable(partial(recorder.stints, end_s))
+    if jobs_alone:
+        summary = metrics.job_figures(jobs, np.arange(len(ahead.rows)), end_s=end_s)
+        return Result(label, {}, summary, jobs, LazyTable(recorder.rounds), stints)
+    rounds, gpus = recorder.rounds(), ahead.cluster_state.spec.total_gpus
     summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=gpus, round_s=round_s)
-    filled = occupancy(Span(ahead.begin_s, end_s), rounds, recorder, gpus)
+    last_s = float(jobs["submit_s"].max(initial=ahead.begin_s))
+    span = Span(ahead.begin_s, last_s if last_s - ahead.begin_s >= round_s else end_s)
+    filled = occupancy(span, rounds, recorder, gpus)
     summary.update(filled)
     summary.update({f"{name}{WHOLE_RUN}": value for name, value in filled.items()})
     summary["makespan_s"] = float(np.nanmax(jobs["finish_s"], initial=end_s)) - ahead.begin_s
-    return Result(label, {}, summary, jobs, rounds, LazyTable(partial(recorder.stints, end_s)))
+    return Result(label, {}, summary, jobs, rounds, stints)
+
+
+def _jobs(ahead: Ahead) -> dict[str, Array]:
+    """The columns of the jobs that were present or came; those that had finished before cost nothing."""
+    job_state, end_s, reasons = ahead.job_state.select(ahead.rows), ahead.end_s, {}
+    for row, reason in ahead.manager.recorder.end_reasons.items():
+        reasons[int(ahead.rows.searchsorted(row))] = reason
+    jobs = metrics.job_columns(job_state, end_s=end_s, window=None, apps="job")
+    jobs.update(outcome_columns(job_state, jobs, ahead.work_s[ahead.rows], reasons, end_s=end_s))
+    return jobs
 
 
 def _finish_alone(ahead: Ahead) -> None:

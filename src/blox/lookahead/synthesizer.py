@@ -32,6 +32,8 @@ from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 _GROWTH = 0.25  # of the intervals at which jobs that share time take turns ahead (`clocks.py`)
+_LONGEST_S = 3600.0  # rounds ahead grow up to that: JCTs are 2 to 4 % longer, in all combinations alike
+_STANDS = 1 / 20  # of the time for which jobs come ahead: a choice is not made again before that has passed
 _ON_TIME = 1e-9  # of an interval: how far before its end a wake-up may be and count as its end
 
 
@@ -60,7 +62,7 @@ class Reign:
     """What a synthesizer remembers: which combination rules, and its choices so far."""
 
     ruling: int = 0
-    interval: int = -1  # the number of the interval in which it last decided
+    next: int = 0  # the number of the interval in which it decides next
     log: list[Choice] = field(default_factory=list)
     cpu_s: list[float] = field(default_factory=list, repr=False)  # of each choice; differs from run to run
 
@@ -72,6 +74,8 @@ class Reign:
 class Synthesizer:
     """Chooses among `combinations` every `auto.every` rounds while jobs ask for more GPUs than there are.
 
+    Each looks ahead until all jobs are done, those that come included (`arrivals.py`). What days ahead decide
+    does not change within the hour: a choice stands for at least a twentieth of the time for which jobs come.
     The first combination rules until the first choice. One that is better by no more than `auto.hysteresis`
     does not take over; of equals, the ruling one stays.
     """
@@ -110,8 +114,9 @@ class Synthesizer:
         """The policies that decide now; which these are is settled at the first question of an interval."""
         reign = job_state.memory(self, Reign)
         interval = self._interval(job_state)
-        if interval > reign.interval and self._contested(cluster_state, job_state):
-            reign.interval = interval
+        if interval >= reign.next and self._contested(cluster_state, job_state):
+            stands_s = _STANDS * come_again_s(job_state, self.auto)
+            reign.next = interval + max(1, math.ceil(stands_s / self._interval_s))
             self._decide(reign, cluster_state, job_state)
         return self.combinations[reign.ruling].policies
 
@@ -122,9 +127,8 @@ class Synthesizer:
     def _next_choice_s(self, cluster_state: ClusterState, job_state: JobState) -> float:
         if not self._contested(cluster_state, job_state):
             return math.inf  # unless something happens
-        interval = self._interval(job_state)
-        decided = job_state.memory(self, Reign).interval == interval
-        return (interval + 1) * self._interval_s if decided else job_state.now
+        following = job_state.memory(self, Reign).next
+        return following * self._interval_s if self._interval(job_state) < following else job_state.now
 
     def _contested(self, cluster_state: ClusterState, job_state: JobState) -> bool:
         """Whether it matters which policies decide: some job has to wait, or could run on more GPUs."""
@@ -156,15 +160,16 @@ class Synthesizer:
         """The figures that each combination would give, and the rounds that it took to find them."""
         now, round_s = job_state.now, self.conditions.round_s
         believed = belief_named(self.auto.belief)(job_state, 0)
-        conditions = replace(self.conditions, clock=patient(self.conditions.clock, now, _GROWTH))
-        coming = come_again(job_state, believed, self.auto.horizon) if self.auto.arrivals == "again" else []
-        values, rounds = [], 0
+        conditions = replace(self.conditions, clock=patient(self.conditions.clock, now, _GROWTH, _LONGEST_S))
+        coming = come_again(job_state, believed, come_again_s(job_state, self.auto))
+        values, rounds, of_jobs = [], 0, self.objective.of_jobs
         for each in self.combinations:
             ahead = look_ahead(
                 cluster_state, job_state, each.policies, conditions, believed,
-                arrivals=coming, until_s=now + self.auto.horizon,
+                arrivals=coming, note_reasons=not of_jobs,
             )  # fmt: skip
-            values.append(self.objective.values(outcome(ahead, round_s=round_s)))
+            found = outcome(ahead, round_s=round_s, jobs_alone=of_jobs)
+            values.append(self.objective.values(found))
             rounds += ahead.manager.rounds
         return values, rounds
 
@@ -242,6 +247,11 @@ class Synthesizer:
         """The parts of these kinds in all combinations, each once."""
         found = [getattr(each.policies, kind) for each in self.combinations for kind in kinds]
         return list({id(part): part for part in found}.values())
+
+
+def come_again_s(job_state: JobState, auto: Auto) -> float:
+    """For how long jobs come ahead: as long as the past is, up to the horizon."""
+    return min(auto.horizon, job_state.now) if auto.arrivals == "again" else 0.0
 
 
 def _present(job_state: JobState) -> int:

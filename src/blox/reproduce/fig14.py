@@ -14,6 +14,7 @@ from blox.reproduce.synthesis import (
     WORKLOADS,
     auto_cases,
     best,
+    jct_h,
     shown,
     static_cases,
     window,
@@ -55,7 +56,7 @@ class Figure14(Page):
         ]
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        found = spreads(done)
+        found = spreads(done, jct_h)
         means = {name: {line: found[line][x].mean for line in found} for x, name in enumerate(WORKLOADS)}
         off = {name: values[AUTO] / values[best(values)] - 1 for name, values in means.items()}
         rows = tuple(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blox.reproduce.answer import Finding, Table, Verdict
-from blox.reproduce.curves import average_jct_h, responsiveness_min, spreads
+from blox.reproduce.curves import responsiveness_min, spreads
 from blox.reproduce.fig14 import bars
 from blox.reproduce.page import Case, Done, Page, Setting
 from blox.reproduce.synthesis import (
@@ -16,6 +16,7 @@ from blox.reproduce.synthesis import (
     WORKLOADS,
     auto_cases,
     best,
+    jct_h,
     shown,
     static_cases,
     window,
@@ -52,7 +53,7 @@ class Figure20(Page):
         return [*static_cases(setting, workload), *auto_cases(setting, workload, options=BOTH)]
 
     def finding(self, done: Sequence[Done]) -> Finding:
-        jct, wait = spreads(done, average_jct_h), spreads(done, responsiveness_min)
+        jct, wait = spreads(done, jct_h), spreads(done, responsiveness_min)
         rows = tuple((line, jct[line][0].text(), wait[line][0].text(1)) for line in (*STATIC, AUTO))
         found = {
             name: ({line: points[0].mean for line, points in each.items()})

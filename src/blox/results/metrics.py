@@ -156,23 +156,25 @@ def job_figures(jobs: Mapping[str, Array], rows: Array, *, end_s: float) -> dict
     responsiveness = responsiveness[~np.isnan(responsiveness)]
     waited, slowdown = jobs["waited_s"][rows], jobs["slowdown"][finished]
     slowdown = slowdown[~np.isnan(slowdown)]
+    median_jct, p95_jct, p99_jct = _percentiles(jct, 50, 95, 99)
+    p95_waited, p99_waited = _percentiles(waited, 95, 99)
     deadline_s = jobs["deadline_s"][rows]
     late = np.where(np.isnan(finish_s), end_s, finish_s) > deadline_s
     return {
         "jobs": len(rows),
         "finished": len(finished),
         "avg_jct_s": _mean(jct),
-        "median_jct_s": _percentile(jct, 50),
-        "p95_jct_s": _percentile(jct, 95),
-        "p99_jct_s": _percentile(jct, 99),
+        "median_jct_s": median_jct,
+        "p95_jct_s": p95_jct,
+        "p99_jct_s": p99_jct,
         "avg_responsiveness_s": _mean(responsiveness),
-        "p95_responsiveness_s": _percentile(responsiveness, 95),
+        "p95_responsiveness_s": _percentiles(responsiveness, 95)[0],
         "avg_queueing_s": _mean(jobs["queueing_s"][finished]),
-        "p95_waited_s": _percentile(waited, 95),
-        "p99_waited_s": _percentile(waited, 99),
+        "p95_waited_s": p95_waited,
+        "p99_waited_s": p99_waited,
         "max_waited_s": float(waited.max()) if len(waited) else None,
         "avg_slowdown": _mean(slowdown),
-        "p95_slowdown": _percentile(slowdown, 95),
+        "p95_slowdown": _percentiles(slowdown, 95)[0],
         "ended_early": int((jobs["state"][rows] == ENDED_EARLY).sum()),
         "deadlines": int((~np.isnan(deadline_s)).sum()),
         "deadlines_missed": int(late.sum()),
@@ -184,11 +186,12 @@ def _waiting_by_gpus(jobs: Mapping[str, Array], rows: Array) -> dict[str, dict[s
     found: dict[str, dict[str, Any]] = {}
     for group in groups_of(jobs["gpus"], rows, most=MOST_GPU_COUNTS):
         waited = jobs["waited_s"][group.rows]
+        p95, p99 = _percentiles(waited, 95, 99)
         found[str(group.value)] = {
             "jobs": len(waited),
             "avg_s": _mean(waited),
-            "p95_s": _percentile(waited, 95),
-            "p99_s": _percentile(waited, 99),
+            "p95_s": p95,
+            "p99_s": p99,
             "max_s": float(waited.max()),
         }
     return found
@@ -218,5 +221,6 @@ def _mean(values: Array) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _percentile(values: Array, percent: float) -> float | None:
-    return float(np.percentile(values, percent)) if len(values) else None
+def _percentiles(values: Array, *percent: float) -> list[float] | list[None]:
+    """Several percentiles at once: the values are put in order once."""
+    return np.percentile(values, percent).tolist() if len(values) else [None] * len(percent)

@@ -96,7 +96,7 @@ class JobState:
             self.waiting = _NO_ROWS
         else:
             accepted = np.sort(np.asarray(accepted, dtype=np.int64))
-            left = np.setdiff1d(self.waiting, accepted)
+            left = self.waiting[~np.isin(self.waiting, accepted)]
             if len(left) + len(accepted) != len(self.waiting):
                 raise BloxError(
                     "the admission policy accepted jobs that are not in the wait queue, or one twice",

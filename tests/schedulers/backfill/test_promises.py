@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from blox import Experiment
 from blox.schedulers.backfill.policy import Backfill
-from blox.schedulers.backfill.policy import _Memory as Memory
+from blox.schedulers.backfill.waiting import Memory
 
 JOBS = st.lists(
     st.tuples(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from blox.placement.walk.gpu_types import allowed_nodes
-from blox.placement.walk.node_room import NodePool, RuleOfJob
+from blox.placement.walk.node_room import NodePool, NodeRule, RuleOfJob
 from blox.schedulers.backfill.profile import Choose, Profile, Shares, less
 from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
@@ -31,6 +31,8 @@ class FutureRoom:
         self._cluster, self._jobs = cluster_state, job_state
         rule = cluster_state.node_rule
         self._rule: RuleOfJob | None = None if rule is None else rule(cluster_state, job_state)
+        # by the id of a rule, which is kept so that no other has it, and GPUs
+        self._whole: dict[tuple[int, int], tuple[NodeRule, bool]] = {}
         self._allowed = None
         if self._rule is not None:
             self._allowed = allowed_nodes(Schedule(waiting), cluster_state, job_state, reserved=False)
@@ -65,6 +67,16 @@ class FutureRoom:
             return rule.choose(NodePool(free, size), need)
 
         return by_rule
+
+    def whole(self, row: int, need: int) -> bool:
+        """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place."""
+        if self._rule is None:
+            return True
+        rule, size = self._rule(row), self._cluster.node_gpus
+        if (id(rule), need) not in self._whole:
+            scattered = NodePool(np.minimum(size, need - 1), size)
+            self._whole[id(rule), need] = rule, rule.choose(scattered, need) is None
+        return self._whole[id(rule), need][1]
 
     def _member(self, window: Window, row: int) -> bool:
         return bool(window.lets_in(np.array([row]), self._jobs)[0])
@@ -117,9 +129,9 @@ class FutureRoom:
             ends_s = np.concatenate((ends_s, now + np.array([length_s for length_s, _ in starting])))
         profile = Profile(now, free, ends_s, released)
         for window in self._windows:  # a job may start when one ends, and nodes are back from maintenance
-            end = profile.edge(window.end_s)
+            profile.edge(window.end_s)
             if self._rule is not None and window.maintenance and window.begin_s <= now:
-                profile.free[end:, window.nodes] = cluster.node_gpus[window.nodes]
+                profile.free_from(window.end_s, window.nodes, cluster.node_gpus[window.nodes])
         return profile
 
     def _by_node(self) -> Array:
