@@ -153,7 +153,7 @@ def local_cluster(
             stop(place)
 
 
-def stop(place: Place, patience_s: float = 20.0) -> bool:
+def stop(place: Place, patience_s: float = 60.0) -> bool:
     """Ends the cluster and all its processes; jobs go on at the next start. False: none was up."""
     pid = is_up(place)
     if pid is None:
