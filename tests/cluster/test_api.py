@@ -117,3 +117,13 @@ def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_pat
 def test_timing_that_cannot_be_is_refused():
     with pytest.raises(BloxError, match="lease_s is 5"):
         Timing(lease_s=5.0)
+
+
+def test_a_cluster_whose_start_is_interrupted_is_taken_down(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("blox.cluster.shell.local._answering", interrupted)
+    with pytest.raises(KeyboardInterrupt), local_cluster(directory=tmp_path / "c"):
+        pass
+    assert eventually(lambda: not processes_under(tmp_path)), processes_under(tmp_path)

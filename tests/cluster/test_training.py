@@ -5,15 +5,17 @@ import re
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
+from msgspec.structs import replace
 
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
 from support import zygote
-from support.real_cluster import EXAMPLES, PACED, real_cluster
+from support.real_cluster import EXAMPLES, PACED, TIMING, processes_of, real_cluster
 from support.waiting import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.torch
@@ -98,6 +100,56 @@ def test_examples_are_preempted_and_go_on_where_they_were(tmp_path, slow, name, 
         assert (view.state, view.failures, view.epoch) == ("finished", 0, 2)
         assert [int(i) for i, _, _ in lines(place, job)] == list(range(len(lines(place, job))))
         assert falls(place, job)
+
+
+def test_a_killed_and_a_stopped_rank_of_ddp_lead_to_a_restart_and_never_to_a_deadlock(tmp_path, slow):
+    """One rank is killed while the other waits for it in the sum of gradients; later one is stopped, and the
+    job is told to leave. Both times it goes on from its last checkpoint, 20 iterations back at most, and what
+    it does again is the same to the last digit."""
+    timing = replace(TIMING, grace_s=5.0)
+    with real_cluster(tmp_path / "c", nodes=2, gpus=1, timing=timing) as (client, place):
+        train = ["--exact", "--epochs", "3", "--pause-s", "0"]
+        words = [sys.executable, str(PACED), str(slow), str(TRAINING / "ddp.py"), *train]
+        job = client.submit(words, 2)
+        assert eventually(lambda: client.job(job).checkpoint >= 20), client.job(job)
+        rank_of(place, job, 1).kill()
+        assert eventually(lambda: client.job(job).failures == 1), client.job(job)
+        assert eventually(lambda: client.job(job).checkpoint >= 40), client.job(job)
+        stopped = rank_of(place, job, 1)
+        stopped.suspend()
+        client.set_node("node-1", "down")
+        assert eventually(lambda: client.job(job).state == "waiting"), client.job(job)
+        assert not stopped.is_running()
+        client.set_node("node-1", "up")
+        slow.unlink()
+        view = client.wait(job, PATIENCE_S)
+        assert (view.state, view.failures, view.epoch) == ("finished", 1, 3), view
+        for rank in range(2):
+            told = lines(place, job, rank)
+            assert len(set(told)) == len({iteration for iteration, _, _ in told})  # again, and the same
+            assert {int(iteration) for iteration, _, _ in told} == set(range(len(set(told))))
+            assert len(told) - len(set(told)) <= 2 * 20
+        assert falls(place, job)
+
+
+def rank_of(place, job, rank):
+    """The process of a rank, once it is there; not its guard, whose command line has other words first."""
+    wanted = {"BLOX_JOB": str(job), "RANK": str(rank)}
+    found = []
+
+    def is_it(process):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            return (
+                process.info["cmdline"][1:2] == [str(PACED)] and wanted.items() <= process.environ().items()
+            )
+        return False
+
+    def there():
+        found[:] = filter(is_it, processes_of(place))
+        return len(found) == 1
+
+    assert eventually(there), found
+    return found[0]
 
 
 def test_an_elastic_job_trains_alike_with_four_ranks_with_two_and_with_one(tmp_path, slow):

@@ -113,6 +113,23 @@ def test_what_is_kept_of_a_run_holds_with_its_jobs(log):
     assert by_size == len(result.jobs["gpus"]) and not outcome.result.jobs
 
 
+def test_a_log_with_gaps_is_decided_on(tmp_path):
+    """Jobs on the first and the last of nine half days: some resamples have no job at all."""
+    days = [(day, hour) for day in (2, 6) for hour in range(4)]
+    lines = [
+        f"{at}|2026-03-0{day}T0{hour}:00:00|2026-03-0{day}T0{hour}:10:00|2026-03-0{day}T0{hour}:50:00|gres/gpu=4"
+        for at, (day, hour) in enumerate(days)
+    ]
+    (tmp_path / "sacct.txt").write_text("JobID|Submit|Start|End|AllocTRES\n" + "\n".join(lines))
+    study = Study(
+        f"slurm:{tmp_path / 'sacct.txt'}", "1x4", shortlist=("las",), block=43200.0, resamples=6, seed=3
+    )
+    found = conduct(study, here, tmp_path)
+    drawn = [figures.get((*EVERYONE, "jobs"), 0) for figures in found.resampled["las"]]
+    assert 0 in drawn and max(drawn) > 0
+    assert claim(found) and list(tables(found))
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -126,6 +143,12 @@ def test_mistakes_are_told_before_anything_runs(settings, words, log):
         study_of(log, "las", **settings).check()
 
 
+def test_a_log_of_another_format_is_told_how_it_was_taken(command, tmp_path):
+    (tmp_path / "log").write_text("03/02/2026 09:00:10;E;12.head;user=ann\n")
+    shown = command("decide", "--history", tmp_path / "log", "--cluster", "1x4")
+    assert shown.code == 2 and "otherwise give pbs:" in " ".join(shown.err.split())
+
+
 def test_a_log_of_one_block_is_refused(log):
-    with pytest.raises(BloxError, match="the log has 1 block of 30d"):
+    with pytest.raises(BloxError, match=r"the log has 1 block of 30d[^$]*or --block 1d"):
         study_of(log, "las", block=30 * 86400.0).check()

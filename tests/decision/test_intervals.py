@@ -95,6 +95,8 @@ def test_gpus_saved_and_changes_cover_the_truth():
         ({100: 5.0, 90: 9.0}, 10.0),  # never reached: all that were left out
         ({100: 10.0, 90: 20.0}, 0.0),
         ({100: 11.0, 90: 20.0}, 0.0),
+        ({100: 10.0, 90: 10.0, 80: 12.0}, 10.0),  # no longer than now
+        ({100: float("nan"), 90: float("nan")}, 0.0),
     ],
 )
 def test_gpus_saved_by_hand(waits, number):

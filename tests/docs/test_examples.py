@@ -88,3 +88,13 @@ def test_the_policy_of_ones_own_runs(options):
     spec = f"./examples/my_policy.py:Ageing{options}"
     assert ": conforms" in blox("check", spec)
     blox("run", "--scheduler", spec, "--jobs", "100")
+
+
+@pytest.mark.slow
+def test_the_demonstration_of_a_cluster_runs_ten_jobs_and_takes_it_down():
+    """`make demo-cluster`."""
+    demo = [sys.executable, str(EXAMPLES / "cluster" / "demo.py")]
+    done = subprocess.run(demo, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" finished after ") == 10 and done.stdout.endswith("down\n")
+    assert " starts\n" in done.stdout  # some were preempted

@@ -11,6 +11,7 @@ from rich.console import Console
 from blox.report.labels import folded
 from blox.report.run import Run
 from blox.report.table import comparison_table, difference_table
+from blox.report.wide_table import Column, WideTable, right
 from blox.results.replications import Replications
 from support.toy_runs import ToyResult, toy_run
 
@@ -98,3 +99,14 @@ def test_neither_heads_nor_words_break_at_80_columns(three: list[ToyResult]) -> 
     ]
     assert first[0] == "scheduler"
     assert set(first[1:]) <= {*names, "fifo:", "fifo:strict", "strict=false", "strict", "=false"}
+
+
+@pytest.mark.parametrize("width", range(74, 90))
+def test_no_figure_is_cut_off_where_labels_are_folded(width):
+    heads = ("waited\nreally", "simulated", "difference\n(95 % interval)", "p95", "p95\nsimulated", "right")
+    columns = [Column("", right(head), [right("100 %")] * 3) for head in heads]
+    table = WideTable(["jobs", "number"], [("all jobs", "3"), ("16 GPUs", "1"), ("language", "2")], columns)
+    file = StringIO()
+    Console(width=width, file=file).print(table)
+    shown = file.getvalue()
+    assert shown.count("100 %") == 18 and "language" in shown

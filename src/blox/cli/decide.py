@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from blox.cli import options
+
+if TYPE_CHECKING:
+    from blox.decision.study import Study
 
 _LOG = "The accounting log: slurm:sacct.txt (slurm: may be left out), swf:, pbs:, kueue:, or any trace."
 History = Annotated[str, typer.Option("--history", help=_LOG, metavar="LOG", show_default=False)]
@@ -70,6 +73,7 @@ def decide(
         block=None if block is None else parse_duration(block, where="--block"),
         **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
+    _read(study, history)
     try:
         with _folder(out) as folder:
             found = conduct(study, lambda tasks, names: run_watched(tasks, names, processes), folder)
@@ -88,6 +92,20 @@ def _with_format(log: str) -> str:
     from blox.workloads.spec import is_trace
 
     return log if is_trace(log) or not Path(log.partition("?")[0]).is_file() else f"slurm:{log}"
+
+
+def _read(study: Study, history: str) -> None:
+    """Reads the log. Of one that was given without its format, a fault says how it was taken."""
+    from blox.errors import BloxError
+    from blox.workloads.source_rows import MissingColumn
+
+    try:
+        len(study.table)
+    except MissingColumn as error:
+        if study.history == history:
+            raise
+        fix = f"it is read as what sacct prints; otherwise give pbs:{history}, swf: or kueue:"
+        raise BloxError(error.what, where=error.where, fix=fix) from None
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def saved(waits: Mapping[int, float], wanted: float) -> float:
     """
     total = max(waits)
     last_gpus, last_wait = total, waits[total]
-    if not last_wait < wanted:
+    if not last_wait <= wanted:
         return 0.0
     for gpus in sorted(waits, reverse=True)[1:]:
         if waits[gpus] > wanted:

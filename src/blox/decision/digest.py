@@ -50,13 +50,15 @@ class Grouping:
 
     def of(self, jobs: Any) -> Iterator[tuple[str, str, Array]]:
         """Every group that has jobs: its kind, its name, its rows."""
+        if not len(jobs["gpus"]):  # of a log with gaps, a resample may have drawn nothing else
+            return
         yield "all", "all jobs", np.arange(len(jobs["gpus"]))
         sizes, lengths = (np.array([limit for limit, _ in limits]) for limits in (SIZES, LENGTHS))
         number = {name: at for at, name in enumerate(self.tenants)}
         others = len(number)
         tenant = [number.get(name, others) for name in jobs["tenant"].tolist()]
         submit = jobs["submit_s"]
-        block = np.minimum((submit - submit.min(initial=np.inf)) // self.block_s, self.blocks - 1)
+        block = np.minimum((submit - submit.min()) // self.block_s, self.blocks - 1)
         for by, place, names in (
             ("size", sizes.searchsorted(jobs["gpus"]), [*(name for _, name in SIZES), LARGEST]),
             ("tenant", np.array(tenant, dtype=np.int64), [*self.tenants, OTHERS]),

@@ -134,10 +134,11 @@ class Study:
         for scheduler in self.schedulers:
             self.on_log(scheduler).prepare()
         if self.blocks < 2:
+            shorter = "1d" if self.block_s > 86400 else duration_text(max(self.block_s / 4, 3600))
             raise BloxError(
                 f"the log has {self.blocks} block of {duration_text(self.block_s)}",
                 where="--history",
-                fix="give a longer log, or --block 1d: how weeks vary cannot be seen in one",
+                fix=f"give a longer log, or --block {shorter}: how blocks vary cannot be seen in one",
             )
 
     @cached_property

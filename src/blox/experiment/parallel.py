@@ -141,6 +141,7 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
         result = task.experiment.run(_at_most_every(_EVERY_S, report))
         if task.directory is not None:
             result.save(task.directory)
+        digested = task.digest(result) if task.digest is not None else None
     except BloxError as error:
         return Outcome(task, error=error)
     except MemoryError:
@@ -157,8 +158,8 @@ def _carry_out(task: Task, report: Callable[[int, int], None]) -> Outcome:
     if task.whole:
         return Outcome(task, result)
     summary, jobs = result.summary, {} if task.directory is not None else result.jobs
-    if task.digest is not None:
-        summary, jobs = {**summary, **task.digest(result)}, {}
+    if digested is not None:
+        summary, jobs = {**summary, **digested}, {}
     return Outcome(task, Result(result.label, result.experiment, summary, jobs, {}, {}, result.timing))
 
 

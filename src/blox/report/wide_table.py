@@ -101,8 +101,11 @@ class WideTable:
         table = Table(
             box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
         )
-        for head, width in zip(self.heads, self._narrowest):
-            table.add_column(head, overflow="fold", min_width=width)
+        for at, (head, width) in enumerate(zip(self.heads, self._narrowest)):
+            fixed = all(
+                len(names[at]) <= width for names in self.labels
+            )  # rich would take width off all alike
+            table.add_column(head, overflow="fold", min_width=width, no_wrap=fixed)
         for column in columns:
             table.add_column(column.head, justify="right", no_wrap=True)
         for row, names in enumerate(self.labels):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import multiprocessing
 import os
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,27 +41,46 @@ class Run:
 
 
 def at_once(acts: Sequence[Callable[[], T]]) -> list[T]:
-    """What functions return, each called on a thread of its own. Raises what the first to fail has raised.
+    """What functions return, each called in a process of its own. Raises what the first to fail has raised.
 
-    Whoever interrupts the wait ends the process, and the clusters of the others end with it.
+    An interruption or a failure ends the others, too, and waits until they have taken down what they started.
     """
-    ended: SimpleQueue[tuple[int, T | BaseException]] = SimpleQueue()
-
-    def call(number: int) -> None:
-        try:
-            ended.put((number, acts[number]()))
-        except BaseException as error:
-            ended.put((number, error))
-
-    for number in range(len(acts)):
-        Thread(target=call, args=(number,), daemon=True).start()
+    context = multiprocessing.get_context("spawn")
     found: dict[int, T] = {}
-    while len(found) < len(acts):
-        number, value = ended.get()
-        if isinstance(value, BaseException):
-            raise value
-        found[number] = value
+    numbers: dict[Connection, int] = {}
+    processes = []
+    try:
+        for number, act in enumerate(acts):
+            pipe, answer = context.Pipe(duplex=False)
+            numbers[pipe] = number
+            processes.append(context.Process(target=_call, args=(answer, act)))
+            processes[-1].start()
+            answer.close()
+        while len(found) < len(acts):
+            for ready in wait([pipe for pipe, number in numbers.items() if number not in found]):
+                assert isinstance(ready, Connection)
+                value = ready.recv()
+                if isinstance(value, BaseException):
+                    raise value
+                found[numbers[ready]] = value
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
     return [found[number] for number in range(len(acts))]
+
+
+def _call(answer: Connection, act: Callable[[], object]) -> None:
+    """In a process of its own: what ends it is the other's to say, and unwinds it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        value = act()
+    except Exception as error:
+        answer.send(error)
+    else:
+        answer.send(value)
 
 
 def measured_run(run: Run, seed: int) -> dict[str, Any]:

@@ -152,6 +152,20 @@ def test_standard_workload_format(samples):
     ]
 
 
+def test_pbs_records_need_one_of_the_two_times_from_which_a_job_waits(tmp_path):
+    """Torque may leave qtime out, and a job that was held has a later etime."""
+    log = tmp_path / "pbs.txt"
+    record = (
+        "03/02/2026 09:00:10;E;{}.head;user=ann {} start=1772438600 end=1772438700 Resource_List.ngpus=1\n"
+    )
+    log.write_text(record.format(1, "etime=1772438500") + record.format(2, "qtime=1772438400"))
+    table = Pbs(str(log)).read()
+    assert values(table, "job_id") == ["2.head", "1.head"] and values(table, "submit_s") == [0.0, 100.0]
+    log.write_text(record.format(3, "queue=gpu"))
+    with pytest.raises(BloxError, match="neither qtime nor etime is told"):
+        Pbs(str(log)).read()
+
+
 def test_pbs_accounting(samples):
     table = Pbs(str(samples / "pbs.txt")).read()
     assert values(table, "job_id") == ["501.pbs01", "503.pbs01", "502[3].pbs01"]
@@ -183,7 +197,11 @@ def test_kueue_workloads(samples):
         (Swf, "1 0 x 5 1 " + "-1 " * 13 + "\n", ":1: wait is 'x'"),
         (Swf, "; nothing\n", "no jobs in the file"),
         (Pbs, "what is this\n", ":1: is not a record of PBS accounting"),
-        (Pbs, "03/02/2026 08:00:00;E;1;user=a start=5 end=9 Resource_List.ngpus=1\n", ":1: qtime is ''"),
+        (
+            Pbs,
+            "03/02/2026 08:00:00;E;1;user=a start=5 end=9 Resource_List.ngpus=1\n",
+            ":1: neither qtime nor etime is told",
+        ),
         (Pbs, "03/02/2026 08:00:00;E;1;qtime=1 start=5 end=9 Resource_List.ngpus=x\n", ":1: ngpus is 'x'"),
         (Kueue, "{}", 'is not a JSON list of jobs as the value of "items"'),
         (Kueue, '{"items": [{"metadata": {}}]}', ":1: the workload has no 'spec'"),

@@ -83,6 +83,16 @@ def start(
             stderr=log,
             start_new_session=True,
         )
+    try:
+        return _answering(supervisor, place, nodes, patience_s)
+    except BaseException:  # also an interruption: what has started is not left behind
+        supervisor.terminate()
+        supervisor.wait()
+        raise
+
+
+def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> Client:
+    """The client of a cluster, once so many nodes have joined. Raises BloxError if they do not in time."""
     client, until_s = Client(place.root), time.monotonic() + patience_s
     while time.monotonic() < until_s and supervisor.poll() is None:
         try:
@@ -91,7 +101,6 @@ def start(
         except BloxError:
             pass
         time.sleep(0.1)
-    stop(place)
     raise BloxError(
         "the cluster did not come up",
         where=str(place.root / "logs"),
@@ -144,7 +153,7 @@ def local_cluster(
             stop(place)
 
 
-def stop(place: Place, patience_s: float = 20.0) -> bool:
+def stop(place: Place, patience_s: float = 60.0) -> bool:
     """Ends the cluster and all its processes; jobs go on at the next start. False: none was up."""
     pid = is_up(place)
     if pid is None:

@@ -80,8 +80,11 @@ class Pbs(TraceReader):
 
     def columns(self, rows: SourceRows) -> dict[str, Array]:
         start = logged_times(rows, "start")
-        queued, eligible = logged_times(rows, "qtime", needed=True), logged_times(rows, "etime")
-        times = times_of_runs(rows, np.fmax(queued, eligible), start, logged_times(rows, "end"))
+        since = np.fmax(logged_times(rows, "qtime"), logged_times(rows, "etime"))
+        if (unknown := rows.kept & np.isnan(since)).any():
+            rows.fault(unknown, lambda row: "neither qtime nor etime is told", "give a record that has one")
+            rows.kept &= ~unknown
+        times = times_of_runs(rows, since, start, logged_times(rows, "end"))
         gpus = self._gpus(rows)
         rows.leave_out(gpus == 0, "it held no GPU")
         ids = rows.text("id")
