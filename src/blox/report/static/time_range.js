@@ -1,6 +1,8 @@
 // One range of time for all charts over time: set in one by dragging, or with the two sliders, it is shown in
 // all. A figure says by `meta.time_s` how many seconds its axis counts in one, and by `meta.held` the range
 // that it has data of, if that is not the whole run.
+/** Until what was drawn is on the screen, and the reader's next move has been heard. */
+const painted = () => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
 const isSeen = box => { const { top, bottom } = box.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
 
 class TimeRange {
@@ -46,7 +48,7 @@ class TimeRange {
   }
 
   /** Shows a range (seconds) in every chart but the one that has it already: at once in those that can be
-      seen, then in one after another, as long as the reader asks for no other range. */
+      seen, then in one a frame, as long as the reader asks for no other range. */
   async show(range, but = null, slider = null) {
     this.range = range;
     this.tell(slider);
@@ -54,7 +56,7 @@ class TimeRange {
     const others = this.charts.filter(box => box !== but);
     await Promise.all(others.filter(isSeen).map(box => this.follow(box, range)));
     for (const box of others.filter(each => !isSeen(each))) {
-      await new Promise(resolve => setTimeout(resolve));
+      await painted();
       if (asked !== this.asked) return;
       await this.follow(box, range);
     }
