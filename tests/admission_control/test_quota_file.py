@@ -52,6 +52,18 @@ def test_a_job_above_a_quota_alone_enters_when_nothing_else_is_there(tmp_path):
     assert starts(tmp_path, "[[quota]]\ntenant = 'x'\ngpus = 4\n", lines)[0] == [0, 100]
 
 
+def test_one_file_may_have_quotas_and_weights(tmp_path):
+    """On 3 GPUs, x counts twice and has two of them, y one. The third of x waits for its quota."""
+    quota = "[[quota]]\ntenant = 'x'\ngpus = 2\n\n[weights]\nx = 2\n"
+    lines = [f"{job},0,1,100,{tenant},,," for job, tenant in zip("abcdef", "yyxxxy")]
+    weighted = {"cluster": "1x3", "scheduler": f"drf:weights={tmp_path / 'quota.toml'}"}
+    found, result = starts(tmp_path, quota, lines, **weighted)
+    assert found == [0, 100, 0, 0, 100, 100]
+    assert (
+        "the quota of tenant x had as many GPUs admitted as it allows" in result.reasons["because"].tolist()
+    )
+
+
 BURST = "[[quota]]\ntenant = 'x'\ngpus = 2\nburst = {gpus = 2, hours = 4, per = '40h'}\n"
 H = 3600
 

@@ -45,7 +45,7 @@ class Figure14(Page):
         return (
             f"{shown(setting)}, without and with bursts: short jobs besides at twice the load, for two hours "
             "of every four. Nine static combinations, and the synthesizer, which chooses among them every 10 "
-            f"rounds by the average JCT. Jobs {window(setting)} are measured."
+            f"rounds or more by the average JCT. Jobs {window(setting)} are measured."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

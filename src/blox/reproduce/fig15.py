@@ -41,7 +41,7 @@ class Figure15(Page):
     def setup(self, setting: Setting) -> str:
         return (
             f"The synthesizer's runs of Figure 14: {shown(setting)}, without and with bursts, a choice every "
-            f"10 rounds. Jobs {window(setting)} are measured; drawn is the first seed."
+            f"10 rounds or more. Jobs {window(setting)} are measured; drawn is the first seed."
         )
 
     def cases(self, setting: Setting) -> list[Case]:

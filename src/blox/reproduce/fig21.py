@@ -67,7 +67,8 @@ class Figure21(Page):
 
     def setup(self, setting: Setting) -> str:
         return (
-            f"The synthesizer's run of Figure 20: {shown(setting)}, {BOTH}, a choice every 10 rounds. Jobs "
+            f"The synthesizer's run of Figure 20: {shown(setting)}, {BOTH}, a choice every 10 rounds "
+            "or more. Jobs "
             f"{window(setting)} are measured; drawn is the first seed."
         )
 
