@@ -28,10 +28,9 @@ def limits(
         _alarm(signal.SIGVTALRM, signal.ITIMER_VIRTUAL, seconds, "of computing"),
         _alarm(signal.SIGALRM, signal.ITIMER_REAL, wall_seconds, "of waiting"),
     ):
-        resource.setrlimit(
-            resource.RLIMIT_AS, (pages * resource.getpagesize() + more_bytes, address_space[1])
-        )
+        most = pages * resource.getpagesize() + more_bytes
         try:
+            resource.setrlimit(resource.RLIMIT_AS, (most, address_space[1]))
             yield
         finally:
             resource.setrlimit(resource.RLIMIT_AS, address_space)

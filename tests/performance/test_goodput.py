@@ -143,7 +143,7 @@ def test_the_documented_example_runs(capsys):
 def test_a_fit_is_quick():
     observed = observations(ThroughputModel(0.05, 0.002, 0.1, 0.0005, 0.02, 0.0001, 1.3), 20)
     best = min(_seconds(lambda: fit(observed)) for _ in range(20))
-    assert best < 0.02  # 5 ms on a quiet machine; see benchmarks/pollux.py
+    assert best < 0.05  # 5 ms on a quiet machine, more where cores share one; see benchmarks/pollux.py
 
 
 def _seconds(work):

@@ -208,7 +208,7 @@ def test_the_page_recovers_from_a_restart_of_the_scheduler(page, live, job):
 
 def test_the_page_recovers_from_a_restart_of_its_server(page, live):
     client, place, _ = live
-    page.expected.append("net::ERR_")  # the browser notes that nothing answered
+    page.expected += ["net::ERR_", "The charts are not drawn"]  # nothing answered
     with served(LiveServer(place), unused_port()) as address:
         page.goto(address.url)
         shown(page)
@@ -218,6 +218,7 @@ def test_the_page_recovers_from_a_restart_of_its_server(page, live):
         expect(page.locator("#status")).to_have_text("live")
         view(page, "Ended")
         expect(row(page, number)).to_contain_text("finished")
+        with_history(page)
 
 
 def test_names_with_markup_stay_text(page, live, job):

@@ -7,6 +7,7 @@ let loading = null;
 async function load() {
   // Parts of the script add style elements, which the page's policy forbids, unless elements of these ids are there.
   for (const id of await ask("/plotly-styles.json")) {
+    if (document.getElementById(id)) continue;
     const stand = document.createElement("template");
     stand.id = id;
     document.head.append(stand);
@@ -21,9 +22,12 @@ async function load() {
   return window.Plotly;
 }
 
-/** Plotly itself. */
+/** Plotly itself. Where the server was away, whoever asks next loads it again. */
 export function plotly() {
-  loading ??= load();
+  loading ??= load().catch(error => {
+    loading = null;
+    throw error;
+  });
   return loading;
 }
 

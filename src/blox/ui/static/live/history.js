@@ -19,7 +19,16 @@ export class History {
     if (this.busy || document.hidden || (!now && performance.now() - this.drawn < EVERY_MS) || this.cluster.history.length < 2) return;
     this.busy = true;
     this.drawn = performance.now();
-    const Plotly = await plotly();
+    try {
+      await this.draw(await plotly());
+    } catch (error) {
+      console.info(`The charts are not drawn: ${error.message}`); // the server is away, and the page says so
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  async draw(Plotly) {
     byId("history").hidden = false;
     const { history, origin } = this.cluster;
     const x = history.map(point => new Date((origin + point[TIME]) * 1000));
@@ -32,6 +41,5 @@ export class History {
       await Plotly.react(this.plots[title], [{ x, y, mode: "lines", line, hovertemplate: "%{y:.4~g} at %{x|%H:%M:%S}<extra></extra>" }], layout({ height: 170, y: axis }), CONFIG);
     }
     byId("history").dataset.drawn = "yes";
-    this.busy = false;
   }
 }
