@@ -29,7 +29,7 @@ class OneGpuJobs:
     def cases(self, setting: Setting) -> list[Case]:
         workload, cluster = ("gavel:load=8", "32x4") if setting.full else ("gavel:load=2", "8x4")
         # Many jobs are present, and choices take long.
-        options = BOTH if setting.full else f"{BOTH},every=120,horizon=24h"
+        options = BOTH if setting.full else f"{BOTH},every=480,horizon=24h"
         (case,) = auto_cases(setting, "", options=options, seeds=setting.seeds(quick=1, full=1))
         run = replace(case.experiment, workload=workload, cluster=cluster)
         return [Case(AUTO, 0.0, run if setting.full else replace(run, window="100-200"))]
