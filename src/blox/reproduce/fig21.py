@@ -28,7 +28,8 @@ class OneGpuJobs:
 
     def cases(self, setting: Setting) -> list[Case]:
         workload, cluster = ("gavel:load=8", "32x4") if setting.full else ("gavel:load=2", "8x4")
-        options = BOTH if setting.full else f"{BOTH},every=40"  # many jobs are present: choices take long
+        # Many jobs are present, and choices take long.
+        options = BOTH if setting.full else f"{BOTH},every=120,horizon=24h"
         (case,) = auto_cases(setting, "", options=options, seeds=setting.seeds(quick=1, full=1))
         run = replace(case.experiment, workload=workload, cluster=cluster)
         return [Case(AUTO, 0.0, run if setting.full else replace(run, window="100-200"))]
