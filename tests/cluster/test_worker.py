@@ -91,6 +91,13 @@ def test_a_rank_that_fails_takes_the_others_of_its_node_with_it(worker):
     assert (part.live, part.outcome, part.detail) == (True, "failed", "exit code 3")
 
 
+def test_so_does_a_rank_whose_guard_was_killed(worker):
+    assign(worker, WIDE)
+    out = worker.ended((2, 1), 1, "lost", 101.0)
+    assert out.actions == [Kill(2, 1, 0)]
+    assert reports(worker.ended((2, 1), 0, "killed", 102.0))[0].parts[0].outcome == "lost"
+
+
 def test_a_revocation_reaches_the_lead_alone(worker):
     assign(worker, WIDE)
     out = assign(worker, replace(WIDE, stop=True), version=2)

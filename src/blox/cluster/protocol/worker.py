@@ -71,7 +71,7 @@ class WorkerManager:
         part = self.parts[key]
         part.live.discard(rank)
         part.ends.append("lost" if outcome == "killed" and part.out_of_contact else outcome)
-        if outcome == "failed":
+        if outcome in ("failed", "lost"):
             part.detail = part.detail or detail
             self._kill(part, out)  # the other ranks cannot go on without it
         self._start_waiting(now, out)
