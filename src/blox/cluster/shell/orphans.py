@@ -89,6 +89,6 @@ def _exiting() -> set[int]:
 
 def _is_exiting(stat: Path) -> bool:
     """Whether a process has begun to exit, and any of its threads has not come to the end of that."""
-    fields = stat.read_text().rpartition(")")[2].split()  # from the state on: the name may hold anything
+    fields = stat.read_bytes().rpartition(b")")[2].split()  # from the state on: the name may hold anything
     state, flags, threads = fields[0], int(fields[6]), int(fields[17])
-    return bool(flags & _EXITING) and (state not in "ZX" or threads > 1)
+    return bool(flags & _EXITING) and (state not in b"ZX" or threads > 1)
