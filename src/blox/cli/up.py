@@ -15,53 +15,62 @@ if TYPE_CHECKING:
 
 _LAST = "{}, or that of the last start"
 
+Nodes = Annotated[
+    int, typer.Option(min=0, max=256, help="Worker managers to start; 0: other machines `blox join`.")
+]
+Gpus = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=64,
+        help="GPU slots of each; default: the GPUs of this machine, or 4 slots without.",
+        show_default=False,
+    ),
+]
+Scheduler = Annotated[str | None, typer.Option(help="Scheduling policy.", show_default=_LAST.format("fifo"))]
+Admission = Annotated[
+    str | None, typer.Option(help="Admission policy.", show_default=_LAST.format("accept-all"))
+]
+Placement = Annotated[
+    str | None, typer.Option(help="Placement policy.", show_default=_LAST.format("first-free"))
+]
+Termination = Annotated[
+    str | None,
+    typer.Option(help="When jobs end: loss:target=0.35.", show_default=_LAST.format("completed")),
+]
+Round = Annotated[float, typer.Option("--round", help="Seconds between two decisions.")]
+Heartbeat = Annotated[float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")]
+Lease = Annotated[
+    float,
+    typer.Option("--lease", help="Seconds without contact after which the jobs of a node are killed."),
+]
+Grace = Annotated[
+    float, typer.Option("--grace", help="Seconds that a preempted job has before it is killed.")
+]
+Attempts = Annotated[int, typer.Option(min=1, help="Failures after which a job is given up.")]
+Renewal = Annotated[str, typer.Option(help="optimistic or central (to compare).")]
+Listen = Annotated[str, typer.Option(metavar="HOST[:PORT]", help="Where other machines reach the scheduler.")]
+WithPage = Annotated[
+    bool,
+    typer.Option("--ui", help="Then serve the cluster's page until interrupted; the cluster goes on."),
+]
+
 
 def up(
-    nodes: Annotated[
-        int, typer.Option(min=0, max=256, help="Worker managers to start; 0: other machines `blox join`.")
-    ] = 1,
-    gpus: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=64,
-            help="GPU slots of each; default: the GPUs of this machine, or 4 slots without.",
-            show_default=False,
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Scheduling policy.", show_default=_LAST.format("fifo"))
-    ] = None,
-    admission: Annotated[
-        str | None, typer.Option(help="Admission policy.", show_default=_LAST.format("accept-all"))
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Placement policy.", show_default=_LAST.format("first-free"))
-    ] = None,
-    termination: Annotated[
-        str | None,
-        typer.Option(help="When jobs end: loss:target=0.35.", show_default=_LAST.format("completed")),
-    ] = None,
-    round_s: Annotated[float, typer.Option("--round", help="Seconds between two decisions.")] = 10.0,
-    heartbeat_s: Annotated[
-        float, typer.Option("--heartbeat", help="Seconds between two reports of a node.")
-    ] = 2.0,
-    lease_s: Annotated[
-        float,
-        typer.Option("--lease", help="Seconds without contact after which the jobs of a node are killed."),
-    ] = 30.0,
-    grace_s: Annotated[
-        float, typer.Option("--grace", help="Seconds that a preempted job has before it is killed.")
-    ] = 15.0,
-    attempts: Annotated[int, typer.Option(min=1, help="Failures after which a job is given up.")] = 3,
-    renewal: Annotated[str, typer.Option(help="optimistic or central (to compare).")] = "optimistic",
-    listen: Annotated[
-        str, typer.Option(metavar="HOST[:PORT]", help="Where other machines reach the scheduler.")
-    ] = "127.0.0.1",
-    page: Annotated[
-        bool,
-        typer.Option("--ui", help="Then serve the cluster's page until interrupted; the cluster goes on."),
-    ] = False,
+    nodes: Nodes = 1,
+    gpus: Gpus = None,
+    scheduler: Scheduler = None,
+    admission: Admission = None,
+    placement: Placement = None,
+    termination: Termination = None,
+    round_s: Round = 10.0,
+    heartbeat_s: Heartbeat = 2.0,
+    lease_s: Lease = 30.0,
+    grace_s: Grace = 15.0,
+    attempts: Attempts = 3,
+    renewal: Renewal = "optimistic",
+    listen: Listen = "127.0.0.1",
+    page: WithPage = False,
     cluster: Directory = None,
     as_json: AsJson = False,
 ) -> None:

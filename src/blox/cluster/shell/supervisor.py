@@ -61,7 +61,7 @@ class Child:
 def _claimed(place: Place) -> IO[str]:
     """The file with our number, locked as long as we live: nobody else starts a cluster here meanwhile."""
     file = open(place.supervisor_file, "a+", encoding="utf-8")  # noqa: SIM115
-    until_s = time.monotonic() + 10.0  # somebody may be looking whether it is locked
+    until_s = time.monotonic() + 10.0  # another process may be testing the lock
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

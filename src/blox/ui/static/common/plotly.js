@@ -22,7 +22,7 @@ async function load() {
   return window.Plotly;
 }
 
-/** Plotly itself. Where the server was away, whoever asks next loads it again. */
+/** Plotly itself. Where the server was away, the next call loads it again. */
 export function plotly() {
   loading ??= load().catch(error => {
     loading = null;
