@@ -6,6 +6,7 @@ an instance of it called `PAGE`. `blox reproduce` and the book find it by itself
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ class Probe(Protocol):
         ...
 
 
-class Page:
+class Page(ABC):
     """One item of the paper, answered by runs.
 
     `differences` are those between our set-up and the paper's, a sentence each. `claim` is one sentence.
@@ -102,20 +103,20 @@ class Page:
     differences: ClassVar[tuple[str, ...]] = ()
     probes: ClassVar[tuple[Probe, ...]] = ()
 
+    @abstractmethod
     def setup(self, setting: Setting) -> str:
         """What is run, in a sentence or two."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cases(self, setting: Setting) -> list[Case]:
         """The runs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finding(self, done: Sequence[Done]) -> Finding:
         """The numbers, and the verdict that follows from them by the rule and from nothing else.
 
         It is asked for all runs, and again for those of each seed alone.
         """
-        raise NotImplementedError
 
 
 class Measurement(Page):
@@ -130,13 +131,13 @@ class Measurement(Page):
     def finding(self, done: Sequence[Done]) -> Finding:
         raise NotImplementedError("a measurement answers by judged()")
 
+    @abstractmethod
     def measure(self, setting: Setting) -> Mapping[str, Any]:
         """Plain values, kept as JSON. Raises Unavailable where this cannot be measured here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def judged(self, measured: Mapping[str, Any]) -> Finding:
         """What was measured, and the verdict that follows by the rule."""
-        raise NotImplementedError
 
 
 class Unavailable(Exception):
