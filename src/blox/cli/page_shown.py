@@ -58,7 +58,7 @@ def _table(console: Console, texts: Texts) -> None:
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
     for position, head in enumerate(texts.heads):
-        table.add_column(head, justify="right" if position else "left", vertical="bottom")
+        table.add_column(head, justify="right" if position else "left", vertical="bottom", overflow="fold")
     for row in texts.rows:
         table.add_row(*row)
     console.print()
