@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.report import figures, measures, series, write_report
+from blox.report import figures, gpu_bars, measures, series, write_report
+from blox.report.gantt import gantt
 from blox.report.page import page
 from blox.results.replications import Replications
 from support.report_pages import packed
@@ -190,7 +191,7 @@ def test_figures_are_plotly_figures(three: list[ToyResult]) -> None:
         figures.queue(three),
         figures.fragmentation(three),
         figures.waiting(three),
-        figures.gantt(three, series.gantt_window(three)),
+        gantt(three, gpu_bars.gantt_window(three)),
     ]
     assert all(isinstance(figure, go.Figure) for figure in made)
     assert len(made[-1].data) == 3  # a panel per run

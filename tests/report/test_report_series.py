@@ -82,52 +82,9 @@ def test_only_the_tracking_window_counts() -> None:
     assert series.tracked(run, "jct_s").tolist() == run.jobs["jct_s"][1:3].tolist()
 
 
-def test_bars_join_neighbouring_gpus_of_a_job() -> None:
-    run = toy_run(jobs=1)
-    run.stints.update(
-        job=np.array([0, 0, 0, 1, 0]),
-        gpu=np.array([1, 0, 3, 2, 9]),
-        start_s=np.zeros(5),
-        end_s=np.array([5.0, 5.0, 5.0, 5.0, 5.0]),
-    )
-    found = series.bars(run, gpus=8)
-    assert list(zip(found.job, found.gpu, found.gpus)) == [(0, 0, 2), (0, 3, 1), (1, 2, 1)]
-
-
-def test_bars_hold_the_same_gpu_time_as_the_stints() -> None:
-    run = toy_run("las", jobs=80)
-    found = series.bars(run, gpus=16)
-    held = np.sum(run.stints["end_s"] - run.stints["start_s"])
-    assert np.sum((found.end_s - found.start_s) * found.gpus) == pytest.approx(held)
-
-
-def test_a_small_run_is_shown_whole() -> None:
-    run = toy_run(jobs=10)
-    window = series.gantt_window([run])
-    assert window.whole
-    assert (window.gpus, window.start_s, window.end_s) == (
-        16,
-        run.stints["start_s"].min(),
-        run.stints["end_s"].max(),
-    )
-
-
-def test_a_large_run_is_shown_in_part_and_the_same_part_in_every_run() -> None:
-    runs = [toy_run(order, jobs=400, gpus=64) for order in ("fifo", "las")]
-    window = series.gantt_window(runs, gpus=32, most_bars=100)
-    assert not window.whole and (window.gpus, window.of_gpus) == (32, 64)
-    busiest = runs[0].rounds["time_s"][runs[0].rounds["queued"].argmax()]
-    assert runs[0].rounds["queued"].max() >= runs[1].rounds["queued"].max()
-    assert window.start_s <= busiest <= window.end_s
-    counts = [len(series.bars(run, 32).between(window.start_s, window.end_s)) for run in runs]
-    assert 0 < max(counts) <= 100
-
-
-def test_an_empty_run_has_an_empty_window() -> None:
+def test_an_empty_run_has_no_levels() -> None:
     run = toy_run(jobs=3, max_rounds=0)
-    window = series.gantt_window([run])
-    assert window.gpus == 0 and series.end_of(run) == 0.0
-    assert len(series.utilisation(run).time) == 0
+    assert series.end_of(run) == 0.0 and len(series.utilisation(run).time) == 0
 
 
 def test_waits_that_the_scheduler_decided_are_a_cause_where_a_run_has_them() -> None:

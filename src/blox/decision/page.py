@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from blox.decision.evidence import Evidence
 from blox.decision.words import Table, basis, claim, price, tables
 from blox.disk.toml_text import to_toml
-from blox.report import colours, figures, units
+from blox.report import colours, figure_style, units
 from blox.report.page import document
 from blox.report.page_parts import embedded, scrolled, section
 from blox.report.sheet_html import breakable
@@ -106,14 +106,14 @@ def _changes(found: Evidence) -> Any:
         if (change := found.change(best, by, group, "waited_s")) is not None
     ]
     unit = units.axis_unit(max((abs(change.estimate) for *_, change in rows), default=0.0))
-    figure = figures.empty(height=120 + 24 * len(rows))
+    figure = figure_style.empty(height=120 + 24 * len(rows))
     figure.add_scatter(
         x=[change.estimate / unit.seconds for *_, change in rows],
         y=[group for _, group, _ in rows],
         mode="markers",
         name=best,
         marker={"color": colours.of_run(0), "size": 9},
-        error_x=figures.reach(
+        error_x=figure_style.reach(
             [(change.estimate - change.low) / unit.seconds for *_, change in rows],
             [(change.high - change.estimate) / unit.seconds for *_, change in rows],
         ),

@@ -13,19 +13,16 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours, series, units
-from blox.report.labels import labels, legend_shape
+from blox.report.figure_style import empty, legend_px, names_in_html, run_line, single
 from blox.report.measures import Measure
 from blox.report.run import Array, Run
 from blox.results.comparison import Comparison
-
-_GRID = "rgba(128,128,128,0.22)"
-_GANTT_ROW_PX = 9
 
 
 def averages(runs: Sequence[Run], measure: Measure) -> Any:
     """A measure of each run as a point, its 95 % interval as a bar; least on top."""
     compared = Comparison.of(runs)
-    names, values = _names(runs), [measure.of(run) for run in runs]
+    names, values = names_in_html(runs), [measure.of(run) for run in runs]
     unit = units.column_unit(values)
     figure = empty(height=110 + 34 * len(runs))
     order = sorted(range(len(runs)), key=lambda position: (-values[position], position))
@@ -73,17 +70,17 @@ def responsiveness_cdf(runs: Sequence[Run]) -> Any:
 
 def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
     """The distribution of finish-time fairness: JCT over that of an equal part of the cluster."""
-    figure = empty(height=360 + _legend_px(runs, 72))
+    figure = empty(height=360 + legend_px(runs, 72))
     whose = "apps" if apps else "jobs"
-    for position, (run, name) in enumerate(zip(runs, _names(runs))):
+    for position, (run, name) in enumerate(zip(runs, names_in_html(runs))):
         found = series.cdf(series.app_rho(run) if apps else series.tracked(run, "rho"))
         if len(found.value):
             figure.add_scatter(
-                x=_small(np.insert(found.value, 0, found.value[0])),
-                y=_small(100 * np.insert(found.share, 0, 0.0)),
+                x=single(np.insert(found.value, 0, found.value[0])),
+                y=single(100 * np.insert(found.share, 0, 0.0)),
                 name=name,
                 mode="lines",
-                line=_line(position, shape="hv"),
+                line=run_line(position, shape="hv"),
                 hovertemplate=f"%{{y:.1f}} % of {whose}: "
                 "rho at most %{x:.3f}<extra>%{fullData.name}</extra>",
             )
@@ -116,7 +113,7 @@ def fragmentation(runs: Sequence[Run]) -> Any:
 def served_in(runs: Sequence[Run], levels: Sequence[series.Level]) -> Any:
     """What one tenant was given in every run, per cent of its fair part: one of several small panels."""
     figure = small(height=200)
-    add_levels(figure, levels, _names(runs), "%", ".0f")
+    add_levels(figure, levels, names_in_html(runs), "%", ".0f")
     figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
     figure.add_hline(y=100, line={"width": 1, "color": "rgba(128,128,128,0.7)", "dash": "dot"})
     return figure
@@ -150,7 +147,7 @@ def waiting(runs: Sequence[Run]) -> Any:
     totals = [series.waiting(run) for run in runs]
     sums = [sum(total.values()) for total in totals]
     unit = units.column_unit([max(sums, default=0.0)])
-    names = _names(runs)
+    names = names_in_html(runs)
     figure = empty(height=130 + 44 * len(runs))
     for cause in series.causes(runs):
         seconds = [total.get(cause, 0.0) for total in totals]
@@ -173,116 +170,10 @@ def waiting(runs: Sequence[Run]) -> Any:
     return figure
 
 
-def gantt(runs: Sequence[Run], window: series.GanttWindow) -> Any:
-    """Which job held which GPU when: a panel per run over the same GPUs and the same time.
-
-    Numbers in the bars are job ids, where there is room; colours tell neighbouring jobs apart.
-    """
-    from plotly.subplots import make_subplots
-
-    unit = units.axis_unit(window.end_s - window.start_s)
-    panels = max(len(runs), 1)
-    panel_px = max(_GANTT_ROW_PX * window.gpus, 60) + 44
-    height = panel_px * panels + 60
-    figure = make_subplots(
-        rows=panels,
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=min(40 / height, 1 / panels),
-        subplot_titles=[f"<b>{name}</b>" for name in _names(runs)],
-    )
-    for position, run in enumerate(runs):
-        found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
-        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
-        if len(down):
-            figure.add_trace(_down_bars(down, window, unit), row=position + 1, col=1)
-        figure.add_trace(_gantt_bars(run, position, found, window, unit), row=position + 1, col=1)
-    figure.update_layout(_layout(height))
-    figure.update_layout(
-        barmode="overlay",
-        showlegend=False,
-        uniformtext={"minsize": 8, "mode": "hide"},
-        margin_t=32,
-        hovermode="closest",
-        meta={"time_s": unit.seconds, "held": [window.start_s, window.end_s]},
-    )
-    figure.update_annotations(x=0, xanchor="left", font_size=13)
-    figure.update_xaxes(**_AXIS, range=[window.start_s / unit.seconds, window.end_s / unit.seconds])
-    figure.update_yaxes(
-        **{**_AXIS, "showgrid": False}, title_text="GPU", range=[window.gpus - 0.5, -0.5], dtick=8
-    )
-    figure.update_xaxes(title_text=f"time ({unit.name})", row=panels, col=1)
-    return figure
-
-
-def _down_bars(down: series.Bars, window: series.GanttWindow, unit: units.Unit) -> dict[str, Any]:
-    """GPUs of nodes that are down, in grey behind the jobs."""
-    start = np.maximum(down.start_s, window.start_s) / unit.seconds
-    end = np.minimum(down.end_s, window.end_s) / unit.seconds
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "base": _small(start),
-        "x": _small(end - start),
-        "y": _small(down.gpu + (down.gpus - 1) / 2),
-        "width": _small(down.gpus),
-        "marker": {"color": colours.DOWN, "line": {"width": 0}, "pattern": {"shape": "/", "solidity": 0.2}},
-        "hovertext": [
-            f"down for {units.duration(till - begin)}"
-            for begin, till in zip(down.start_s.tolist(), down.end_s.tolist())
-        ],
-        "hoverinfo": "text",
-    }
-
-
-def _gantt_bars(
-    run: Run, position: int, found: series.Bars, window: series.GanttWindow, unit: units.Unit
-) -> dict[str, Any]:
-    start = np.maximum(found.start_s, window.start_s) / unit.seconds
-    end = np.minimum(found.end_s, window.end_s) / unit.seconds
-    ids = [escape(str(run.jobs["job_id"][row])) for row in found.job.tolist()]
-    needs = np.asarray(run.jobs["gpus"])[found.job] if len(found) else found.job
-    hover = [
-        f"<b>job {name}</b>, {need} GPU{'s' if need > 1 else ''}<br>"
-        f"here: GPU {low if count == 1 else f'{low}–{low + count - 1}'}<br>"
-        f"{units.number(begin / unit.seconds, 2)} to {units.number(finish / unit.seconds, 2)} {unit.name}"
-        f" ({units.duration(finish - begin)})"
-        for name, need, low, count, begin, finish in zip(
-            ids,
-            needs.tolist(),
-            found.gpu.tolist(),
-            found.gpus.tolist(),
-            found.start_s.tolist(),
-            found.end_s.tolist(),
-        )
-    ]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "base": _small(start),
-        "x": _small(end - start),
-        "y": _small(found.gpu + (found.gpus - 1) / 2),
-        "width": _small(found.gpus - 0.12),
-        "text": ids,
-        "textposition": "inside",
-        "insidetextanchor": "middle",
-        "textangle": 0,
-        "textfont": {"color": "#1a1a1a", "size": 10},
-        "marker": {
-            "color": [colours.of_job(row) for row in found.job.tolist()],
-            "line": {"width": 0.6, "color": "rgba(60,60,60,0.65)"},
-        },
-        "hovertext": hover,
-        "hoverinfo": "text",
-        "customdata": found.job.tolist(),  # whose story a click tells
-        "meta": {"run": position},
-    }
-
-
 def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
-    figure = empty(height=360 + _legend_px(runs, 72))
+    figure = empty(height=360 + legend_px(runs, 72))
     low, high = np.inf, 1.0
-    for position, (run, name) in enumerate(zip(runs, _names(runs))):
+    for position, (run, name) in enumerate(zip(runs, names_in_html(runs))):
         found = series.cdf(series.tracked(run, column))
         if len(found.value) == 0:
             continue
@@ -293,12 +184,12 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
             at = np.maximum(band.value, 1.0)
             figure.add_scatter(**_band(at, 100 * band.low, 100 * band.high, position, name))
         figure.add_scatter(
-            x=_small(np.insert(value, 0, value[0])),
-            y=_small(100 * np.insert(found.share, 0, 0.0)),
+            x=single(np.insert(value, 0, value[0])),
+            y=single(100 * np.insert(found.share, 0, 0.0)),
             name=name,
             mode="lines",
             legendgroup=name,
-            line=_line(position, shape="hv"),
+            line=run_line(position, shape="hv"),
             text=[units.duration(seconds) for seconds in np.insert(found.value, 0, found.value[0]).tolist()],
             hovertemplate="%{y:.1f} % of jobs: at most %{text}<extra>%{fullData.name}</extra>",
         )
@@ -318,8 +209,8 @@ def _cdf(runs: Sequence[Run], column: str, title: str) -> Any:
 def _over_time(
     runs: Sequence[Run], of: Callable[[Run], series.Level], title: str, suffix: str, number_format: str
 ) -> Any:
-    figure = empty(height=310 + _legend_px(runs, 150))
-    add_levels(figure, [of(run) for run in runs], _names(runs), suffix, number_format)
+    figure = empty(height=310 + legend_px(runs, 150))
+    add_levels(figure, [of(run) for run in runs], names_in_html(runs), suffix, number_format)
     figure.update_yaxes(title_text=f"{title} (%)" if suffix == "%" else title, rangemode="tozero")
     return figure
 
@@ -340,15 +231,15 @@ def add_levels(
             low, high = (f"%{{customdata[{at}]:{number_format}}}" for at in (0, 1))
             between = "between" if found.seeds == 1 else "95 %:"
             said = f"mean {said}<br>{between} {low} and {high}{ending}"
-            bounds = np.column_stack((_small(found.low), _small(found.high)))
+            bounds = np.column_stack((single(found.low), single(found.high)))
         figure.add_scatter(
-            x=_small(time),
-            y=_small(found.value),
+            x=single(time),
+            y=single(found.value),
             customdata=bounds,
             name=name,
             legendgroup=name,
             mode="lines",
-            line=_line(position, shape="linear" if found.low is not None else "hv"),
+            line=run_line(position, shape="linear" if found.low is not None else "hv"),
             hovertemplate=said + "<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title_text=f"time ({unit.name})", rangemode="tozero")
@@ -361,8 +252,8 @@ def _band(time: Array, low: Array, high: Array, position: int, name: str) -> dic
     known = np.isfinite(low) & np.isfinite(high)
     time, low, high = time[known], low[known], high[known]
     return {
-        "x": _small(np.concatenate((time, time[::-1]))),
-        "y": _small(np.concatenate((high, low[::-1]))),
+        "x": single(np.concatenate((time, time[::-1]))),
+        "y": single(np.concatenate((high, low[::-1]))),
         "fill": "toself",
         "fillcolor": colours.faint(colours.of_run(position), 0.13),
         "line": {"width": 0},
@@ -371,83 +262,4 @@ def _band(time: Array, low: Array, high: Array, position: int, name: str) -> dic
         "legendgroup": name,
         "showlegend": False,
         "hoverinfo": "skip",
-    }
-
-
-def _names(runs: Sequence[Run]) -> list[str]:
-    return [escape(name) for name in labels(runs)]  # plotly reads its texts as a kind of HTML
-
-
-def _legend_px(runs: Sequence[Run], characters: int) -> int:
-    """Height of the legend, so that it does not take it from the picture."""
-    return 20 * legend_shape(labels(runs), characters)[1]
-
-
-def _small(values: Array) -> Array:
-    """Single precision: half the bytes, and far finer than a screen."""
-    return np.asarray(values, dtype=np.float32)
-
-
-def _line(position: int, shape: str) -> dict[str, Any]:
-    return {
-        "color": colours.of_run(position),
-        "dash": colours.dash_of_run(position),
-        "width": colours.width_of_run(position),
-        "shape": shape,
-    }
-
-
-_AXIS: dict[str, Any] = {
-    "gridcolor": _GRID,
-    "zeroline": False,
-    "linecolor": "rgba(128,128,128,0.6)",
-    "ticks": "outside",
-    "ticklen": 4,
-    "tickcolor": "rgba(128,128,128,0.6)",
-    "automargin": True,
-    "title_standoff": 8,
-}
-
-
-def _layout(height: int) -> dict[str, Any]:
-    return {
-        "height": height,
-        "margin": {"l": 56, "r": 16, "t": 50, "b": 48},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {
-            "family": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif",
-            "size": 13,
-        },
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
-        "hoverlabel": {"align": "left"},
-        "modebar": {
-            "bgcolor": "rgba(0,0,0,0)",
-            "color": "rgba(128,128,128,0.6)",
-            "activecolor": "rgba(128,128,128,1)",
-        },
-    }
-
-
-def empty(height: int) -> Any:
-    """A figure without data in the page's style."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure(layout={"template": go.layout.Template(), **_layout(height), "showlegend": True})
-    figure.update_xaxes(**_AXIS)
-    figure.update_yaxes(**_AXIS)
-    return figure
-
-
-def reach(below: list[float], above: list[float]) -> dict[str, Any]:
-    """How far a spread goes below and above each point, as plotly's error bars; none where it is empty."""
-    if not below:
-        return {"visible": False}
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": above,
-        "arrayminus": below,
-        "thickness": 1,
-        "width": 4,
     }

@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import Any
 
-from blox.report import colours, figures
+from blox.report import colours, figure_style, figures
 from blox.report.breakdown import Breakdown
 from blox.report.measures import Measure, written_in
 from blox.report.units import column_unit
@@ -47,7 +47,7 @@ def _panel(found: Breakdown, measure: Measure) -> Any:
         figure.add_scatter(
             x=[escape(group) for group, _, _ in points],
             y=[scale * value for _, value, _ in points],
-            error_y=figures.reach(below, above) if any(below) or any(above) else {"visible": False},
+            error_y=figure_style.reach(below, above) if any(below) or any(above) else {"visible": False},
             name=escape(name),
             offsetgroup=str(position),
             mode="markers",

@@ -9,12 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blox.report import choices, figures, measures, series, sheets, style, words
+from blox.report import choices, figures, gpu_bars, measures, series, sheets, style, words
 from blox.report.again import again
 from blox.report.breakdown import Breakdown
 from blox.report.causes import causes_sheet
 from blox.report.certainty import certainty, idle_queues, jobs_told, seeds_told
 from blox.report.differences import CAPTION, differences
+from blox.report.gantt import gantt
 from blox.report.labels import labels
 from blox.report.multiples import panels
 from blox.report.page_parts import embedded, multiples, scrolled, section, swatch
@@ -210,7 +211,7 @@ def _waiting(runs: Sequence[Run]) -> list[str]:
 def _gpus_by_job(runs: Sequence[Run], stories: Stories) -> list[str]:
     """Which job was on which GPU, for a part of the time; a click tells the story of a job."""
     shown = runs[:MOST_PANELS]
-    window = series.gantt_window(shown)
+    window = gpu_bars.gantt_window(shown)
     for position, run in enumerate(shown):
         stories.want(position, gantt_rows(run, window))
     told = stories.html()
@@ -220,7 +221,7 @@ def _gpus_by_job(runs: Sequence[Run], stories: Stories) -> list[str]:
         f"hover for its id, GPUs and times{', click for its story' if told else ''}; drag to zoom."
         f"{' Grey: down.' if series.evicts(runs) else ''}"
     )
-    drawn = f'<p class="outside" hidden></p>{embedded("gpus", figures.gantt(shown, window))}{told}'
+    drawn = f'<p class="outside" hidden></p>{embedded("gpus", gantt(shown, window))}{told}'
     return [section("gantt", "GPUs by job", caption, drawn, long=True)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from blox.disk.whole_file import naming
 from blox.errors import BloxError, suggestion
-from blox.report import choices, colours, measures, paper, series, units, words
+from blox.report import choices, colours, gpu_bars, measures, paper, series, units, words
 from blox.report.charts import save_charts
 from blox.report.labels import labels
 from blox.report.page import MOST_PANELS
@@ -142,14 +142,14 @@ def gantt(runs: Sequence[Run]) -> Any:
     from matplotlib.collections import PolyCollection
 
     runs = runs[:MOST_PANELS]
-    window = series.gantt_window(runs)
+    window = gpu_bars.gantt_window(runs)
     unit = units.axis_unit(window.end_s - window.start_s)
     panels = max(len(runs), 1)
     figure, grid = paper.new_figure(
         (7.2, max(0.062 * window.gpus, 0.6) * panels + 0.45 * panels + 0.5), panels=panels
     )
     for axes, run, name in zip(grid, runs, labels(runs)):
-        found = series.bars(run, window.gpus).between(window.start_s, window.end_s)
+        found = gpu_bars.bars(run, window.gpus).between(window.start_s, window.end_s)
         left = np.maximum(found.start_s, window.start_s) / unit.seconds
         right = np.minimum(found.end_s, window.end_s) / unit.seconds
         top, bottom = found.gpu - 0.45, found.gpu + found.gpus - 0.55
@@ -157,7 +157,7 @@ def gantt(runs: Sequence[Run]) -> Any:
             [np.column_stack(pair) for pair in ((left, top), (right, top), (right, bottom), (left, bottom))],
             axis=1,
         )
-        down = series.outages(run, window.gpus).between(window.start_s, window.end_s)
+        down = gpu_bars.outages(run, window.gpus).between(window.start_s, window.end_s)
         for low, count, begin, end in zip(down.gpu, down.gpus, down.start_s, down.end_s):
             width = (min(end, window.end_s) - max(begin, window.start_s)) / unit.seconds
             axes.barh(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from blox.explain import RUNNING, Explanation
-from blox.report import colours, series, units
+from blox.report import colours, gpu_bars, units
 from blox.report.certainty import seeds_told
 from blox.report.labels import labels
 from blox.report.page_parts import packed, scrolled, section, swatch
@@ -131,6 +131,6 @@ def _button(position: int, row: int, name: str) -> str:
     return f'<button type="button" class="link" {where}>{escape(name)}</button>'
 
 
-def gantt_rows(run: Run, window: series.GanttWindow) -> Array:
+def gantt_rows(run: Run, window: gpu_bars.GanttWindow) -> Array:
     """The rows of the jobs that the Gantt view shows of a run."""
-    return series.bars(run, window.gpus).between(window.start_s, window.end_s).job
+    return gpu_bars.bars(run, window.gpus).between(window.start_s, window.end_s).job

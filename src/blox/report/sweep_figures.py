@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from blox.report import colours, figures, units
+from blox.report import colours, figure_style, units
 from blox.report.labels import short_lines
 from blox.report.measures import Measure
 from blox.report.sweep_points import Points
@@ -42,7 +42,7 @@ def sweep_figure(points: Points, measure: Measure, baseline: int | None = None) 
                 trace = _trace(points, line, found, scale, suffix, as_lines)
                 trace["showlegend"] = _first_panel(points, line) == panel
                 figure.add_trace(trace, row=panel // columns + 1, col=panel % columns + 1)
-    figure.update_layout(figures._layout(80 + 270 * rows))
+    figure.update_layout(figure_style.layout(80 + 270 * rows))
     figure.update_layout(
         legend={"orientation": "v", "x": 1.01, "y": 1, "xanchor": "left", "yanchor": "top"},
         barmode="group",
@@ -50,7 +50,7 @@ def sweep_figure(points: Points, measure: Measure, baseline: int | None = None) 
         margin_t=36,
         showlegend=len(layout.lines) > 1,
     )
-    figure.update_xaxes(**figures._AXIS)
+    figure.update_xaxes(**figure_style.AXIS)
     for panel in range(max(len(layout.panels) - columns, 0), len(layout.panels)):  # the last in their column
         place = {"row": panel // columns + 1, "col": panel % columns + 1}
         figure.update_xaxes(title_text=escape(layout.axis_title), **place)
@@ -58,7 +58,7 @@ def sweep_figure(points: Points, measure: Measure, baseline: int | None = None) 
         figure.update_xaxes(type="category", showgrid=False)
     elif len(layout.ticks) <= _MOST_TICKS:
         figure.update_xaxes(tickvals=[float(value) for value in layout.values], ticktext=list(layout.ticks))
-    figure.update_yaxes(**figures._AXIS, rangemode="tozero")
+    figure.update_yaxes(**figure_style.AXIS, rangemode="tozero")
     figure.update_yaxes(title_text=escape(y_title(points, suffix, baseline)), col=1)
     if baseline is not None:
         figure.add_hline(y=1.0, line={"color": "rgba(128,128,128,0.8)", "width": 1, "dash": "dot"})

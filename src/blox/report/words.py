@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from blox.report import measures, series, units
+from blox.report import gpu_bars, measures, series, units
 from blox.report.certainty import certainty
 from blox.report.labels import labels
 from blox.report.measures import (
@@ -119,7 +119,7 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
     return f"{waits}; {_interruptions(runs[winner])}, against {fewest}."
 
 
-def gantt_caption(window: series.GanttWindow) -> str:
+def gantt_caption(window: gpu_bars.GanttWindow) -> str:
     """Which part of the runs the Gantt view shows."""
     if window.whole:
         return "The whole run: every GPU, from the first start to the last finish."

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from blox.report import colours, figures, paper
+from blox.report import colours, figure_style, paper
 from blox.report.charts.lines import reach
 
 _BAND = 0.8  # of the room of a group that its bars take
@@ -43,14 +43,14 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
 
     def interactive(self) -> Any:
         """The bars as a plotly figure for the page."""
-        figure = figures.empty(height=400)
+        figure = figure_style.empty(height=400)
         for position, bar in enumerate(self.bars):
             figure.add_bar(
                 x=[escape(group) for group in self.groups],
                 y=list(bar.y),
                 name=escape(bar.name),
                 marker={"color": colours.of_run(position), "line": {"width": 0}},
-                error_y=figures.reach(*reach(bar.y, bar.low, bar.high)),
+                error_y=figure_style.reach(*reach(bar.y, bar.low, bar.high)),
                 hovertemplate=f"{escape(bar.name)}<br>%{{x}}: %{{y:,.4g}}<extra></extra>",
             )
         figure.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05, showlegend=bool(self.names))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from blox.report import colours, figures, paper
+from blox.report import colours, figure_style, paper
 
 Values = tuple[float, ...]
 
@@ -56,7 +56,7 @@ class Chart(msgspec.Struct, frozen=True, tag="lines", omit_defaults=True):
 
     def interactive(self) -> Any:
         """The chart as a plotly figure for the page."""
-        figure = figures.empty(height=420)
+        figure = figure_style.empty(height=420)
         for line in self.lines:
             figure.add_scatter(
                 x=list(line.x),
@@ -69,7 +69,7 @@ class Chart(msgspec.Struct, frozen=True, tag="lines", omit_defaults=True):
                     "width": 2,
                     "shape": "hv" if self.steps else "linear",
                 },
-                error_y=figures.reach(*reach(line.y, line.low, line.high)),
+                error_y=figure_style.reach(*reach(line.y, line.low, line.high)),
                 hovertemplate=f"{escape(line.name)}<br>%{{x:,.4g}}: %{{y:,.4g}}<extra></extra>",
             )
         figure.update_xaxes(title_text=escape(self.x_title), type="log" if self.log_x else "linear")

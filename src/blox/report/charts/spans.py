@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from blox.report import colours, figures, paper, units
+from blox.report import colours, figure_style, paper, units
 
 Span = tuple[float, float]
 
@@ -33,7 +33,7 @@ class Spans(msgspec.Struct, frozen=True, tag="spans", omit_defaults=True):
     def interactive(self) -> Any:
         """The rows as a plotly figure for the page; the first on top."""
         unit = units.column_unit([self.end_s])
-        figure = figures.empty(height=120 + 26 * len(self.rows))
+        figure = figure_style.empty(height=120 + 26 * len(self.rows))
         for at, (name, found) in enumerate(zip(self.rows, self.spans)):
             bars = found or ((self.start_s, self.start_s),)  # keeps its row
             figure.add_bar(
