@@ -6,24 +6,24 @@ import dataclasses
 import gc
 import hashlib
 import math
-import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blox.backends.feed import RESIZE, JobFeed, check_fits
+from blox.backends.feed import JobFeed
 from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
-from blox.beliefs import belief_from_spec, draws_nothing
+from blox.beliefs import belief_from_spec
 from blox.checks.guard import Guard
 from blox.checks.intact import Submissions
 from blox.clock import Rounds
 from blox.containment import allowing, contained
-from blox.errors import BloxError, suggestion
+from blox.errors import BloxError
+from blox.experiment.after_round import OnRound, Progress, after_round
 from blox.experiment.gathered import gathered
 from blox.experiment.parts import (
     apps_of,
@@ -36,8 +36,9 @@ from blox.experiment.parts import (
     compose,
     windows_of,
 )
-from blox.experiment.standstill import StandstillWatch
 from blox.experiment.traits import knows_durations
+from blox.experiment.window import parse_window
+from blox.experiment.workload_checks import check_workload
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.random import Random
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
 
 DEFAULT_JOBS = 1000  # of an endless generator, when no window says otherwise
 PATIENCE = 50  # a window that has not finished when so many times its jobs have come never will
-Progress = Callable[[int, int], None]  # (jobs done, jobs to do)
-OnRound = Callable[[BloxManager, JobState], None]
 
 
 class Prepared:
@@ -79,7 +78,7 @@ class Prepared:
         check_timeout(experiment.policy_timeout_s, where="policy_timeout_s")
         with self.files_read.noting(), allowing(experiment.policy_timeout_s):
             self._build(experiment)
-            self._check_workload()
+            check_workload(self)
             self.files_read.named_by(self._parts())
 
     def _build(self, experiment: Experiment) -> None:
@@ -187,7 +186,7 @@ class Prepared:
         """Runs the loop to its end and gathers the results, with what every round decided if asked for."""
         trace = DecisionTrace() if trace_decisions else None
         wall, cpu = time.perf_counter(), time.process_time()
-        told = _after_round(progress, self.window, self._expected_jobs())
+        told = after_round(progress, self.window, self._expected_jobs())
         manager, job_state = self._loop(told, skip=skip, trace=trace)
         timing = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
         timing["jobs_per_s"] = job_state.submitted / max(timing["wall_s"], 1e-9)
@@ -278,76 +277,6 @@ class Prepared:
             return self.most_jobs
         return stated_jobs(self.workload) or 0
 
-    def _could_be_resized(self) -> bool:
-        """Whether another scheduler could run the jobs of a generator that are larger than the cluster."""
-        needed: int | None = declared(self.workload, "needed_gpus")
-        return not self.resizes and needed is not None and needed <= self.cluster.total_gpus
-
-    def _check_columns(self, table: JobTable) -> None:
-        """Refuses a trace without the columns of its own that a policy reads."""
-        parts = self.composition
-        for part in (parts.admission, parts.scheduler, parts.placement, parts.termination):
-            for name in declared(part, "needs_columns"):
-                if name not in table.extra and name not in table.columns:
-                    raise BloxError(
-                        f"the jobs have no column {name!r}, which a policy needs",
-                        where=table.source,
-                        fix="?extra=keep behind the path keeps the columns of its file; "
-                        f"{suggestion(name, (*table.columns, *table.extra))}",
-                    )
-
-    def _check_workload(self) -> None:
-        """Jobs that cannot fit, and a window that the trace does not reach, are refused now."""
-        table: JobTable | None = declared(self.workload, "table")
-        stated = stated_jobs(self.workload)
-        most = min((n for n in (stated, self.most_jobs) if n is not None), default=None)
-        if table is not None:
-            if not len(table):
-                raise BloxError(
-                    "the trace has no jobs", where=table.source, fix="give a trace with at least one job"
-                )
-            self._check_columns(table)
-            if draws_nothing(self.experiment.belief):
-                belief_from_spec(self.experiment.belief, 0)(table.take(slice(0, self.most_jobs)))
-            if not self.composition.options.oversized_wait:
-                check_fits(table.take(slice(0, self.most_jobs)), self.cluster.total_gpus, self.resizes)
-            if check_jobs := declared(self.composition.performance, "check_jobs"):
-                check_jobs(table)
-        largest: int | None = declared(self.workload, "largest_gpus")
-        if self.resizes:
-            largest = declared(self.workload, "needed_gpus") or largest
-        if table is None and largest is not None and largest > self.cluster.total_gpus:
-            raise BloxError(
-                f"jobs ask for up to {largest} GPUs, and the cluster has {self.cluster.total_gpus}",
-                where=f"workload {self.experiment.workload!r}",
-                fix=f"use a larger cluster, {RESIZE if self._could_be_resized() else ''}"
-                f"or add max_gpus={self.cluster.total_gpus} to the workload",
-            )
-        if self.window is not None and most is not None and self.window[1] >= most:
-            raise BloxError(
-                f"the window ends with job {self.window[1]}, and the workload has {most}: 0 to {most - 1}",
-                where=f"window {self.experiment.window!r}",
-                fix="use an earlier window or a longer workload",
-            )
-
-
-def parse_window(text: str) -> tuple[int, int] | None:
-    """`3000-4000` as a pair; None for an empty text."""
-    if not text:
-        return None
-    match = re.fullmatch(r"\s*([0-9]{1,12})\s*-\s*([0-9]{1,12})\s*", text)
-    if match is not None and int(match[1]) > int(match[2]):
-        raise BloxError(
-            f"the window {text!r} runs backwards", where="window", fix=f"write {match[2]}-{match[1]}"
-        )
-    if match is None:
-        raise BloxError(
-            f"{text!r} is not a window",
-            where="window",
-            fix="write FIRST-LAST, e.g. 3000-4000 (both included, from 0)",
-        )
-    return int(match[1]), int(match[2])
-
 
 def _in_whole_seconds(jobs: JobTable) -> JobTable:
     """The same jobs, their times cut down to whole seconds."""
@@ -372,36 +301,3 @@ def _rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*usual)
-
-
-def _after_round(progress: Progress | None, window: tuple[int, int] | None, expected: int) -> OnRound:
-    """What is done after every round: progress is told to `progress`, and a standstill is noticed."""
-    watch = StandstillWatch()
-    if progress is None:
-        return watch
-    report = _reporter(progress, window, expected)
-
-    def both(manager: BloxManager, job_state: JobState) -> None:
-        watch(manager, job_state)
-        report(manager, job_state)
-
-    return both
-
-
-def _reporter(
-    progress: Progress, window: tuple[int, int] | None, expected: int
-) -> Callable[[BloxManager, JobState], None]:
-    """Calls `progress` a few times per second, not every round."""
-    last_call = 0.0
-
-    def report(manager: BloxManager, job_state: JobState) -> None:
-        nonlocal last_call
-        moment = time.monotonic()
-        if moment - last_call < 0.2 and not manager.terminate:
-            return
-        last_call = moment
-        first, last = window or (0, max(expected, job_state.submitted) - 1)
-        finish = job_state.columns.finish_s[first : min(last + 1, job_state.submitted)]
-        progress(int((finish == finish).sum()), last - first + 1)
-
-    return report

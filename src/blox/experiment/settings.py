@@ -16,8 +16,9 @@ import numpy as np
 from blox import registry
 from blox.containment import POLICY_TIMEOUT_S
 from blox.errors import BloxError, suggestion
+from blox.experiment.after_round import Progress
 from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
-from blox.experiment.prepared import Prepared, Progress
+from blox.experiment.prepared import Prepared
 from blox.locale_text import is_text, not_text
 from blox.lookahead.auto import Auto
 from blox.results.label import checked_label
