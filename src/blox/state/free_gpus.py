@@ -89,9 +89,11 @@ class FreeGpus:
 
     def ids_with(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""
-        if self.closed is not None:
-            released = released[~self.closed[released]]
-        return np.sort(np.concatenate((self.ids, released))) if len(released) else self.ids
+        if not len(released):
+            return self.ids
+        free = self._owner < 0
+        free[released] = True
+        return (free if self.closed is None else free & ~self.closed).nonzero()[0]
 
     def lowest(self, count: int, released: Array) -> Array:
         """The `count` lowest ids, ascending, once these GPUs have been given back as well."""
