@@ -256,7 +256,7 @@ class Recorder:
     def _demand(self, noted: dict[str, Array]) -> Array:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
         gone = numbers(self._gone)
-        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
+        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus[gone]))
         finished = self._gone_before + noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 

@@ -44,7 +44,7 @@ class Stints:
 
     def end(self, rows: Array, at: Array | float) -> None:
         """Jobs leave their GPUs, all at one time or each at its own."""
-        self._ended += self._open.take(rows).tobytes()
+        self._ended += self._open[rows].tobytes()
         self._ended_s += at.tobytes() if isinstance(at, np.ndarray) else _TIME.pack(at) * len(rows)
 
     def table(self, end_s: float) -> dict[str, Array]:

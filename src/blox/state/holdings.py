@@ -194,7 +194,7 @@ class Holdings:
         if self._gpus_of:
             for row in rows.tolist():
                 self._gpus_of.pop(row, None)
-        self.free.changed_many(gpus, 1)
+        self.free.changed(gpus, 1)
 
     def _take_off_few(self, rows: list[int], gpus: list[int]) -> None:
         """The same, one by one."""
@@ -219,14 +219,14 @@ class Holdings:
             self._owner[gpus] = np.repeat(part.jobs, part.counts)
             if np.count_nonzero(self._owner >= 0) == self.used:
                 self._order.join(part.jobs)
-                self.free.changed_many(gpus, -1)
+                self.free.changed(gpus, -1)
                 return
             self._owner[gpus] = -1  # one is given twice: the loop below finds it
         self._put_on_few(part)
 
     def _all_free(self, gpus: Array) -> bool:
         known = gpus.item(gpus.argmin()) >= 0 and gpus.item(gpus.argmax()) < len(self._owner)
-        return known and self._owner.item(gpus[self._owner.take(gpus).argmax()]) < 0
+        return known and not (self._owner[gpus] >= 0).any()
 
     def _put_on_few(self, part: Allocation) -> None:
         """The same, one by one."""
