@@ -252,7 +252,7 @@ class BloxManager:
         if running is None:
             self._take_off(rows, at, cluster_state, job_state)
         else:
-            at = np.where(running, at, np.maximum(at, job_state.columns.held_since.take(rows)))
+            at = np.where(running, at, np.maximum(at, job_state.columns.held_since[rows]))
             if running.any():
                 self._take_off(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
@@ -297,7 +297,7 @@ def _which_run(rows: Array, job_state: JobState) -> Array | None:
     """Which of these rows hold GPUs; None: all of them."""
     if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
         return None
-    running: Array = job_state.columns.held_gpus.take(rows) > 0
+    running: Array = job_state.columns.held_gpus[rows] > 0
     return None if running.all() else running
 
 

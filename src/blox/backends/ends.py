@@ -76,11 +76,11 @@ class Ends:
         if now < self._horizon and self._top(job_state) <= now:
             return self._due_in_heap(job_state)
         running = cluster_state.running
-        ends = self.of.take(running)
+        ends = self.of[running]
         over = (ends <= now).nonzero()[0]
-        rows = running.take(over)
+        rows = running[over]
         rows.sort()
-        at = self.of.take(rows)
+        at = self.of[rows]
         if self._few_changes:
             self._stale = True
         else:
@@ -114,7 +114,7 @@ class Ends:
         running = cluster_state.running
         if not len(running):
             return math.inf
-        ends = self.of.take(running)
+        ends = self.of[running]
         if not self._few_changes:
             self._few_changes = True
             return float(ends.item(ends.argmin()))
@@ -127,7 +127,7 @@ class Ends:
         self._horizon = math.inf
         if count < len(ends):
             soonest = ends.argpartition(count)[:count]
-            running, ends = running.take(soonest), ends.take(soonest)
+            running, ends = running[soonest], ends[soonest]
             self._horizon = ends.max().item()
         self._heap = sorted(zip(ends.tolist(), running.tolist()))
         self._heap_max = 4 * len(self._heap) + SCALAR_MAX

@@ -96,7 +96,7 @@ class Simulation(BackendBase):
     def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Notes when jobs that run already will end."""
         c, rows = job_state.columns, grants.jobs
-        self._note_ends(rows, c.rate.take(rows), c.anchor.take(rows), job_state)
+        self._note_ends(rows, c.rate[rows], c.anchor[rows], job_state)
 
     def _begin(self) -> None:
         """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
@@ -175,8 +175,8 @@ class Simulation(BackendBase):
             for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
             return
-        left = self._work_s.take(rows)
-        left -= job_state.columns.done0.take(rows)
+        left = self._work_s[rows]
+        left -= job_state.columns.done0[rows]
         if isinstance(rate, np.ndarray) or rate != 1.0:
             left /= rate
         left += begin

@@ -102,7 +102,7 @@ class Recorder:
         self._began += raw(job_state.active[~job_state.running])
         held = cluster_state.allocation
         if held.size:
-            self._stints.start(held, job_state.now)
+            self._stints.start(held, job_state.now, job_state.submitted)
         self.shared = cluster_state.holdings.shared
         self._disturbed = True  # the first round is noted, whatever it changes
 
@@ -196,9 +196,9 @@ class Recorder:
         now = job_state.now
         if len(move.jobs):
             self._stints.end(move.jobs, now)
-            self._stints.start(move, now)
+            self._stints.start(move, now, job_state.submitted)
         if len(launch.jobs):
-            self._stints.start(launch, now)
+            self._stints.start(launch, now, job_state.submitted)
             self._ceased += raw(launch.jobs)
         if self.failures is not None:
             self.failures.started(launch.jobs, job_state)
@@ -256,7 +256,7 @@ class Recorder:
     def _demand(self, noted: dict[str, Array]) -> Array:
         """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
         gone = numbers(self._gone)
-        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus.take(gone)))
+        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus[gone]))
         finished = self._gone_before + noted["finished"].cumsum()
         return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
 

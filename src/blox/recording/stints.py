@@ -16,24 +16,35 @@ Runs = tuple[Array, Array, Array, Array]  # of each stint: the job, its start an
 
 
 class Stints:
-    """Notes are bytes, since they come one or two at a time, and are read as arrays once."""
+    """Notes are bytes, since they come one or two at a time, and are read as arrays once.
+
+    A stint is numbered when it starts; an end names the number of the stint that its job has open."""
 
     def __init__(self) -> None:
         self._started, self._started_s = bytearray(), bytearray()  # rows, times
         self._counts, self._gpus = bytearray(), bytearray()  # GPUs of each, GPU ids
-        self._ended, self._ended_s = bytearray(), bytearray()  # rows, times
-        self._paired: tuple[float, Runs] | None = None  # with the end of the run
+        self._ended, self._ended_s = bytearray(), bytearray()  # numbers of stints, times
+        self._size = 0  # stints so far
+        self._open: Array = np.empty(0, dtype=np.int64)  # by row: the last stint that the job has started
 
-    def start(self, part: Allocation, now: float) -> None:
-        """Jobs start on GPUs."""
-        self._started += raw(part.jobs)
-        self._started_s += _TIME.pack(now) * len(part.jobs)
+    def start(self, part: Allocation, now: float, row_bound: int) -> None:
+        """Jobs, whose rows are below `row_bound`, start on GPUs."""
+        rows, first, count = part.jobs, self._size, len(part.jobs)
+        if row_bound > len(self._open):
+            self._open = np.concatenate((self._open, np.empty(row_bound, dtype=np.int64)))
+        if count == 1:
+            self._open[rows.item()] = first
+        else:
+            self._open[rows] = np.arange(first, first + count)
+        self._size = first + count
+        self._started += raw(rows)
+        self._started_s += _TIME.pack(now) * count
         self._counts += raw(part.counts)
         self._gpus += raw(part.gpus)
 
     def end(self, rows: Array, at: Array | float) -> None:
         """Jobs leave their GPUs, all at one time or each at its own."""
-        self._ended += raw(rows)
+        self._ended += self._open[rows].tobytes()
         self._ended_s += at.tobytes() if isinstance(at, np.ndarray) else _TIME.pack(at) * len(rows)
 
     def table(self, end_s: float) -> dict[str, Array]:
@@ -55,23 +66,9 @@ class Stints:
         return float((counts * np.maximum(inside, 0.0)).sum())
 
     def _runs(self, end_s: float) -> Runs:
-        if self._paired is None or self._paired[0] != end_s:
-            self._paired = end_s, self._pair(end_s)
-        return self._paired[1]
-
-    def _pair(self, end_s: float) -> Runs:
-        """A job's k-th end closes its k-th start: groups both by job and pairs them up.
-
-        Only the last stint of a job may be open."""
-        job, start = numbers(self._started), np.frombuffer(self._started_s)
-        ended_job, ended = numbers(self._ended), np.frombuffer(self._ended_s)
-        starts = np.bincount(job)
-        open_jobs = (starts > np.bincount(ended_job, minlength=len(starts))).nonzero()[0]
-        closed = np.ones(len(job), dtype=bool)
-        closed[starts.cumsum()[open_jobs] - 1] = False
-        end = np.full(len(job), end_s)
-        end[_grouped(job)[closed]] = ended[_grouped(ended_job)]
-        return job, start, end, numbers(self._counts)
+        end = np.full(self._size, end_s)
+        end[numbers(self._ended)] = np.frombuffer(self._ended_s)
+        return numbers(self._started), np.frombuffer(self._started_s), end, numbers(self._counts)
 
     def _shared_gpu_s(self, begin_s: float, until_s: float, end_s: float) -> float:
         """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
@@ -86,12 +83,6 @@ class Stints:
             busy += max(0.0, stop - max(begin, until))
             until = max(until, stop)
         return busy
-
-
-def _grouped(jobs: Array) -> Array:
-    """The positions of each job in turn, ascending: a stable sort, and faster, since all keys differ."""
-    size = max(len(jobs), 1)
-    return np.sort(jobs * size + np.arange(len(jobs))) % size
 
 
 def raw(rows: Array) -> bytes:

@@ -70,11 +70,11 @@ class WaitReasons:
         if job_state.active_count == cluster_state.holdings.size:
             return []
         columns, active = job_state.columns, job_state.active
-        waiting = active[columns.held_gpus.take(active) == 0]
+        waiting = active[columns.held_gpus[active] == 0]
         in_line = np.zeros(job_state.submitted, dtype=bool)
         in_line[active if listed is None else listed] = True
-        in_line = in_line.take(waiting)
-        room = columns.gpus.take(waiting) <= cluster_state.free_gpus
+        in_line = in_line[waiting]
+        room = columns.gpus[waiting] <= cluster_state.free_gpus
         if cluster_state.holdings.blocked:
             room[:] = False
         if self._scheduler is not None:

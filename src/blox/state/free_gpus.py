@@ -1,7 +1,7 @@
 """FreeGpus: which GPUs are free: all ids, the lowest ones, and how many on each node.
 
-Everything is derived from the owners when it is asked for. After a change of few GPUs, what is already
-known is corrected; after a larger one it is derived again."""
+Everything is derived from the owners when it is asked for. In a large cluster, what is known is corrected
+after a change of few GPUs; otherwise it is derived again."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 from blox.workloads.table import Array
 
 _SMALL = 32  # GPUs: smaller changes are corrected one GPU at a time
-_LARGE = 1024  # GPUs: in a smaller cluster, counting by node anew is cheaper than correcting
+_LARGE = 1024  # GPUs: in a smaller cluster, deriving everything anew is cheaper than correcting
 
 
 class FreeGpus:
     """`owner` is the row that holds each GPU (-1: none), owned and changed by Holdings."""
 
     __slots__ = (
+        "_correctable",
         "_idle",
         "_ids",
         "_lowest",
@@ -31,6 +32,7 @@ class FreeGpus:
 
     def __init__(self, owner: Array, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner, self._nodes = owner, (gpu_node, node_first, node_gpus)
+        self._correctable = len(owner) > _LARGE
         self.closed: Array | None = None  # GPUs of nodes that are down; None: all nodes are up
         self.forget()
 
@@ -53,26 +55,17 @@ class FreeGpus:
         twin.closed = self.closed
         return twin
 
-    def changed_many(self, gpus: Array, by: int) -> None:
+    def changed(self, gpus: list[int] | Array, by: int) -> None:
         """These GPUs have been given back (by=1) or taken (by=-1)."""
-        if len(gpus) > _SMALL:
-            self.forget()
-        else:
-            self.changed(gpus.tolist(), by)
-
-    def changed(self, gpus: list[int], by: int) -> None:
-        """The same as plain numbers, where there are few."""
-        if len(gpus) > _SMALL or self.closed is not None:
+        if not self._correctable or len(gpus) > _SMALL or self.closed is not None:
             self.forget()
             return
+        ids = sorted(gpus if isinstance(gpus, list) else gpus.tolist())
         self._ids = None
         if self._lowest is not None:
-            (_insert if by > 0 else _delete)(self._lowest, sorted(gpus))
+            (_insert if by > 0 else _delete)(self._lowest, ids)
         if self._node_free is not None:
-            if len(self._owner) > _LARGE:
-                self._count(gpus, by)
-            else:
-                self._node_free = self._nodes_with = None
+            self._count(ids, by)
 
     @property
     def mask(self) -> Array:
@@ -89,14 +82,16 @@ class FreeGpus:
 
     def ids_with(self, released: Array) -> Array:
         """The same once these GPUs have been given back as well."""
-        if self.closed is not None:
-            released = released[~self.closed[released]]
-        return np.sort(np.concatenate((self.ids, released))) if len(released) else self.ids
+        if not len(released):
+            return self.ids
+        free = self._owner < 0
+        free[released] = True
+        return (free if self.closed is None else free & ~self.closed).nonzero()[0]
 
     def lowest(self, count: int, released: Array) -> Array:
         """The `count` lowest ids, ascending, once these GPUs have been given back as well."""
         if self._lowest is None:
-            if count > _SMALL or self.closed is not None:
+            if not self._correctable or count > _SMALL or self.closed is not None:
                 return self.ids_with(released)[:count].copy()
             self._lowest = self.ids.tolist()
         lowest = self._lowest[:count]

@@ -194,7 +194,7 @@ class Holdings:
         if self._gpus_of:
             for row in rows.tolist():
                 self._gpus_of.pop(row, None)
-        self.free.changed_many(gpus, 1)
+        self.free.changed(gpus, 1)
 
     def _take_off_few(self, rows: list[int], gpus: list[int]) -> None:
         """The same, one by one."""
@@ -210,14 +210,23 @@ class Holdings:
 
     def _put_on(self, part: Allocation) -> None:
         """These rows take GPUs. Raises NotFree if one does not exist, is not free, or is given twice."""
+        gpus = part.gpus
         self.size += len(part.jobs)
-        self.used += len(part.gpus)
+        self.used += len(gpus)
         if self.free.closed is not None:
             self._check_open(part)
-        if len(part.jobs) > SCALAR_MAX:
-            self._put_on_many(part)
-        else:
-            self._put_on_few(part)
+        if len(part.jobs) > SCALAR_MAX and self._all_free(gpus):
+            self._owner[gpus] = np.repeat(part.jobs, part.counts)
+            if np.count_nonzero(self._owner >= 0) == self.used:
+                self._order.join(part.jobs)
+                self.free.changed(gpus, -1)
+                return
+            self._owner[gpus] = -1  # one is given twice: the loop below finds it
+        self._put_on_few(part)
+
+    def _all_free(self, gpus: Array) -> bool:
+        known = gpus.item(gpus.argmin()) >= 0 and gpus.item(gpus.argmax()) < len(self._owner)
+        return known and not (self._owner[gpus] >= 0).any()
 
     def _put_on_few(self, part: Allocation) -> None:
         """The same, one by one."""
@@ -232,23 +241,6 @@ class Holdings:
                     raise NotFree(row, gpu)
                 owner[gpu] = row
         self.free.changed(ids, -1)
-
-    def _put_on_many(self, part: Allocation) -> None:
-        owner, gpus, place = self._owner, part.gpus, np.arange(len(part.gpus))
-        rows = part.jobs if len(gpus) == len(part.jobs) else np.repeat(part.jobs, part.counts)
-        known = (gpus >= 0) & (gpus < len(owner))
-        if not known.all():
-            at = int(np.argmin(known))
-            raise NotFree(int(rows[at]), int(gpus[at]))
-        taken = owner.take(gpus) >= 0
-        owner[gpus[::-1]] = place[::-1]  # of a GPU that is given twice, the first place stays
-        taken |= owner.take(gpus) != place
-        if taken.any():
-            at = int(np.argmax(taken))
-            raise NotFree(int(rows[at]), int(gpus[at]))
-        owner[gpus] = rows
-        self._order.join(part.jobs)
-        self.free.changed_many(gpus, -1)
 
     def _check_open(self, part: Allocation) -> None:
         """Refuses GPUs of nodes that take no jobs."""

@@ -152,7 +152,7 @@ class JobState:
         if len(rows) == 1:
             row = rows.item()
             return self.columns.gpus[row : row + 1], self.scalars.gpus[row]
-        gpus = self.columns.gpus.take(rows)
+        gpus = self.columns.gpus[rows]
         return gpus, sum(gpus.tolist()) if len(rows) <= SCALAR_MAX else int(gpus.sum())
 
     def ones(self, count: int) -> Array:
@@ -199,18 +199,18 @@ class JobState:
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
         c, a = self.columns, self.active
-        received: Array = self.now - c.held_since.take(a)
-        received *= c.gpu_rate.take(a)
-        received += c.held0.take(a)
+        received: Array = self.now - c.held_since[a]
+        received *= c.gpu_rate[a]
+        received += c.held0[a]
         return received
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
         c, a = self.columns, self.active
-        received: Array = self.now - c.held_since.take(a)
-        rate = c.gpu_rate.take(a)
+        received: Array = self.now - c.held_since[a]
+        rate = c.gpu_rate[a]
         received *= rate if self.single_gpu else rate > 0
-        received += c.run0.take(a)
+        received += c.run0[a]
         return received
 
     def done_s(self) -> Array:
@@ -219,7 +219,7 @@ class JobState:
 
     def remaining_s(self) -> Array:
         """Believed isolated run time still to go, never below 0."""
-        left: Array = np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
+        left: Array = np.maximum(0.0, self.columns.expected_s[self.active] - self.done_s())
         return left
 
     def metric(self, name: str) -> Array:

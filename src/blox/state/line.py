@@ -160,6 +160,6 @@ def stable_order(*keys: Array) -> Array:
         return keys[0].argsort(kind="stable")
     if len(keys) == 2 and keys[0].dtype == bool:  # two lines, one behind the other
         order = keys[1].argsort(kind="stable")
-        behind = keys[0].take(order)
+        behind = keys[0][order]
         return np.concatenate((order[~behind], order[behind]))
     return np.lexsort(keys[::-1])

@@ -48,10 +48,10 @@ def misfit(wanted: Allocation, cluster_state: ClusterState, job_state: JobState)
 
 def unusable(rows: Array, counts: Array, job_state: JobState) -> Misfit | None:
     """The first of these jobs that cannot use so many GPUs; None if all can."""
-    c, asked = job_state.columns, job_state.columns.gpus.take(rows)
+    c, asked = job_state.columns, job_state.columns.gpus[rows]
     if counts.tobytes() == asked.tobytes():  # as a rule; cheaper than to compare numbers
         return None
-    wrong: Array = (counts < c.min_gpus.take(rows)) | (counts > c.max_gpus.take(rows))
+    wrong: Array = (counts < c.min_gpus[rows]) | (counts > c.max_gpus[rows])
     wrong &= counts != asked
     if not wrong.any():
         return None
@@ -68,7 +68,7 @@ def _not_active(rows: Array, job_state: JobState) -> Misfit | None:
     known = (rows >= 0) & (rows < job_state.submitted)
     if not known.all():
         return Misfit(f"row {rows[np.argmin(known)]} gets GPUs, and is no job", "place active jobs only")
-    idle: Array = job_state.columns.status.take(rows) != ADMITTED
+    idle: Array = job_state.columns.status[rows] != ADMITTED
     if not idle.any():
         return None
     name = job_named(int(rows[np.argmax(idle)]), job_state)

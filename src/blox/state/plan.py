@@ -129,7 +129,8 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def empty(self) -> bool:
-        return not (len(self.suspend) or self.launch.size or self.move.size or self.adjust.size)
+        launch, move, adjust = self.launch.jobs, self.move.jobs, self.adjust.jobs
+        return not (len(self.suspend) or len(launch) or len(move) or len(adjust))
 
     def keep(self, now: Allocation) -> Array:
         """The jobs of `now`, the allocation before, for which nothing changes."""

@@ -50,7 +50,7 @@ def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, an
     c.anchor[rows] = anchor
     c.held_gpus[rows] = c.gpu_rate[rows] = gpus
     c.held_since[rows] = now
-    c.first_start_s[rows] = np.fmin(c.first_start_s.take(rows), now)  # fmin ignores nan
+    c.first_start_s[rows] = np.fmin(c.first_start_s[rows], now)  # fmin ignores nan
 
 
 def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
@@ -68,9 +68,9 @@ def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
             one.held_since[row] = until
         return
     c = job_state.columns
-    ran = end - c.held_since.take(rows)
+    ran = end - c.held_since[rows]
     c.run0[rows] += ran
-    c.held0[rows] += ran * c.held_gpus.take(rows)
+    c.held0[rows] += ran * c.held_gpus[rows]
     c.done0[rows] = done_s(job_state, rows, end)
     c.held_gpus[rows] = 0
     c.rate[rows] = c.gpu_rate[rows] = 0.0
@@ -84,7 +84,7 @@ def rebase(job_state: JobState, rows: Array) -> Array:
     """
     c, now = job_state.columns, job_state.now
     c.done0[rows] = done_s(job_state, rows, now)
-    start: Array = np.maximum(c.anchor.take(rows), now)
+    start: Array = np.maximum(c.anchor[rows], now)
     c.anchor[rows] = start
     return start
 
@@ -126,7 +126,7 @@ def report_one(job_state: JobState, row: int, done: float, at: float) -> None:
 def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
     """Work done by the time `at`, in seconds of isolated run time."""
     c = job_state.columns
-    done: Array = c.done0.take(rows) + c.rate.take(rows) * np.maximum(0.0, at - c.anchor.take(rows))
+    done: Array = c.done0[rows] + c.rate[rows] * np.maximum(0.0, at - c.anchor[rows])
     return done
 
 

@@ -72,7 +72,7 @@ class RowOrder:
 
     def leave(self, rows: Array) -> None:
         """Removes rows that are in the set."""
-        self._slots[self._slot.take(rows)] = _GAP
+        self._slots[self._slot[rows]] = _GAP
         self._size -= len(rows)
         self._rows = None
 

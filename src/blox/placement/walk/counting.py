@@ -9,8 +9,10 @@ import numpy as np
 from blox.placement.walk.pinned import place_pinned, with_configurations
 from blox.placement.walk.requests import Requests
 from blox.state.cluster import ClusterState
+from blox.state.columns import SCALAR_MAX
+from blox.state.holdings import Holdings
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation, Plan, PlanBuilder
+from blox.state.plan import NO_ROWS, NOTHING, Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -31,7 +33,8 @@ def place_by_count(
     if schedule.gpus is None and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
-            plan = _start(newcomers, cluster_state, job_state, assign)
+            need = job_state.columns.gpus[newcomers]
+            plan = _launch(newcomers, need, NO_ROWS, cluster_state.holdings, assign)
         elif (line := _contested(schedule, cluster_state, job_state)) is not None:
             plan = _start_contested(line, cluster_state, job_state, assign)
     if plan is None:
@@ -43,58 +46,75 @@ def _count(requests: Requests, assign: Assign) -> Plan:
     """The walk over all jobs of the schedule."""
     if requests.hopeless:
         return requests.unplaced()
-    schedule, free, leaving = requests.schedule, requests.free, NO_ROWS
-    all_fit = requests.waiting <= free and (
-        requests.single or int(requests.need[requests.pending].sum()) <= free
-    )
-    if all_fit:
+    schedule, free, need, leaving = requests.schedule, requests.free, requests.need, NO_ROWS
+    waiting = requests.waiting
+    if waiting <= free and (requests.single or int(need[requests.pending].sum()) <= free):
         starting = schedule.line.rank(requests.pending.nonzero()[0])
     elif not schedule.preempt:
         in_line = schedule.line.rank(requests.pending.nonzero()[0])
-        starting = in_line[first_come(requests.need[in_line], free, schedule.strict)]
+        starting = in_line[first_come(need[in_line], free, schedule.strict)]
     else:
         starting, leaving = _displacing(requests)
-    if not len(starting):
+    count = len(starting)
+    if not count:
         return requests.unplaced(leaving)
+    rows, need = schedule.jobs[starting], need[:count] if requests.single else need[starting]
+    blocked = schedule.strict and count < waiting
+    if not len(requests.unlisted):
+        return _launch(rows, need, leaving, requests.holdings, assign, blocked)
     change = requests.change(leaving)
-    need = requests.need[: len(starting)] if requests.single else requests.need.take(starting)
-    count = len(starting) if requests.single else int(need.sum())
-    put = change.put if len(requests.unlisted) else change.launch  # a resized job moves
-    put(schedule.jobs.take(starting), need, _choose(count, change, assign))
-    blocked = schedule.strict and len(starting) < requests.waiting
-    return change.plan(blocked=blocked, settled=not len(requests.unlisted))
+    gpus = int(need.sum())
+    change.put(rows, need, change.lowest_free(gpus) if assign is None else assign(change.free_ids, gpus))
+    return change.plan(blocked=blocked)
+
+
+def _launch(
+    rows: Array, need: Array, leaving: Array, holdings: Holdings, assign: Assign, blocked: bool = False
+) -> Plan:
+    """These jobs start, on the GPUs that are free once the `leaving` rows have made room."""
+    if not len(rows):
+        return Plan(settled=True)
+    count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+    freed = holdings.held_by(leaving) if len(leaving) else NO_ROWS
+    free = holdings.free
+    gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
+    return Plan(Allocation(rows, need, gpus), leaving, NOTHING, NOTHING, freed, blocked, True)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of the running jobs that make room."""
-    schedule, pending, order = requests.schedule, requests.pending, requests.schedule.order
+    schedule, capacity, line = requests.schedule, requests.capacity, requests.pending
+    order = schedule.order if schedule.keys else None
+    if order is not None:
+        line = line[order]  # which jobs are pending, in order
     if requests.single:
-        winners, used = order[: requests.capacity], min(len(order), requests.capacity)
+        winners = np.arange(min(len(line), capacity))
+        full = len(line) >= capacity
     else:
-        need = requests.need.take(order)
-        chosen = first_come(need, requests.capacity, schedule.strict)
-        winners, used = order.take(chosen), int(need.take(chosen).sum())
-    starting = winners[pending.take(winners)]
+        need = requests.need if order is None else requests.need[order]
+        winners = first_come(need, capacity, schedule.strict)
+        full = not schedule.strict or int(need[winners].sum()) == capacity
+    starting = winners[line[winners]]
     if not len(starting):
         return starting, NO_ROWS
-    if schedule.strict and used < requests.capacity:
-        leaving = _tail(requests, int(requests.need[starting].sum()) - requests.free, winners)
-    else:  # the winners use everything, or every other job was passed over
-        losers = ~pending
-        losers[winners] = False
-        leaving = losers.nonzero()[0]
-    return starting, schedule.jobs.take(leaving)
+    losers = ~line
+    losers[winners] = False
+    leaving = losers.nonzero()[0]
+    if not full:  # running jobs behind the job that ended the walk leave only as far as they must
+        leaving = _tail(requests, starting, leaving, order)
+    if order is not None:
+        starting, leaving = order[starting], np.sort(order[leaving])
+    return starting, schedule.jobs[leaving]
 
 
-def _tail(requests: Requests, shortage: int, winners: Array) -> Array:
-    """Running jobs released from the end of the order until `shortage` GPUs are found."""
+def _tail(requests: Requests, starting: Array, losers: Array, order: Array | None) -> Array:
+    """Those of the losers, from the end of the line, that the jobs which start need to have gone."""
+    need, held = (each if order is None else each[order] for each in (requests.need, requests.held))
+    shortage = int(need[starting].sum()) - requests.free
     if shortage <= 0:
         return NO_ROWS
-    order = requests.schedule.order
-    running = order[~requests.pending[order]][::-1]
-    count = int(np.searchsorted(np.cumsum(requests.held[running]), shortage)) + 1
-    released = running[:count]
-    return released[~np.isin(released, winners)]
+    released = held[losers[::-1]].cumsum()
+    return losers[len(losers) - int(released.searchsorted(shortage)) - 1 :]
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:
@@ -142,19 +162,10 @@ def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state
     if len(newcomers) == 1:
         fits = job_state.columns.gpus.item(newcomers.item()) <= cluster_state.free_gpus
         return newcomers if fits else None
-    if job_state.columns.gpus.take(newcomers).sum() > cluster_state.free_gpus:
+    if job_state.columns.gpus[newcomers].sum() > cluster_state.free_gpus:
         return None
     active = job_state.active
     return active.take(schedule.line.rank(active.searchsorted(newcomers)))
-
-
-def _start(rows: Array, cluster_state: ClusterState, job_state: JobState, assign: Assign) -> Plan:
-    """These jobs start on free GPUs."""
-    if not len(rows):
-        return Plan(settled=True)
-    need, count = job_state.asked_by(rows)
-    gpus = cluster_state.lowest_free(count) if assign is None else assign(cluster_state.free_ids(), count)
-    return Plan(Allocation(rows, need, gpus), settled=True)
 
 
 def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
@@ -181,17 +192,5 @@ def _start_contested(
                 starting.append(row)
         elif held[row]:
             leaving.append(row)
-    if not starting:
-        return Plan(settled=True)
-    change = cluster_state.holdings.change()
-    if leaving:
-        change.remove(np.array(sorted(leaving)))
-    rows = np.array(starting)
-    need, count = job_state.asked_by(rows)
-    change.launch(rows, need, _choose(count, change, assign))
-    return change.plan(settled=True)
-
-
-def _choose(count: int, change: PlanBuilder, assign: Assign) -> Array:
-    """So many GPU ids, of those that are free once the change has removed its jobs."""
-    return change.lowest_free(count) if assign is None else assign(change.free_ids, count)
+    rows, off = np.array(starting, dtype=np.int64), np.array(sorted(leaving), dtype=np.int64)
+    return _launch(rows, job_state.columns.gpus[rows], off, cluster_state.holdings, assign)

@@ -134,7 +134,7 @@ class Victims:
         first[owner[::-1]] = unit_of[::-1]  # or here the first
         self._first, self._last = first, last
         self._requests, self._unit_of = requests, unit_of
-        self._line = (~requests.pending.take(order)).nonzero()[0][::-1]  # places of the running jobs
+        self._line = (~requests.pending[order]).nonzero()[0][::-1]  # places of the running jobs
         self._order = order
         self.rows: list[int] = []
         self.places: list[int] = []
@@ -150,14 +150,14 @@ class Victims:
         places = self._line[known : known + max(_CHUNK, known)]
         if not len(places):
             return False
-        positions = self._order.take(places)
-        rows = self._requests.schedule.jobs.take(positions)
-        unit = self._first.take(rows)
-        unit[unit != self._last.take(rows)] = -1
+        positions = self._order[places]
+        rows = self._requests.schedule.jobs[positions]
+        unit = self._first[rows]
+        unit[unit != self._last[rows]] = -1
         self.rows += rows.tolist()
         self.places += places.tolist()
         self.units += unit.tolist()
-        self.held += self._requests.held.take(positions).tolist()
+        self.held += self._requests.held[positions].tolist()
         return True
 
     def any_behind(self, place: int) -> bool:
@@ -176,13 +176,13 @@ class Victims:
 
 def _pending(requests: Requests, order: Array) -> Iterator[Iterable[Pending]]:
     """The jobs to be placed, first in line first, in chunks."""
-    line = requests.pending.take(order).nonzero()[0]
+    line = requests.pending[order].nonzero()[0]
     size = _CHUNK
     while len(line):
         places, line = line[:size], line[size:]
-        positions = order.take(places)
-        rows = requests.schedule.jobs.take(positions)
-        yield zip(rows.tolist(), requests.need.take(positions).tolist(), places.tolist())
+        positions = order[places]
+        rows = requests.schedule.jobs[positions]
+        yield zip(rows.tolist(), requests.need[positions].tolist(), places.tolist())
         size *= 2
 
 
@@ -190,11 +190,11 @@ def _lowest_ids(unit_of: Array, free_ids: Array, units: Array, counts: Array) ->
     """The lowest free ids of each unit, in the order of the walk."""
     size = int(unit_of.max()) + 1
     by_unit = np.argsort(units, kind="stable")
-    in_order = counts.take(by_unit)
-    free = np.bincount(unit_of.take(free_ids), minlength=size)
+    in_order = counts[by_unit]
+    free = np.bincount(unit_of[free_ids], minlength=size)
     kept = free - np.bincount(units, weights=counts, minlength=size).astype(np.int64)
     first = np.empty(len(units), dtype=np.int64)  # of each placement, in the list of free ids
     first[by_unit] = in_order.cumsum() - in_order
-    first += (kept.cumsum() - kept).take(units)
+    first += (kept.cumsum() - kept)[units]
     first -= counts.cumsum() - counts
     return free_ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))

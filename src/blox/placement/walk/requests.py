@@ -41,12 +41,12 @@ class Requests:
             schedule, self.kept = set_aside(schedule, cluster_state, job_state)
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
-        self.held: Array = columns.held_gpus.take(jobs)
+        self.held: Array = columns.held_gpus[jobs]
         self.single: bool = schedule.gpus is None and job_state.single_gpu
         if schedule.gpus is not None:
             self.need: Array = schedule.gpus
         else:
-            self.need = job_state.ones(len(jobs)) if self.single else columns.gpus.take(jobs)
+            self.need = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
         self.unlisted: Array = NO_ROWS
         self.capacity: int = cluster_state.total_gpus
         self.free: int = cluster_state.free_gpus
