@@ -111,8 +111,8 @@ class Thresholds(Page):
         spike = f", with {self.spike} more in one hour of each day" if self.spike else ""
         return (
             f"Gavel's jobs of one GPU, {LOAD:g} an hour{spike}, on 32 nodes of 4 GPUs, until the measured "
-            f"ones ({FIRST}-{LAST}) are done; LAS, by which a job left out for 3,600,000 s goes first, as in the "
-            f"public code; rounds of {round_s(setting):g} s, {len(setting.seeds(3, 6))} seeds."
+            f"ones ({FIRST}-{LAST}) are done; LAS, by which a job left out for 3,600,000 s goes first, as in "
+            f"the public code; rounds of {round_s(setting):g} s, {len(setting.seeds(3, 6))} seeds."
         )
 
     def cases(self, setting: Setting) -> list[Case]:
