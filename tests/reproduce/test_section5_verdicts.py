@@ -1,8 +1,12 @@
 """Verdicts about section 5 of the paper follow from the numbers by their rules."""
 
+import math
+from pathlib import Path
+
 import pytest
 
-from blox.reproduce import Setting, fig12, fig13, fig16, table4, thresholds
+from blox.reproduce import Done, Setting, fig12, fig13, fig16, table4, thresholds
+from blox.results.result import Result
 from blox.results.statistics import Interval
 
 
@@ -43,7 +47,43 @@ def test_table_4(ratio, word):
     assert table4.judge(ratio).word == word
 
 
-def test_the_quick_form_of_a_page_is_a_quarter_of_the_whole():
-    for page, spikes in ((fig12.PAGE, ("", "")), (fig13.PAGE, (",spike_jobs=4", ",spike_jobs=16"))):
-        workloads = [page.cases(Setting(scale))[0].experiment.workload for scale in ("quick", "full")]
-        assert workloads == [f"gavel:load=2{spikes[0]}", f"gavel:load=8{spikes[1]}"]
+def test_jobs_of_figures_12_and_13_go_on_coming():
+    for page, spikes in ((fig12.PAGE, ""), (fig13.PAGE, ",spike_jobs=16")):
+        for scale in ("quick", "full"):
+            asked = page.cases(Setting(scale))
+            assert {case.experiment.workload for case in asked} == {f"gavel:load=8{spikes}"}
+
+
+def done(page, jct_h):
+    """Made-up averages, by line, jobs that come and seed, for all runs of a page or probe."""
+    return [
+        Done(
+            case,
+            Result("", {}, {"avg_jct_s": 3600 * jct_h(case.line, case.x, case.experiment.seed)}, {}, {}, {}),
+            Path(),
+        )
+        for case in page.cases(Setting())
+    ]
+
+
+def test_arrivals_that_end_turn_the_answer_round():
+    def jct_h(line, jobs, seed):
+        return 50.0 if line != thresholds.ALL else {4001.0: 20.0, 8000.0: 50.0, math.inf: 80.0}[jobs]
+
+    cause = thresholds.Arrivals(0).cause(done(thresholds.Arrivals(0), jct_h))
+    assert "+150 % if no jobs come after, +0 % if 4,000 come after, -38 % if jobs without end" in cause.answer
+    assert [row[0] for row in cause.table.rows] == ["no jobs", "4,000", "jobs without end"]
+
+
+def test_gains_of_the_paper_stand_beside_those_of_seeds():
+    def jct_h(line, jobs, seed):
+        return 100.0 if line == thresholds.ALL else 100.0 - 10 * seed
+
+    probe = thresholds.Seeds(0, {"accept 1.5x": 0.05, "accept 1.2x": 0.15, "accept 1.0x": 0.35})
+    cause = probe.cause(done(probe, jct_h))
+    assert [cause.answer.count(word) for word in ("5 % is below", "15 % is among", "35 % is above")] == [
+        1,
+        1,
+        1,
+    ]
+    assert cause.table.rows[-1] == ("the paper", "+5.0 %", "+15.0 %", "+35.0 %")

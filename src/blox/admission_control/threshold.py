@@ -43,10 +43,12 @@ class Threshold:
         refused = np.flatnonzero(~within)
         return new_jobs[: refused[0]] if len(refused) else new_jobs
 
-    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+    def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> Array | str:
         """A job that would exceed the limit, or stands behind such a one."""
         asked = job_state.columns.gpus.take(rows) * (not self.overshoot)
         exceeds = int(job_state.gpus.sum()) + asked > self.factor * cluster_state.total_gpus
-        return np.where(exceeds, f"admitted jobs asked for GPUs up to {self.factor:g} x capacity", _BEHIND)
+        limit = f"admitted jobs asked for GPUs up to {self.factor:g} x capacity"
+        # One text for all rows, where that is so, spares a text per waiting job and round.
+        return limit if exceeds.all() else np.where(exceeds, limit, _BEHIND)
 
     stable_until = for_ever  # only a job that finishes makes room

@@ -16,7 +16,7 @@ from blox.cli.progress import ManyRuns
 from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.cases import Case
-from blox.experiment.parallel import Outcome, Task, cores, run_tasks
+from blox.experiment.parallel import Outcome, Task, cores, run_each, run_tasks
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
 from blox.locale_text import decoded
@@ -116,6 +116,16 @@ def run_watched(
     """Runs them with progress; `finished` runs need not be run any more."""
     with ManyRuns(list(names), finished) as watcher:
         return run_tasks(tasks, processes or cores(), watcher)
+
+
+def run_each_watched(
+    tasks: Sequence[Task], names: Sequence[str], processes: int | None, finished: int = 0
+) -> Iterator[tuple[int, Outcome]]:
+    """The same, one by one as they end; what the caller prints between two of them stands above the bars."""
+    with ManyRuns(list(names), finished) as watcher:
+        for ended in run_each(tasks, processes or cores(), watcher):
+            with watcher.hidden():
+                yield ended
 
 
 def resume_tasks(tasks: Sequence[Task], names: Sequence[str], processes: int | None) -> list[Outcome]:

@@ -54,6 +54,16 @@ class ManyRuns:
         if self._bars is not None:
             self._bars.stop()
 
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Takes the bars off the terminal, so that something else can be printed there."""
+        if self._bars is None:
+            yield
+            return
+        self._bars.stop()
+        yield
+        self._bars.start()
+
     def going_on(self, run: int, done: int, total: int) -> None:
         """Run number `run` has finished `done` of `total` jobs."""
         if self._bars is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,9 @@ from blox.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from blox.reproduce import Answer, Page, Setting
+    from blox.experiment.parallel import Outcome
+    from blox.reproduce import Answer, Page, Setting, Unavailable
+    from blox.reproduce.runner import RunsFailed
 
 
 def reproduce(
@@ -93,70 +96,69 @@ def _list(console: Console, known: dict[str, Page]) -> None:
 
 
 def _ask_all(console: Console, wanted: list[str], out: Path, setting: Setting, processes: int | None) -> None:
-    """Asks page by page and shows each as it comes; the book is written even when that is interrupted."""
-    from blox.cli.grids import check_place, folder_of_runs
+    """Asks pages and shows each as it comes; the book is written even when that is interrupted."""
+    from blox.cli.grids import check_place, folder_of_runs, run_each_watched, tell_failed
+    from blox.cli.interrupt import Interrupted
+    from blox.cli.terminal import say
+    from blox.reproduce import Unavailable
     from blox.reproduce.book import BOOK, write_book
     from blox.reproduce.catalogue import PAPER, pages
-    from blox.reproduce.runner import FILES, RUNS
+    from blox.reproduce.runner import FILES, RUNS, RunsFailed
+    from blox.reproduce.runner import reproduce as ask
 
     known = dict.fromkeys([*(item.name for item in PAPER), *pages()])
-    verdicts: dict[str, str] = {}
+    words: dict[str, str] = {}
     unavailable: dict[str, str] = {}
+    failed: list[Outcome] = []
     with folder_of_runs(out, RUNS, BOOK, *known):
         for name in wanted:
             check_place(out / name, *FILES)
+        answers = ask(
+            wanted, out, setting,
+            run=lambda tasks, names, finished: run_each_watched(tasks, names, processes, finished),
+            measuring=lambda name: say(f"{name}: measuring, before any simulation runs", to_stderr=True),
+        )  # fmt: skip
         try:
-            for at, name in enumerate(wanted, 1):
-                place = f"page {at} of {len(wanted)}" if len(wanted) > 1 else ""
-                verdicts[name] = _one(console, name, place, out, setting, processes, unavailable)
+            with closing(answers):
+                for at, (name, answer) in enumerate(answers, 1):
+                    place = f"page {at} of {len(wanted)}" if len(wanted) > 1 else ""
+                    words[name] = _shown(console, name, place, out, setting, answer)
+                    if isinstance(answer, RunsFailed):
+                        failed += answer.outcomes
+                    elif isinstance(answer, Unavailable):
+                        unavailable[name] = str(answer)
+        except KeyboardInterrupt:
+            text = "interrupted: runs that have finished are kept; the same command goes on"
+            raise Interrupted(text) from None
         finally:
-            if verdicts:
+            if words:
                 write_book(out, unavailable)
-    if len(verdicts) > 1:
+    if len(words) > 1:
         console.print()
-        for name, word in verdicts.items():
+        for name, word in words.items():
             console.print(f"{name:<7} {word}", markup=False)
     console.print(f"book     {out / BOOK}", soft_wrap=True, markup=False)
+    tell_failed(list(dict.fromkeys(failed)))
 
 
-def _one(
+def _shown(
     console: Console,
     name: str,
     place: str,
     out: Path,
     setting: Setting,
-    processes: int | None,
-    unavailable: dict[str, str],
+    answer: Answer | Unavailable | RunsFailed,
 ) -> str:
-    """Asks one page with progress, and shows what came out; answers with the word of the verdict."""
-    from blox.cli.interrupt import Interrupted
+    """Shows a page and what came out; returns the word of the verdict, or why there is none."""
     from blox.cli.page_shown import labelled, show
-    from blox.reproduce import Unavailable, page_called
+    from blox.reproduce import Answer, page_called
 
     page = page_called(name)
     labelled(console, name, f"  ({place})" if place else "", page.title, "bold")
     for word, text in (("claim", page.claim), ("setup", page.setup(setting))):
         labelled(console, word, text)
-    try:
-        answer = _asked(name, out, setting, processes)
-    except KeyboardInterrupt:
-        words = "interrupted: runs that have finished are kept; the same command goes on"
-        raise Interrupted(words) from None
-    except Unavailable as needs:
-        labelled(console, "verdict", str(needs), "not asked: ", "bold")
-        unavailable[name] = str(needs)
-        return f"not asked: {needs}"
-    show(console, answer, out / name)
-    return answer.finding.verdict.word
-
-
-def _asked(name: str, out: Path, setting: Setting, processes: int | None) -> Answer:
-    from blox.cli.grids import run_watched, tell_failed
-    from blox.reproduce.runner import RunsFailed
-    from blox.reproduce.runner import reproduce as ask
-
-    try:
-        return ask(name, out, setting, lambda *runs: run_watched(runs[0], runs[1], processes, runs[2]))
-    except RunsFailed as failed:
-        tell_failed(failed.outcomes)
-        raise
+    if isinstance(answer, Answer):
+        show(console, answer, out / name)
+        return answer.finding.verdict.word
+    labelled(console, "verdict", str(answer), "not asked: ", "bold")
+    return f"not asked: {answer}"

@@ -93,26 +93,38 @@ def run_tasks(tasks: Sequence[Task], processes: int, watcher: Watcher | None = N
 
     When interrupted, it kills what is going on and raises; what has finished is in its directories.
     """
+    outcomes = dict(run_each(tasks, processes, watcher))
+    return [outcomes[number] for number in range(len(tasks))]
+
+
+def run_each(
+    tasks: Sequence[Task], processes: int, watcher: Watcher | None = None
+) -> Iterator[tuple[int, Outcome]]:
+    """The same, one by one as they end: the number of the task, and how it ended.
+
+    Runs go on while the caller works between two of them. Closing the iterator kills what is going on.
+    """
     if min(processes, len(tasks)) <= 1:
-        return [_alone(number, task, watcher) for number, task in enumerate(tasks)]
-    outcomes: dict[int, Outcome] = {}
+        yield from ((number, _alone(number, task, watcher)) for number, task in enumerate(tasks))
+        return
+    left = len(tasks)
     waiting = list(enumerate(tasks))[::-1]
     workers = [_Worker() for _ in range(min(processes, len(tasks)))]
     try:
         for worker in workers:
             worker.give(*waiting.pop())
-        while len(outcomes) < len(tasks):
+        while left:
             busy = {worker.pipe: worker for worker in workers if worker.number is not None}
             for pipe in wait(list(busy)):
                 worker = busy[pipe]  # type: ignore[index]
                 message = worker.receive()
                 if isinstance(message, Outcome):
-                    number = worker.take_off()
-                    outcomes[number] = message
-                    if watcher is not None:
-                        watcher.over(number)
+                    number, left = worker.take_off(), left - 1
                     if waiting:
                         worker.give(*waiting.pop())
+                    if watcher is not None:
+                        watcher.over(number)
+                    yield number, message
                 elif watcher is not None and worker.number is not None:
                     watcher.going_on(worker.number, *message)
     finally:
@@ -120,7 +132,6 @@ def run_tasks(tasks: Sequence[Task], processes: int, watcher: Watcher | None = N
             worker.stop()
         for worker in workers:
             worker.join()
-    return [outcomes[number] for number in range(len(tasks))]
 
 
 def _alone(number: int, task: Task, watcher: Watcher | None) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from blox.experiment.settings import Experiment
 from blox.report.charts import Chart
@@ -20,12 +21,12 @@ WINDOW = "3000-4000"  # the paper's
 
 
 def cases(
-    lines: Sequence[str], workload: str, loads: Sequence[float], seeds: range, **settings: str
+    lines: Sequence[str], workload: str, loads: Sequence[float], seeds: range, **settings: Any
 ) -> list[Case]:
     """A run per line, load and seed; `{load}` in the workload is the load."""
     found = []
     for line in lines:
-        base = replace(BASE, scheduler=SCHEDULERS[line], **settings)  # type: ignore[arg-type]
+        base = replace(BASE, scheduler=SCHEDULERS[line], **settings)
         for load in loads:
             jobs = workload.format(load=f"{load:g}")
             found += [Case(line, load, replace(base, workload=jobs, seed=seed)) for seed in seeds]

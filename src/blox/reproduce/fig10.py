@@ -90,7 +90,7 @@ class Figure10(Page):
         return Finding(Table(heads, rows), (chart,), judge(here, there), notes)
 
     def _loads(self, setting: Setting) -> list[float]:
-        return [float(n) for n in (range(1, 10) if setting.full else (2, 4, 6, 8))]
+        return [float(n) for n in (range(1, 10) if setting.full else (4, 6, 8))]
 
     def _seeds(self, setting: Setting) -> range:
         return setting.seeds(quick=2, full=3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.reproduce.thresholds import ByLoad, Thresholds
+from blox.reproduce.thresholds import Arrivals, Seeds, Thresholds
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Figure12(Thresholds):
         "JCT by 5, 15 and 30 %, and worsens responsiveness."
     )
     spike = 0
-    paper = {"accept 1.5x": "5 %", "accept 1.2x": "15 %", "accept 1.0x": "30 %"}
-    probes = (ByLoad(0),)
+    paper = {"accept 1.5x": 0.05, "accept 1.2x": 0.15, "accept 1.0x": 0.30}
+    probes = (Arrivals(spike), Seeds(spike, paper))
 
 
 PAGE = Figure12()

@@ -27,13 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """One policy: how many jobs, how long at most (h), how fast, with rounds of which length (s).
+    """One policy: jobs, how many an hour, how long at most (h), how fast, with rounds of which length (s).
 
     `wide`: jobs need several GPUs, so many times as many as in Gavel's mix, 8 at most; 0: one each.
     """
 
     scheduler: str
     jobs: int
+    load: float
     longest_h: float
     speedup: float
     round_s: float
@@ -148,6 +149,6 @@ def _write_jobs(file: Path, run: Run, seed: int) -> None:
 
 def _drawn(run: Run, seed: int) -> Iterator[tuple[float, int, float]]:
     sizes = ",multi=true,max_gpus=8" if run.wide else ""
-    workload = workload_from_spec(f"gavel:load=4,jobs={run.jobs}{sizes}")
+    workload = workload_from_spec(f"gavel:load={run.load:g},jobs={run.jobs}{sizes}")
     for table in workload.batches(workload_rng(seed)):
         yield from zip(*(table.column(name).tolist() for name in ("submit_s", "gpus", "duration_s")))

@@ -1,4 +1,7 @@
-"""Asks a page: runs its cases, resuming what was finished, and writes down what came out.
+"""Asks pages: runs what they need, resuming what was finished, and writes down what came out.
+
+Measurements come first, one after the other: simulations beside them would change what is measured. Then the
+runs of all pages are one list, in the order of the pages; a page is made as soon as its own have ended.
 
 Runs go to `runs/`, which all pages share: an experiment that two of them need is run once. In the page's own
 folder: `numbers.csv` (a row per run), `finding.json` (the whole page as data) and the pictures as
@@ -10,7 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,19 +21,21 @@ from typing import Any
 from msgspec.structs import replace
 
 from blox.errors import BloxError
-from blox.experiment.parallel import Outcome, Task, cores, run_tasks
+from blox.experiment.parallel import Outcome, Task, cores, run_each
+from blox.experiment.settings import Experiment
 from blox.experiment.sweep import check_all, finished_outcome, run_name
 from blox.report.charts import save_charts
 from blox.reproduce.answer import Answer, Finding, Word
 from blox.reproduce.catalogue import page_called
-from blox.reproduce.page import Case, Done, Measurement, Page, Setting
+from blox.reproduce.page import Case, Done, Measurement, Page, Setting, Unavailable
 from blox.results.files import write_text
 from blox.version import VERSION
 
 FINDING, MEASURED = "finding.json", "measured.json"
 FILES = ("numbers.csv", FINDING, MEASURED, "figure.png", "figure.svg")
 RUNS = "runs"
-RunTasks = Callable[[Sequence[Task], Sequence[str], int], list[Outcome]]  # tasks, names, already finished
+# tasks, their names, how many others had finished before -> each task's number and outcome, as they end
+RunTasks = Callable[[Sequence[Task], Sequence[str], int], Iterator[tuple[int, Outcome]]]
 
 
 class RunsFailed(Exception):
@@ -38,7 +43,7 @@ class RunsFailed(Exception):
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self.outcomes = outcomes
-        super().__init__(f"{sum(each.error is not None for each in outcomes)} runs failed")
+        super().__init__(f"{len(outcomes)} runs failed")
 
 
 def check(names: Sequence[str], setting: Setting) -> None:
@@ -47,15 +52,83 @@ def check(names: Sequence[str], setting: Setting) -> None:
     check_all(list(dict.fromkeys(case.experiment for case in cases)))
 
 
-def reproduce(name: str, out: Path, setting: Setting | None = None, run: RunTasks | None = None) -> Answer:
-    """Asks one page and writes its folder in `out`; every file is there whole, or as it was before."""
-    page, setting, folder = page_called(name), setting or Setting(), out / name
-    found = _run(name, _all_cases(page, setting), out / RUNS, run or _in_silence)
+def reproduce(
+    names: Sequence[str],
+    out: Path,
+    setting: Setting | None = None,
+    run: RunTasks | None = None,
+    measuring: Callable[[str], None] | None = None,
+) -> Generator[tuple[str, Answer | Unavailable | RunsFailed]]:
+    """Asks pages and writes their folders in `out`: yields each in turn, as soon as it can be answered.
+
+    Every file is there whole, or as it was before. `run` carries the runs out, by default in silence;
+    `measuring` is told of a page before it measures. A page without an answer is yielded with the reason, and
+    stops no other.
+    """
+    setting = setting or Setting()
+    asked = {name: page_called(name) for name in names}
+    measured = {
+        name: _measured(page, out / name, setting, measuring or (lambda name: None))
+        for name, page in asked.items()
+        if isinstance(page, Measurement)
+    }
+    cases = {name: _all_cases(page, setting) for name, page in asked.items()}
+    runs = _Runs(cases, out / RUNS, run or (lambda tasks, names, finished: run_each(tasks, cores())))
+    for name, page in asked.items():
+        values = measured.get(name, {})
+        try:
+            if isinstance(values, Unavailable):
+                raise values
+            answer, done = _answer(name, page, setting, runs.done(cases[name]), values)
+        except (Unavailable, RunsFailed) as reason:
+            yield name, reason
+            continue
+        _write(out / name, done, answer)
+        yield name, answer
+
+
+def _all_cases(page: Page, setting: Setting) -> list[Case]:
+    probed = [case for probe in page.probes for case in probe.cases(setting)]
+    return [*page.cases(setting), *probed]
+
+
+class _Runs:
+    """The runs of several pages as one list: each experiment once, those of the first page first."""
+
+    def __init__(self, cases: Mapping[str, Sequence[Case]], folder: Path, run: RunTasks) -> None:
+        names: dict[Experiment, str] = {}
+        for page, own in cases.items():
+            for case in own:
+                names.setdefault(case.experiment, f"{page}: {case.line}, {case.x:g}")
+        tasks = {experiment: Task(experiment, folder / run_name(experiment)) for experiment in names}
+        found = {experiment: finished_outcome(task) for experiment, task in tasks.items()}
+        self._outcomes = {experiment: outcome for experiment, outcome in found.items() if outcome is not None}
+        self._left = [experiment for experiment in tasks if experiment not in self._outcomes]
+        self._ending = run(
+            [tasks[each] for each in self._left], [names[each] for each in self._left], len(self._outcomes)
+        )
+
+    def done(self, cases: Sequence[Case]) -> dict[Case, Done]:
+        """These cases as they have been run, once all of them have ended; RunsFailed if one has failed."""
+        while not all(case.experiment in self._outcomes for case in cases):
+            number, outcome = next(self._ending)
+            self._outcomes[self._left[number]] = outcome
+        outcomes = {case: self._outcomes[case.experiment] for case in cases}
+        if failed := [outcome for outcome in outcomes.values() if outcome.error is not None]:
+            raise RunsFailed(list(dict.fromkeys(failed)))
+        done = {}
+        for case, outcome in outcomes.items():
+            assert outcome.result is not None and outcome.task.directory is not None
+            done[case] = Done(case, outcome.result, outcome.task.directory)
+        return done
+
+
+def _answer(
+    name: str, page: Page, setting: Setting, found: Mapping[Case, Done], measured: Mapping[str, Any]
+) -> tuple[Answer, list[Done]]:
+    """The page as data, and its own runs."""
     done = [found[case] for case in page.cases(setting)]
-    if isinstance(page, Measurement):
-        finding = page.judged(_measured(page, folder, setting))
-    else:
-        finding = page.finding(done)
+    finding = page.judged(measured) if isinstance(page, Measurement) else page.finding(done)
     probed = [probe.cause([found[case] for case in probe.cases(setting)]) for probe in page.probes]
     if missing := _unfinished(done):
         finding = replace(finding, notes=(*finding.notes, missing))
@@ -72,49 +145,24 @@ def reproduce(name: str, out: Path, setting: Setting | None = None, run: RunTask
         causes=tuple(probed),
         blox_version=VERSION,
     )
-    _write(folder, done, answer)
-    return answer
+    return answer, done
 
 
-def _in_silence(tasks: Sequence[Task], names: Sequence[str], finished: int) -> list[Outcome]:
-    return run_tasks(tasks, cores())
-
-
-def _all_cases(page: Page, setting: Setting) -> list[Case]:
-    probed = [case for probe in page.probes for case in probe.cases(setting)]
-    return [*page.cases(setting), *probed]
-
-
-def _run(name: str, cases: Sequence[Case], folder: Path, run: RunTasks) -> dict[Case, Done]:
-    tasks = {case.experiment: Task(case.experiment, folder / run_name(case.experiment)) for case in cases}
-    names = {case.experiment: f"{name}: {case.line}, {case.x:g}" for case in reversed(cases)}
-    known = {
-        experiment: outcome
-        for experiment, task in tasks.items()
-        if (outcome := finished_outcome(task)) is not None
-    }
-    left = [experiment for experiment in tasks if experiment not in known]
-    ran = run([tasks[each] for each in left], [names[each] for each in left], len(known)) if left else []
-    outcomes = {**known, **dict(zip(left, ran))}
-    if any(outcome.error is not None for outcome in outcomes.values()):
-        raise RunsFailed(list(outcomes.values()))
-    done = {}
-    for case in cases:
-        result, directory = outcomes[case.experiment].result, tasks[case.experiment].directory
-        assert result is not None and directory is not None
-        done[case] = Done(case, result, directory)
-    return done
-
-
-def _measured(page: Measurement, folder: Path, setting: Setting) -> Mapping[str, Any]:
-    """What was measured at this scale, from the file where it is there; otherwise measured now and kept."""
-    path, scale = folder / MEASURED, setting.scale
-    with suppress(OSError, ValueError):
+def _measured(
+    page: Measurement, folder: Path, setting: Setting, measuring: Callable[[str], None]
+) -> Mapping[str, Any] | Unavailable:
+    """What was measured in this setting, from the file where it is there; otherwise measured now and kept."""
+    path, asked = folder / MEASURED, {"scale": setting.scale, "seed": setting.seed, "blox_version": VERSION}
+    with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["scale"] == scale:
+        if {key: kept[key] for key in asked} == asked:
             return dict(kept["values"])
-    values = page.measure(setting)
-    text = json.dumps({"scale": scale, "values": dict(values)}, indent=2) + "\n"
+    measuring(folder.name)
+    try:
+        values = page.measure(setting)
+    except Unavailable as needs:
+        return needs
+    text = json.dumps({**asked, "values": dict(values)}, indent=2) + "\n"
     write_text(path, text)
     return dict(json.loads(text)["values"])
 
