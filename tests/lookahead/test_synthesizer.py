@@ -132,6 +132,20 @@ def test_every_scheduler_can_be_swapped_in_and_out(name, tmp_path):
     assert turns["finished"] > 2
 
 
+def test_a_rigid_policy_takes_over_from_one_that_resizes():
+    """Jobs hold other numbers of GPUs then than they ask for; no plan may count on GPUs that are not free."""
+    elastic = Experiment(
+        workload="elastic:load=20,max_gpus=8",
+        jobs=12,
+        cluster="4x4",
+        round_s=60,
+        auto="scheduler=pollux,las",
+    )
+    result = elastic.run()
+    assert result.summary["finished"] == 12
+    assert len(set(result.tables["choices"]["combination"])) == 2
+
+
 def test_an_oracle_is_marked():
     quick = replace(SMALL, jobs=10)
     marked = {

@@ -25,6 +25,7 @@ class Round:
 
 @st.composite
 def rounds(draw, resized=True):
+    """`resized`: jobs may hold, or be granted, another number of GPUs than they ask for."""
     nodes = draw(st.sampled_from(CLUSTERS))
     sizes = draw(st.lists(st.integers(1, min(8, sum(nodes))), min_size=1, max_size=12))
     count = len(sizes)
@@ -32,9 +33,11 @@ def rounds(draw, resized=True):
     cluster_state = ClusterState(ClusterSpec(tuple(Node(f"n{i}", gpus) for i, gpus in enumerate(nodes))))
     free = draw(st.permutations(range(sum(nodes))))
     held = {}
+    was_resized = resized and draw(st.integers(0, 3)) == 0
     for row in draw(st.permutations(range(count))):
-        if sizes[row] <= len(free) and draw(st.booleans()):
-            held[row], free = tuple(sorted(free[: sizes[row]])), free[sizes[row] :]
+        size = draw(st.integers(1, 4)) if was_resized else sizes[row]
+        if size <= len(free) and draw(st.booleans()):
+            held[row], free = tuple(sorted(free[:size])), free[size:]
     now = Allocation.from_dict(held)
     if held:
         job_state.start(now.jobs, now.counts, 1.0, 0.0)

@@ -52,6 +52,7 @@ class JobState:
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
+        self.resized = False  # whether any job so far has run on another number of GPUs than it asks for
         self._ones: Array = np.ones(256, dtype=np.int64)
         self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
         self._active = ActiveRows(_NO_ROWS)
@@ -209,7 +210,7 @@ class JobState:
         c, a = self.columns, self.active
         received: Array = self.now - c.held_since[a]
         rate = c.gpu_rate[a]
-        received *= rate if self.single_gpu else rate > 0
+        received *= rate if self.single_gpu and not self.resized else rate > 0
         received += c.run0[a]
         return received
 

@@ -41,6 +41,8 @@ def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, an
             one.rate[row] = speed
             one.anchor[row] = start
             one.held_gpus[row] = one.gpu_rate[row] = held
+            if held != one.gpus[row]:
+                job_state.resized = True
             one.held_since[row] = now
             if one.first_start_s[row] != one.first_start_s[row]:  # nan: it has never run
                 one.first_start_s[row] = now
@@ -49,6 +51,7 @@ def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, an
     c.rate[rows] = rate
     c.anchor[rows] = anchor
     c.held_gpus[rows] = c.gpu_rate[rows] = gpus
+    job_state.resized = job_state.resized or bool((gpus != c.gpus[rows]).any())
     c.held_since[rows] = now
     c.first_start_s[rows] = np.fmin(c.first_start_s[rows], now)  # fmin ignores nan
 

@@ -30,7 +30,7 @@ def place_by_count(
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
     plan = None
-    if schedule.gpus is None and schedule.line.lists_all(job_state):
+    if schedule.gpus is None and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
             need = job_state.columns.gpus[newcomers]

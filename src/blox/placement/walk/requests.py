@@ -50,7 +50,7 @@ class Requests:
         self.unlisted: Array = NO_ROWS
         self.capacity: int = cluster_state.total_gpus
         self.free: int = cluster_state.free_gpus
-        if schedule.gpus is not None or jobs is not job_state.active:
+        if schedule.gpus is not None or job_state.resized or jobs is not job_state.active:
             self._leave_out(cluster_state, job_state)
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())
