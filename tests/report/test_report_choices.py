@@ -1,11 +1,13 @@
 """Which policies ruled when, as a reader of the report meets it."""
 
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.report.choices import Reigns
+from blox.report.choices import Reigns, told
 from blox.report.page import page
 from blox.report.static import save_pictures
 from support.toy_runs import toy_run
@@ -40,3 +42,19 @@ def test_the_picture_on_paper(chosen, tmp_path):
     pytest.importorskip("matplotlib")
     names = [path.name for path in save_pictures(tmp_path, chosen, ("svg",))]
     assert "choices.svg" in names and "srtf" in (tmp_path / "choices.svg").read_text()
+
+
+def test_a_run_says_which_policies_ruled_and_when_nothing_decided(chosen):
+    """Of two figures, each best under another policy, the best score is above 1 and not behind itself."""
+    said = told(chosen[0])
+    assert len(said) == 1 and said[0].startswith("ruled since the first choice: ")
+    assert f"{chosen[0].summary['choices']} choices, which took" in said[0]
+    reigns = Reigns.of(chosen[0])
+    blind = np.full_like(reigns.scores, np.inf)
+    blind[0] = [1.25, 1.5, 1.25]
+    assert replace(reigns, scores=blind).behind[0].tolist() == [0.0, pytest.approx(0.2), 0.0]
+    assert np.isnan(replace(reigns, scores=blind).behind[1:]).all()
+    table = {**chosen[0].tables["choices"], "score": blind.reshape(-1)}
+    unsure = replace(chosen[0], tables={**chosen[0].tables, "choices": table})
+    count = len(blind)
+    assert f"no value at {count - 1} of {count} choices" in told(unsure)[1]

@@ -11,16 +11,18 @@ from html import escape
 
 import numpy as np
 
+from blox.report.charts import Chart, Line
 from blox.report.charts.spans import Spans
 from blox.report.page_parts import scrolled
 from blox.report.run import Array, Run
+from blox.report.units import axis_unit
 
 
 @dataclass(frozen=True)
 class Reigns:
     """The choices of a run. `name`: combinations; `ruling`: which of them from each time (s) on.
 
-    `scores` (choices x combinations): how each would have done, 1 for the best.
+    `scores` (choices x combinations): how each would have done, the smallest for the best; inf: no value.
     """
 
     name: list[str]
@@ -61,11 +63,50 @@ class Reigns:
         span = self.end_s - float(self.time_s[0])
         return sum(end - start for start, end in self.bars(combination)) / span if span > 0 else 0.0
 
+    @property
+    def behind(self) -> Array:
+        """How far each combination would be behind the best (choices x combinations); nan: no value."""
+        with np.errstate(invalid="ignore"):  # of choices in which no combination has a value
+            behind: Array = self.scores / self.scores.min(axis=1, keepdims=True) - 1
+        return np.where(np.isfinite(behind), behind, np.nan)
+
 
 def timeline(reigns: Reigns) -> Spans:
     """A row per combination, a bar while it ruled; the first on top."""
     spans = tuple(tuple(reigns.bars(at)) for at in range(len(reigns.name)))
     return Spans(tuple(reigns.name), spans, reigns.end_s)
+
+
+def lead(reigns: Reigns) -> Chart:
+    """What each combination would have given at every choice, against the best one."""
+    unit = axis_unit(float(reigns.time_s[-1]))
+    times = tuple((reigns.time_s / unit.seconds).tolist())
+    behind = 100 * reigns.behind
+    lines = tuple(Line(name, times, tuple(behind[:, at].tolist())) for at, name in enumerate(reigns.name))
+    return Chart(f"time ({unit.name})", "would be behind the best by (%)", lines)
+
+
+def told(run: Run) -> list[str]:
+    """Which combinations ruled for how long, what choosing cost, and choices that no figure decided."""
+    reigns = Reigns.of(run)
+    if reigns is None:
+        return []
+    shares = sorted(((reigns.share(at), name) for at, name in enumerate(reigns.name)), reverse=True)
+    longest = ", ".join(f"{name} {100 * share:.0f} %" for share, name in shares[:3] if share >= 0.005)
+    found = [f"ruled since the first choice: {longest} of the time; {counted(run, len(reigns.time_s))}"]
+    if blind := int((~np.isfinite(reigns.scores)).all(axis=1).sum()):
+        found.append(
+            f"the objective had no value at {blind:,} of {len(reigns.time_s):,} choices: "
+            "the combination that ruled stayed"
+        )
+    return found
+
+
+def counted(run: Run, choices: int) -> str:
+    """How many choices and changes there were, and what they cost, where that is known."""
+    changes, cpu_s = int(run.summary.get("changes_of_policy", 0)), run.timing.get("choices_cpu_s")
+    cost = "" if cpu_s is None else f", which took {float(cpu_s):.3g} s of CPU time in all"
+    return f"{choices:,} choice{'s' * (choices != 1)}{cost}; {changes:,} change{'s' * (changes != 1)}"
 
 
 def table(reigns: Reigns) -> str:
@@ -76,11 +117,11 @@ def table(reigns: Reigns) -> str:
     rows = []
     for at, name in enumerate(reigns.name):
         alone = float(((best == at) & (tied.sum(axis=1) == 1)).mean())
-        behind = reigns.scores[:, at]
+        behind = reigns.behind[:, at]
         behind = behind[np.isfinite(behind)]
         texts = (
             *(f"{100 * part:.1f} %" for part in (reigns.share(at), alone, float(tied[:, at].mean()))),
-            f"{100 * (behind.mean() - 1):.2f} %" if len(behind) else "–",
+            f"{100 * behind.mean():.2f} %" if len(behind) else "–",
         )
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(f'<td>{text}</td>' for text in texts)}</tr>")
     head = "".join(f"<th>{text}</th>" for text in heads)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from blox.report import choices, figures, gpu_bars, measures, series, sheets, style, words
 from blox.report.again import again
@@ -341,21 +340,15 @@ def _choices(runs: Sequence[Run]) -> list[str]:
     found = []
     for position, reigns in choices.chosen(runs):
         run, name = runs[position], labels(runs)[position]
-        cost = _cost(run.timing.get("choices_cpu_s"))
         caption = (
-            f"{len(reigns.time_s):,} choices{cost}; {run.summary.get('changes_of_policy', 0):,} changes. "
-            "At each, every combination was run ahead from the present state; the table says how each would "
-            "have done, against the best one."
+            f"{choices.counted(run, len(reigns.time_s))}. At each, every combination was run ahead from the "
+            "present state; the second picture and the table say how each would have done, against the best."
         )
         title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
         drawn = embedded(f"reigns-{position}", choices.timeline(reigns).interactive())
+        drawn += embedded(f"lead-{position}", choices.lead(reigns).interactive())
         found.append(section(f"choices-{position}", title, caption, drawn + choices.table(reigns)))
     return found
-
-
-def _cost(cpu_s: Any) -> str:
-    """What choices cost, where it is known."""
-    return "" if cpu_s is None else f", which took {float(cpu_s):.3g} s of CPU time in all"
 
 
 def _metrics_table(runs: Sequence[Run], shown: Sequence[measures.Measure]) -> str:

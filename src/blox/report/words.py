@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from blox.report import gpu_bars, measures, series, units
+from blox.report import choices, gpu_bars, measures, series, units
 from blox.report.certainty import certainty
 from blox.report.labels import labels
 from blox.report.measures import (
@@ -204,7 +204,7 @@ def notes(runs: Sequence[Run]) -> list[str]:
 
 def remarks(run: Run) -> list[str]:
     """What a reader of this run's figures should know beside them, a sentence each."""
-    told, summary = starving(run), run.summary
+    told, summary = [*starving(run), *choices.told(run)], run.summary
     known = run.experiment.get("provenance", {})
     told += known.get("assumed", ())
     told += [f"a metric could not be worked out: {fault}" for fault in known.get("metric_faults", ())]
