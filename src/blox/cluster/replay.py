@@ -19,6 +19,7 @@ from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.experiment.settings import Experiment
 from blox.results.result import Result
+from blox.workloads.drawn import drawn
 from blox.workloads.spec import workload_rng
 
 _JOBS = Path(__file__).parent / "jobs"
@@ -97,7 +98,7 @@ def play_prepared(play: Play, prepared: Prepared, progress: Progress | None = No
 def jobs_of(prepared: Prepared) -> Iterator[dict[str, Any]]:
     """The jobs of the workload, in order of submission."""
     left = prepared.most_jobs if prepared.most_jobs is not None else sys.maxsize
-    for table in prepared.workload.batches(workload_rng(prepared.experiment.seed)):
+    for table in drawn(prepared.workload, workload_rng(prepared.experiment.seed)):
         names = ("submit_s", "duration_s", "gpus", "user", "tenant", "priority")
         columns = {name: table.column(name).tolist() for name in names}
         for values in zip(*columns.values()):

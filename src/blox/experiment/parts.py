@@ -14,12 +14,12 @@ from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, shortened, suggestion
 from blox.experiment.chosen import synthesizer
-from blox.foreign import watched_part
 from blox.lookahead.auto import Auto
 from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec, cluster_from_spec
 from blox.state.windows import Window
+from blox.workloads.drawn import drawn
 from blox.workloads.spec import workload_rng
 from blox.workloads.table import COLUMNS, Workload
 
@@ -152,7 +152,7 @@ def _reports(
 
 def names_models(workload: Workload, seed: int) -> bool:
     """Whether the jobs of a workload say which model they train; of a generator, those of its first batch."""
-    first = next(iter(watched_part(workload).batches(workload_rng(seed))), None)
+    first = next(iter(drawn(workload, workload_rng(seed))), None)
     return first is not None and any(first.column("model").tolist())
 
 

@@ -45,7 +45,7 @@ from blox.failures.random import Random
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
 from blox.files_read import FilesRead
-from blox.foreign import user_fault, watched_part
+from blox.foreign import user_fault
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared, introduce
@@ -57,6 +57,7 @@ from blox.results.result import Result
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
+from blox.workloads.drawn import drawn
 from blox.workloads.extent import is_endless, stated_jobs
 from blox.workloads.limits import MOST_JOBS, whole
 from blox.workloads.spec import workload_from_spec, workload_rng
@@ -132,9 +133,7 @@ class Prepared:
         experiment, parts = self.experiment, self.composition
         if job_batches is None:
             self.digest = hashlib.sha256()
-            job_batches = _hashed(
-                watched_part(self.workload).batches(workload_rng(experiment.seed)), self.digest
-            )
+            job_batches = _hashed(drawn(self.workload, workload_rng(experiment.seed)), self.digest)
         if parts.options.whole_seconds:
             job_batches = map(_in_whole_seconds, job_batches)
         if self.foreign:

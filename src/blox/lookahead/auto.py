@@ -20,6 +20,11 @@ from blox.lookahead.objective import objective_from
 LISTS = ("scheduler", "admission", "placement")
 _OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
 MOST_COMBINATIONS = 100
+_TEXTS = {
+    "objective": 'give a text: "avg_jct", "avg_jct+avg_responsiveness" or "./mine.py:function"',
+    "belief": 'give a text: "learnt"',
+    "arrivals": 'give a text: "again" or "none"',
+}
 WEEK = Seconds(168 * HOUR)
 
 
@@ -56,7 +61,7 @@ class Auto:
         if self.every < 1:
             raise _wrong(f"every is {self.every}", "give a whole number of rounds, 1 or more")
         if not 0 <= self.hysteresis < 1:
-            raise _wrong(f"hysteresis is {self.hysteresis:g}", "give a share: 0.05 is 5 %")
+            raise _wrong(f"hysteresis is {self.hysteresis:g}", "give a share from 0 to below 1: 0.05 is 5 %")
         if not self.horizon > 0:
             raise _wrong("the horizon is 0", "give a duration, such as 24h, or arrivals=none")
         if self.arrivals not in ("again", "none"):
@@ -120,7 +125,7 @@ def _typed(name: str, value: Any) -> Any:
         return tuple(each.strip() for each in several)
     if name in ("objective", "belief", "arrivals"):
         if not isinstance(value, str):
-            raise _wrong(f"{name} is {value!r}", "give a text")
+            raise _wrong(f"{name} is {value!r}", _TEXTS[name])
         return value.strip()
     if name == "horizon":
         return parse_duration(str(value), where="auto, horizon")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blox.errors import BloxError
-from blox.foreign import watched_part
 from blox.optional import declared
+from blox.workloads.drawn import drawn
 from blox.workloads.spec import workload_rng
 from blox.workloads.table import JobTable, Workload
 
@@ -30,9 +30,7 @@ def is_endless(workload: Workload, seed: int, *, where: str) -> bool:
     if said is not None:
         return bool(said)
     count = 0
-    for batch in watched_part(workload).batches(workload_rng(seed)):
-        if not isinstance(batch, JobTable):
-            return False  # the run says what is wrong with it
+    for batch in drawn(workload, workload_rng(seed)):
         count += len(batch)
         if count > MOST_COUNTED:
             name = type(workload).__name__

@@ -19,8 +19,8 @@ import numpy as np
 
 from blox import registry
 from blox.errors import BloxError, suggestion
-from blox.foreign import watched_part
 from blox.workloads import extra
+from blox.workloads.drawn import drawn
 from blox.workloads.limits import whole
 from blox.workloads.table import JobTable, Workload
 from blox.workloads.trace import Trace
@@ -80,7 +80,7 @@ def draw(workload: Workload, jobs: int | None, seed: int = 0) -> JobTable:
     """
     found: list[JobTable] = []
     count = 0
-    for batch in watched_part(workload).batches(workload_rng(seed)):
+    for batch in drawn(workload, workload_rng(seed)):
         found.append(batch)
         count += len(batch)
         if jobs is not None and count >= jobs:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
-from blox.foreign import watched_part
 from blox.optional import declared
 from blox.profiles.elastic import ElasticProfile, elastic_profiles
 from blox.registry import register
 from blox.workloads import population, streams
 from blox.workloads.distributions import Choices
+from blox.workloads.drawn import drawn
 from blox.workloads.limits import MOST_JOBS, above_zero, whole
 from blox.workloads.table import Array, JobTable, Workload
 
@@ -113,7 +113,7 @@ class Elastic:
             )
             return
         given = 0
-        for jobs in watched_part(self._source).batches(rng):
+        for jobs in drawn(self._source, rng):
             kept = jobs if self.jobs is None else jobs.take(slice(0, self.jobs - given))
             yield self._made_elastic(kept, given)
             given += len(kept)
