@@ -35,7 +35,7 @@ def _held_to_rules(batches: Iterator[JobTable], where: str) -> Iterator[JobTable
             )
         if twice := known.intersection(ids):
             raise BloxError(
-                f"the job_id {min(twice)!r} is used twice", where=where, fix="give every job its own id"
+                f"the job_id {str(min(twice))!r} is used twice", where=where, fix="give every job its own id"
             )
         known.update(ids)
         last_s = submit[-1] if submit else last_s
