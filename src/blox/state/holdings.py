@@ -225,8 +225,9 @@ class Holdings:
         self._put_on_few(part)
 
     def _all_free(self, gpus: Array) -> bool:
-        known = gpus.item(gpus.argmin()) >= 0 and gpus.item(gpus.argmax()) < len(self._owner)
-        return known and not (self._owner[gpus] >= 0).any()
+        known: bool = gpus.item(gpus.argmin()) >= 0 and gpus.item(gpus.argmax()) < len(self._owner)
+        owners = self._owner[gpus]
+        return known and int(owners[owners.argmax()]) < 0
 
     def _put_on_few(self, part: Allocation) -> None:
         """The same, one by one."""

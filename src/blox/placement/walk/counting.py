@@ -103,7 +103,8 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
     if not full:  # running jobs behind the job that ended the walk leave only as far as they must
         leaving = _tail(requests, starting, leaving, order)
     if order is not None:
-        starting, leaving = order[starting], np.sort(order[leaving])
+        starting, leaving = order[starting], order[leaving]
+        leaving.sort()
     return starting, schedule.jobs[leaving]
 
 

@@ -82,7 +82,7 @@ class Requests:
         """Whether, in an order that needs no sorting, every running job stands before every pending one."""
         if self.schedule.keys:
             return False
-        return bool(self.pending[int(self.pending.argmax()) :].all())
+        return int(self.pending.argmax()) == len(self.pending) - self.waiting
 
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
         """The plan when no job is placed; `leaving` are rows that go beside the unlisted."""
