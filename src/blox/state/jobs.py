@@ -19,7 +19,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.state import progress
 from blox.state.active import ActiveRows, ChangeLog
-from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
+from blox.state.columns import ADMITTED, FINISHED, NAN, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
@@ -145,14 +145,6 @@ class JobState:
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
         return self._rows[row : row + 1]
-
-    def asked_by(self, rows: Array) -> tuple[Array, int]:
-        """The GPUs that each of these jobs asks for, and all of them together. Do not change it."""
-        if len(rows) == 1:
-            row = rows.item()
-            return self.columns.gpus[row : row + 1], self.scalars.gpus[row]
-        gpus = self.columns.gpus[rows]
-        return gpus, sum(gpus.tolist()) if len(rows) <= SCALAR_MAX else int(gpus.sum())
 
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""

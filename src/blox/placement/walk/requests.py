@@ -21,20 +21,6 @@ class Requests:
     placed. `single`: every job needs one GPU. `kept` are running rows that are out of the walk: they stay on
     draining nodes until they end, since to displace one would free little or nothing."""
 
-    __slots__ = (
-        "capacity",
-        "free",
-        "held",
-        "holdings",
-        "kept",
-        "need",
-        "pending",
-        "schedule",
-        "single",
-        "unlisted",
-        "waiting",
-    )
-
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
         if cluster_state.draining:
