@@ -41,7 +41,9 @@ def execute_round(
     schedule = scheduler.schedule(job_state, cluster_state)
     wanted = placement.place(schedule, cluster_state, job_state)
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
-    listed = None if reasons is None else listed_rows(schedule, job_state)
+    listed = None
+    if reasons is not None and not schedule.line.lists_all(job_state):
+        listed = listed_rows(schedule, job_state)
     if trace is not None:
         trace.decided(schedule, plan)
     del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
@@ -83,8 +85,8 @@ def run(
         plan = execute_round(
             manager, cluster_state, job_state, admission, scheduler, placement, reasons, trace
         )
-        stable, before = -math.inf, manager.now
-        if event_driven or (skip and (plan.empty or (plan.settled and worth_asking))):
+        stable, before, empty = -math.inf, manager.now, plan.empty
+        if event_driven or (skip and (empty or (plan.settled and worth_asking))):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
@@ -94,6 +96,6 @@ def run(
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
             # Where jobs are reshuffled every round, no promise lasts: ask again when a round changes nothing.
-            worth_asking = plan.empty or stable > 2 * manager.now - before
+            worth_asking = empty or stable > 2 * manager.now - before
         if on_round is not None:
             on_round(manager, job_state)

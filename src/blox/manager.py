@@ -120,8 +120,8 @@ class BloxManager:
             self.recorder.admitted(admitted)
             job_state.just_admitted = NO_ROWS
         job_state.just_finished = NO_ROWS
-        if plan.wanted is not None:
-            self._refuse(misfit(plan.wanted, cluster_state, job_state))
+        if plan.wanted is not None and (fault := misfit(plan.wanted, cluster_state, job_state)) is not None:
+            self._refuse(fault)
         self._apply(plan, cluster_state, job_state)
         self.recorder.round(plan, cluster_state, job_state)
 
@@ -180,10 +180,9 @@ class BloxManager:
         except NotFree as fault:
             raise _not_free(fault, cluster_state, job_state) from None
 
-    def _refuse(self, fault: Misfit | None) -> None:
-        """Stops the run if a plan cannot be carried out."""
-        if fault is not None:
-            raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix)
+    def _refuse(self, fault: Misfit) -> None:
+        """Stops the run: a plan cannot be carried out."""
+        raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix)
 
     def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
         self.backend.suspend(rows, job_state)
@@ -191,7 +190,8 @@ class BloxManager:
         counter[scalar_index(rows)] += 1
 
     def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        self._refuse(unusable(grants.jobs, grants.counts, job_state))
+        if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
+            self._refuse(fault)
         rate, anchor = self.backend.launch(grants, cluster_state, job_state)
         job_state.start(grants.jobs, grants.counts, rate, anchor)
 
@@ -210,8 +210,10 @@ class BloxManager:
 
     def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
-        now = job_state.now
-        for time_s, row in self.backend.failed(cluster_state, job_state):
+        failed, now = self.backend.failed(cluster_state, job_state), job_state.now
+        if not failed:
+            return
+        for time_s, row in failed:
             job_state.now = time_s
             self.backend.collect(cluster_state, job_state)
             self._complete(cluster_state, job_state)

@@ -97,7 +97,7 @@ def test_a_job_rebased_within_its_launch_goes_on_from_the_end_of_the_launch(stat
 def test_a_report_replaces_what_was_expected(state):
     job_state = state()
     progress.begin(job_state, ROW, np.array([1]), 1.0, 0.0)
-    progress.report_one(job_state, 0, 7.0, 50.0)
+    progress.report(job_state, 0, 7.0, 50.0)
     job_state.now = 60.0
     assert job_state.done_s().tolist() == [17.0]
 
@@ -149,10 +149,10 @@ def apply_scalars(job_state, kind, now, rows, gpus, rate, ahead, done):
     if kind == "rebase":
         for row, speed in zip(rows.tolist(), rate.tolist()):
             progress.rebase_one(job_state, row, now)
-            progress.set_rate_one(job_state, row, speed)
+            progress.set_rate(job_state, row, speed)
     elif kind == "report":
         for row, work in zip(rows.tolist(), done.tolist()):
-            progress.report_one(job_state, row, work, now)
+            progress.report(job_state, row, work, now)
     else:
         apply_arrays(job_state, kind, now, rows, gpus, rate, ahead, done)
 

@@ -129,8 +129,8 @@ class ElasticSimulation(AdjustingSimulation):
 
     def _enter(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
         self._checkpoints.note(job_state.one(row), course.times[place], job_state)
-        progress.report_one(job_state, row, course.done[place], course.times[place])
-        progress.set_rate_one(job_state, row, course.stages.rates.item(course.first + place))
+        progress.report(job_state, row, course.done[place], course.times[place])
+        progress.set_rate(job_state, row, course.stages.rates.item(course.first + place))
         self._report(row, course, place, job_state)
 
     def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:

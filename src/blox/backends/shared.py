@@ -68,7 +68,7 @@ class SharedSimulation(AdjustingSimulation):
         rate = self._alone[row]
         self._checkpoints.note(job_state.one(row), from_s, job_state)
         begin = progress.rebase_one(job_state, row, from_s)
-        progress.set_rate_one(job_state, row, rate)
+        progress.set_rate(job_state, row, rate)
         left = self._work_s.item(row) - job_state.scalars.done0[row]
         self._ends.put_one(row, begin + max(left, 0.0) / rate)
 

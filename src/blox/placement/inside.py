@@ -58,8 +58,9 @@ class InsideNode:
         self, plan: Plan, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
     ) -> Plan:
         """The plan, with as many GPUs for every job on the same nodes; pinned and shared GPUs stay."""
-        fixed = schedule.pinned is not None or plan.launch.share_group is not None
-        if self.inside == "lowest" or fixed or not (plan.launch.size or plan.move.size):
+        if self.inside == "lowest" or schedule.pinned is not None or plan.launch.share_group is not None:
+            return plan
+        if not plan.launch.size and not plan.move.size:
             return plan
         chooser = _Chooser(self, plan, cluster_state, job_state)
         return replace(plan, launch=chooser.chosen(plan.launch), move=chooser.chosen(plan.move))

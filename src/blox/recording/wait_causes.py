@@ -67,13 +67,9 @@ class ToldCauses:
         self.names: list[tuple[str, str]] = [("", "")]  # by code: (part, words)
         self._code_of: dict[tuple[str, str], int] = {}
         self._rows: Array = NO_ROWS  # the jobs with a code other than 0
+        self.open = False  # whether there are any
         self._codes: Array = np.zeros(0, dtype=np.int32)  # by row
         self._log: list[tuple[float, Array, Array]] = []  # time, rows, codes from then on
-
-    @property
-    def open(self) -> bool:
-        """Whether anything is told at present."""
-        return len(self._rows) > 0
 
     def code(self, part: str, words: str) -> int:
         """The code of what a part tells in its words; 0 for no words."""
@@ -98,7 +94,7 @@ class ToldCauses:
         if len(ended) or fresh.any():
             changed = np.concatenate((ended, rows[fresh]))
             self._log.append((now, changed, self._codes.take(changed)))
-        self._rows = rows
+        self._rows, self.open = rows, len(rows) > 0
 
     def intervals(self) -> dict[str, Array]:
         """Every wait with a reason: job, start_s, end_s (inf: it lasts), code; by job and time."""

@@ -102,9 +102,7 @@ class WaitReasons:
 
 def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:
     """The rows that a schedule lists; None: all active ones."""
-    if schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count:
-        return None
-    return schedule.jobs
+    return None if len(schedule.jobs) == job_state.active_count else schedule.jobs
 
 
 def _left_out(rows: Array, job_state: JobState, cluster_state: ClusterState) -> str:

@@ -94,11 +94,6 @@ class ClusterState:
         return int((self.owner[self.node_draining[self.gpu_node]] >= 0).sum())
 
     @property
-    def free_milli(self) -> Array:
-        """Thousandths of each GPU that are free; 0 where the node is down."""
-        return self.is_free() * WHOLE
-
-    @property
     def node_free(self) -> Array:
         """Whole free GPUs per node."""
         return self.holdings.free.by_node.copy()

@@ -18,18 +18,6 @@ _LARGE = 1024  # GPUs: in a smaller cluster, deriving everything anew is cheaper
 class FreeGpus:
     """`owner` is the row that holds each GPU (-1: none), owned and changed by Holdings."""
 
-    __slots__ = (
-        "_correctable",
-        "_idle",
-        "_ids",
-        "_lowest",
-        "_node_free",
-        "_nodes",
-        "_nodes_with",
-        "_owner",
-        "closed",
-    )
-
     def __init__(self, owner: Array, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner, self._nodes = owner, (gpu_node, node_first, node_gpus)
         self._correctable = len(owner) > _LARGE

@@ -138,16 +138,15 @@ class Holdings:
         if plan.empty:
             return
         launch, move, leaving = plan.launch, plan.move, plan.suspend
-        if len(move.jobs):
+        if move is not NOTHING:
             leaving = np.concatenate((leaving, move.jobs))
         if len(leaving):
             self._take_off(leaving, plan.freed)
-        bare = plan.adjust is NOTHING
-        for part in (launch, move):
-            if part is not NOTHING:
-                self._put_on(part)
-                bare = bare and part.bare
-        if self._grants or not bare:
+        if launch is not NOTHING:
+            self._put_on(launch)
+        if move is not NOTHING:
+            self._put_on(move)
+        if self._grants or not (launch.bare and move.bare and plan.adjust is NOTHING):
             self._grant(plan)
         self._allocation = None
 
@@ -225,8 +224,10 @@ class Holdings:
         self._put_on_few(part)
 
     def _all_free(self, gpus: Array) -> bool:
-        known = gpus.item(gpus.argmin()) >= 0 and gpus.item(gpus.argmax()) < len(self._owner)
-        return known and not (self._owner[gpus] >= 0).any()
+        if gpus.item(gpus.argmin()) < 0 or gpus.item(gpus.argmax()) >= len(self._owner):
+            return False
+        owners = self._owner[gpus]
+        return int(owners[owners.argmax()]) < 0
 
     def _put_on_few(self, part: Allocation) -> None:
         """The same, one by one."""

@@ -19,7 +19,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.state import progress
 from blox.state.active import ActiveRows, ChangeLog
-from blox.state.columns import ADMITTED, FINISHED, NAN, SCALAR_MAX, SUBMISSION, Columns, ScalarColumns
+from blox.state.columns import ADMITTED, FINISHED, NAN, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class JobState:
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
-        self._known: dict[int, Any] = {}  # the same by the id of each policy that has asked,
-        self._asked: list[object] = []  # which is kept alive, so that no other object gets that id
+        self._known: list[tuple[object, Any]] = []  # the same for each policy object that has asked
 
     # -- submission and admission ------------------------------------------------------------------
 
@@ -147,14 +146,6 @@ class JobState:
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
         return self._rows[row : row + 1]
-
-    def asked_by(self, rows: Array) -> tuple[Array, int]:
-        """The GPUs that each of these jobs asks for, and all of them together. Do not change it."""
-        if len(rows) == 1:
-            row = rows.item()
-            return self.columns.gpus[row : row + 1], self.scalars.gpus[row]
-        gpus = self.columns.gpus[rows]
-        return gpus, sum(gpus.tolist()) if len(rows) <= SCALAR_MAX else int(gpus.sum())
 
     def ones(self, count: int) -> Array:
         """So many ones: what single-GPU jobs ask for. Do not change it."""
@@ -255,14 +246,16 @@ class JobState:
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
         """What `policy` remembers between rounds: the only thing that a policy may change."""
-        found: T | None = self._known.get(id(policy))
-        return self._recall(policy, factory) if found is None else found
+        for known, memory in self._known:  # a few; a dictionary by id() would call every audit hook
+            if known is policy:
+                return memory  # type: ignore[no-any-return]
+        return self._recall(policy, factory)
 
     def forget(self, verb: str) -> None:
         """Drops what policies with a verb (accept, schedule, place) remember: others rule in their place."""
         kept = {name for name in self._memory if verb not in name.partition(" ")[0].split(".")}
         self._memory = {name: memory for name, memory in self._memory.items() if name in kept}
-        self._known, self._asked = {}, []
+        self._known = []
 
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
@@ -286,8 +279,7 @@ class JobState:
         twin.waiting = self.waiting.copy()
         twin.start_log, twin.idle_log = self.start_log.copy(), self.idle_log.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
-        twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), {}
-        twin._asked = []
+        twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), []
         return twin
 
     def select(self, rows: Array) -> JobState:
@@ -306,7 +298,7 @@ class JobState:
         twin.just_admitted = twin.just_finished = _NO_ROWS
         twin.start_log, twin.idle_log = ChangeLog(), ChangeLog()
         twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
-        twin._memory, twin._known, twin._asked = {}, {}, []
+        twin._memory, twin._known = {}, []
         return twin
 
     def _recall(self, policy: object, factory: Callable[[], T]) -> T:
@@ -314,9 +306,8 @@ class JobState:
         name = _policy_key(policy)
         if name not in self._memory:
             self._memory[name] = factory()
-        self._asked.append(policy)
-        self._known[id(policy)] = found = self._memory[name]
-        return found  # type: ignore[no-any-return]
+        self._known.append((policy, self._memory[name]))
+        return self._memory[name]  # type: ignore[no-any-return]
 
     def _metric_column(self, name: str) -> Array:
         values = self._metrics.get(name)

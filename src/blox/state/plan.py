@@ -255,24 +255,28 @@ class PlanBuilder:
 
     def move(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts jobs that were removed on other GPUs."""
-        self._removed = self._removed[~np.isin(self._removed, jobs)]
+        again = self._marked(jobs)
+        self._removed = self._removed[~again[self._removed]]
         self._moved = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
 
     def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Launches jobs, or moves those of them that were removed."""
-        again = self._were_removed(jobs) if len(self._removed) else None
-        if again is None or not again.any():
+        if not len(self._removed):
+            self.launch(jobs, counts, gpus)
+            return
+        again = self._marked(self._removed)[np.minimum(jobs, self._holdings.row_bound)]
+        if not again.any():
             self.launch(jobs, counts, gpus)
             return
         of_gpus = np.repeat(again, counts)
         self.launch(jobs[~again], counts[~again], gpus[~of_gpus])
         self.move(jobs[again], counts[again], gpus[of_gpus])
 
-    def _were_removed(self, jobs: Array) -> Array:
-        bound = self._holdings.row_bound  # rows from here on hold nothing that could be removed
-        marked = np.zeros(bound + 1, dtype=bool)
-        marked[self._removed] = True
-        return marked.take(np.minimum(jobs, bound))
+    def _marked(self, held: Array) -> Array:
+        """By row: whether it is one of these, which hold GPUs. The last entry, for other rows, is false."""
+        marked = np.zeros(self._holdings.row_bound + 1, dtype=bool)
+        marked[held] = True
+        return marked
 
     @property
     def moves(self) -> bool:

@@ -102,28 +102,16 @@ def rebase_one(job_state: JobState, row: int, at: float) -> float:
     return one.anchor[row]
 
 
-def set_rate(job_state: JobState, rows: Array, rate: Array | float) -> None:
+def set_rate(job_state: JobState, rows: Array | int, rate: Array | float) -> None:
     """Jobs that were rebased go on at another rate (isolated seconds per second)."""
     job_state.columns.rate[rows] = rate
 
 
-def set_rate_one(job_state: JobState, row: int, rate: float) -> None:
-    """The same for one job."""
-    job_state.scalars.rate[row] = rate
-
-
-def report(job_state: JobState, rows: Array, done: Array, at: float) -> None:
+def report(job_state: JobState, rows: Array | int, done: Array | float, at: float) -> None:
     """Jobs have done so much of their work (s) at the time `at`, whatever was expected. The rate stays."""
     c = job_state.columns
     c.done0[rows] = done
     c.anchor[rows] = at
-
-
-def report_one(job_state: JobState, row: int, done: float, at: float) -> None:
-    """The same for one job."""
-    one = job_state.scalars
-    one.done0[row] = done
-    one.anchor[row] = at
 
 
 def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:

@@ -1,44 +1,36 @@
-"""RowOrder: a set of rows in the order in which they joined, kept up to date in place.
+"""RowOrder: a set of rows in the order in which they joined.
 
-Joining and leaving touch only the rows concerned; the list of all rows is made when it is asked for.
+Rows that join or leave one at a time are noted, and entered when the list of all rows is asked for.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from blox.state.columns import scalar_view
+from blox.state.columns import read_only
 from blox.workloads.table import Array
-
-_SPARE = 64  # free slots at the end of a compacted list
-_GAP = -1
 
 
 class RowOrder:
     """Rows, each once. `rows` lists them as an array that is never changed afterwards."""
 
-    __slots__ = ("_end", "_numbers", "_rows", "_size", "_slot", "_slot_view", "_slots", "_slots_view")
-
     def __init__(self, rows: Array) -> None:
-        self._slot: Array = np.empty(0, dtype=np.int64)  # by row: its index in `_slots`
-        self._slot_view = scalar_view(self._slot)
-        self._rows: Array | None = rows
-        self._size = self._end = 0
-        self._compact(rows, 0)
+        self._rows = read_only(rows)  # as they were last listed
+        self._joined: dict[int, None] = {}  # the rows that have joined since, in order
+        self._left: list[int] = []  # the listed rows that have left since
+        self.bound = int(rows.max(initial=-1)) + 1  # every row that ever joined is below
 
     @property
     def rows(self) -> Array:
         """All rows, in the order in which they joined."""
-        if self._rows is None:
-            slots = self._slots[: self._end]
-            self._rows = slots[slots != _GAP] if self._size < self._end else slots.copy()
-            self._rows.flags.writeable = False
+        if self._left:
+            self._rows = self._without(np.array(self._left))
+            self._left = []
+        if self._joined:
+            joined = np.fromiter(self._joined, dtype=np.int64, count=len(self._joined))
+            self._rows, self._joined = np.concatenate((self._rows, joined)), {}
+        self._rows.flags.writeable = False
         return self._rows
-
-    @property
-    def bound(self) -> int:
-        """Every row that ever joined is below."""
-        return len(self._slot)
 
     def copy(self) -> RowOrder:
         """An independent copy."""
@@ -46,52 +38,30 @@ class RowOrder:
 
     def join(self, rows: Array) -> None:
         """Appends rows."""
-        if not len(rows):
-            return
-        start, end = self._end, self._end + len(rows)
-        if end > len(self._slots):
-            self._compact(self.rows, len(rows))
-            start, end = self._end, self._end + len(rows)
-        if rows.item(rows.argmax()) >= len(self._slot):
-            self._grow(int(rows.max()))
-        self._slots[start:end], self._slot[rows] = rows, self._numbers[start:end]
-        self._end = end
-        self._size += end - start
-        self._rows = None
+        self._rows = np.concatenate((self.rows, rows))
+        self.bound = max(self.bound, int(rows.max(initial=-1)) + 1)
 
     def join_one(self, row: int) -> None:
         """Appends one row."""
-        if self._end == len(self._slots):
-            self._compact(self.rows, 1)
-        if row >= len(self._slot):
-            self._grow(row)
-        self._slots_view[self._end], self._slot_view[row] = row, self._end
-        self._end += 1
-        self._size += 1
-        self._rows = None
+        self._joined[row] = None
+        if row >= self.bound:
+            self.bound = row + 1
 
     def leave(self, rows: Array) -> None:
         """Removes rows that are in the set."""
-        self._slots[self._slot[rows]] = _GAP
-        self._size -= len(rows)
-        self._rows = None
+        if self._joined or self._left:
+            _ = self.rows  # enters what was noted
+        self._rows = self._without(rows)
 
     def leave_one(self, row: int) -> None:
         """Removes one row that is in the set."""
-        self._slots_view[self._slot_view[row]] = _GAP
-        self._size -= 1
-        self._rows = None
+        if row in self._joined:
+            del self._joined[row]
+        else:
+            self._left.append(row)
 
-    def _compact(self, rows: Array, more: int) -> None:
-        """Lays the rows out without gaps, with space for `more` of them."""
-        space = 2 * len(rows) + more + _SPARE
-        self._slots, self._numbers = np.empty(space, dtype=np.int64), np.arange(space)
-        self._slots_view = scalar_view(self._slots)
-        self._size = self._end = 0
-        self.join(rows)
-        self._rows = rows
-
-    def _grow(self, row: int) -> None:
-        grown = np.empty(2 * row + _SPARE, dtype=np.int64)
-        grown[: len(self._slot)] = self._slot
-        self._slot, self._slot_view = grown, scalar_view(grown)
+    def _without(self, rows: Array) -> Array:
+        stays = np.ones(self.bound, dtype=bool)
+        stays[rows] = False
+        left: Array = self._rows[stays[self._rows]]
+        return left

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from blox.state.jobs import JobState
 
 
-@dataclass(eq=False, init=False)
+@dataclass(eq=False, init=False, slots=True)
 class Schedule:
     """Jobs to run, in the order of `keys` (first key first, ties by row); without keys, as they stand.
 

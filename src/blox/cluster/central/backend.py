@@ -83,7 +83,7 @@ class ClusterBackend:
             self._interrupted.append(job.row)
             self.why[job.row] = _WHY[outcome] + (f": {stint.detail}" if stint.detail else "")
         elif outcome != "left":
-            progress.report_one(job_state, job.row, job.saved_s, job_state.scalars.anchor[job.row])
+            progress.report(job_state, job.row, job.saved_s, job_state.scalars.anchor[job.row])
 
     # -- cluster management ------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class ClusterBackend:
             if job.commanded != stint.epoch or stint.started_s is None:
                 continue
             if one.anchor[job.row] == math.inf:
-                progress.report_one(job_state, job.row, one.done0[job.row], stint.started_s)
+                progress.report(job_state, job.row, one.done0[job.row], stint.started_s)
             if stint.checkpoint > job.checkpoint:
                 job.checkpoint = stint.checkpoint
                 job.saved_s = float(progress.done_s(job_state, job_state.one(job.row), job_state.now)[0])

@@ -47,4 +47,4 @@ def restore_memory(job_state: JobState, stored: bytes) -> None:
     """Gives the policies their memory back."""
     memory, starts, idles = _Unpickler(io.BytesIO(stored), job_state).load()
     job_state._memory, job_state.start_log, job_state.idle_log = memory, starts, idles
-    job_state._known, job_state._asked = {}, []
+    job_state._known = []

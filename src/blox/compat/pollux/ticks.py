@@ -58,7 +58,7 @@ class TickSimulation(IntervalSimulation):
             training = trainings[row]
             after = training.advance(elapsed, self._truth.interference if slow else 0.0)
             share = training.progress / training.application.progress[-1]
-            progress.report_one(job_state, row, share * self._work_s.item(row), job_state.now)
+            progress.report(job_state, row, share * self._work_s.item(row), job_state.now)
             if after is not None:
                 self._finish_s[row] = begin + after
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blox.compat.tiresias.lane import Job
-from blox.placement.walk.counting import first_come
+from blox.placement.walk.counting import exchange, first_come
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -71,20 +71,10 @@ class Counted:
             starts, stops = schedule.line.decision
         else:
             starts, stops = _walk(schedule, cluster_state, job_state)
-        change = cluster_state.holdings.change()
-        if stops:
-            change.remove(_as_array(stops, job_state))
-        if starts:
-            jobs = _as_array(starts, job_state)
-            counts, total = job_state.asked_by(jobs)
-            change.launch(jobs, counts, change.lowest_free(total))
-        return change.plan(settled=True)
+        jobs, leaving = (np.array(rows, dtype=np.int64) for rows in (starts, stops))
+        return exchange(jobs, job_state.columns.gpus[jobs], leaving, cluster_state.holdings)
 
     stable_until = for_ever
-
-
-def _as_array(rows: list[int], job_state: JobState) -> Array:
-    return job_state.one(rows[0]) if len(rows) == 1 else np.array(rows, dtype=np.int64)
 
 
 def _walk(

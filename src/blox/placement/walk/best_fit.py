@@ -53,7 +53,7 @@ class BestFitWalk(Walk):
             if refused <= need <= top:
                 continue
             if need <= top:
-                node = best_fit(need)
+                node = best_fit(need) if need <= pool.total else -1
                 if node < 0 and self._preempt:
                     node = self._make_room(need, place)
                 if node >= 0:

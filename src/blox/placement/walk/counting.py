@@ -34,7 +34,7 @@ def place_by_count(
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
             need = job_state.columns.gpus[newcomers]
-            plan = _launch(newcomers, need, NO_ROWS, cluster_state.holdings, assign)
+            plan = exchange(newcomers, need, NO_ROWS, cluster_state.holdings, assign)
         elif (line := _contested(schedule, cluster_state, job_state)) is not None:
             plan = _start_contested(line, cluster_state, job_state, assign)
     if plan is None:
@@ -61,24 +61,24 @@ def _count(requests: Requests, assign: Assign) -> Plan:
     rows, need = schedule.jobs[starting], need[:count] if requests.single else need[starting]
     blocked = schedule.strict and count < waiting
     if not len(requests.unlisted):
-        return _launch(rows, need, leaving, requests.holdings, assign, blocked)
+        return exchange(rows, need, leaving, requests.holdings, assign, blocked)
     change = requests.change(leaving)
     gpus = int(need.sum())
     change.put(rows, need, change.lowest_free(gpus) if assign is None else assign(change.free_ids, gpus))
     return change.plan(blocked=blocked)
 
 
-def _launch(
-    rows: Array, need: Array, leaving: Array, holdings: Holdings, assign: Assign, blocked: bool = False
+def exchange(
+    rows: Array, need: Array, leaving: Array, holdings: Holdings, assign: Assign = None, blocked: bool = False
 ) -> Plan:
-    """These jobs start, on the GPUs that are free once the `leaving` rows have made room."""
-    if not len(rows):
-        return Plan(settled=True)
-    count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+    """The plan by which the `leaving` rows stop and these start, on the GPUs that are free by then."""
     freed = holdings.held_by(leaving) if len(leaving) else NO_ROWS
-    free = holdings.free
-    gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
-    return Plan(Allocation(rows, need, gpus), leaving, NOTHING, NOTHING, freed, blocked, True)
+    starting, free = NOTHING, holdings.free
+    if len(rows):
+        count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+        gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
+        starting = Allocation(rows, need, gpus)
+    return Plan(starting, leaving, NOTHING, NOTHING, freed, blocked, True)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
@@ -103,7 +103,8 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
     if not full:  # running jobs behind the job that ended the walk leave only as far as they must
         leaving = _tail(requests, starting, leaving, order)
     if order is not None:
-        starting, leaving = order[starting], np.sort(order[leaving])
+        starting, leaving = order[starting], order[leaving]
+        leaving.sort()
     return starting, schedule.jobs[leaving]
 
 
@@ -192,5 +193,7 @@ def _start_contested(
                 starting.append(row)
         elif held[row]:
             leaving.append(row)
-    rows, off = np.array(starting, dtype=np.int64), np.array(sorted(leaving), dtype=np.int64)
-    return _launch(rows, job_state.columns.gpus[rows], off, cluster_state.holdings, assign)
+    if not starting:
+        return Plan(settled=True)
+    rows, off = np.array(starting), np.array(sorted(leaving), dtype=np.int64)
+    return exchange(rows, job_state.columns.gpus[rows], off, cluster_state.holdings, assign)

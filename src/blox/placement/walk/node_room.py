@@ -44,9 +44,9 @@ class NodePool:
 
     def best_fit(self, need: int) -> int:
         """The node with the fewest free GPUs that still has `need`, lowest id first; -1 if there is none."""
-        free = self.free
+        free, heaps = self.free, self.heaps
         for count in range(need, self.top + 1):
-            heap = self.heaps[count]
+            heap = heaps[count]
             while heap:
                 if free[heap[0]] == count:
                     return heap[0]

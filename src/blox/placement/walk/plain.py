@@ -129,7 +129,7 @@ class Victims:
 
     def __init__(self, requests: Requests, unit_of: Array, order: Array) -> None:
         owner = requests.holdings.owner
-        first, last = np.empty((2, requests.holdings.row_bound + 1), dtype=np.int64)
+        first, last = np.empty((2, requests.holdings.row_bound + 1), dtype=np.int32)
         last[owner] = unit_of  # GPUs come in ascending order: the last one stays (row -1: without an owner),
         first[owner[::-1]] = unit_of[::-1]  # or here the first
         self._first, self._last = first, last

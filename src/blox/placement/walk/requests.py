@@ -21,20 +21,6 @@ class Requests:
     placed. `single`: every job needs one GPU. `kept` are running rows that are out of the walk: they stay on
     draining nodes until they end, since to displace one would free little or nothing."""
 
-    __slots__ = (
-        "capacity",
-        "free",
-        "held",
-        "holdings",
-        "kept",
-        "need",
-        "pending",
-        "schedule",
-        "single",
-        "unlisted",
-        "waiting",
-    )
-
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
         if cluster_state.draining:
@@ -82,7 +68,7 @@ class Requests:
         """Whether, in an order that needs no sorting, every running job stands before every pending one."""
         if self.schedule.keys:
             return False
-        return bool(self.pending[int(self.pending.argmax()) :].all())
+        return int(self.pending.argmax()) == len(self.pending) - self.waiting
 
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
         """The plan when no job is placed; `leaving` are rows that go beside the unlisted."""
