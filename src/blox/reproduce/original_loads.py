@@ -42,7 +42,7 @@ class OriginalSetup:
             Case(line, float(load), self._run(policy, load, seed))
             for line, policy in PRESET.items()
             for load in loads
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:
@@ -80,7 +80,7 @@ class Crowding:
             for jobs, workload in MIXES.items()
             for line, scheduler in SCHEDULERS.items()
             for share in shares
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:

@@ -44,7 +44,7 @@ class Parts:
             Case(line, interval, replace(base(setting), scheduler=scheduler, round_s=interval, seed=seed))
             for line, scheduler in BELIEFS.items()
             for interval in (SHORT, LONG)
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:
@@ -79,9 +79,9 @@ class Lengths:
                 interval,
                 replace(base(setting, most), round_s=interval, seed=seed),
             )
-            for most in ((2, 4, 8, None) if setting.full else (8, None))
+            for most in ((4, 8, None) if setting.full else (8, None))
             for interval in (SHORT, LONG)
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:

@@ -45,7 +45,7 @@ class Widths:
         found = []
         for most in WIDTHS if setting.full else (NARROW, 12, 48):
             workload = narrowed(most, setting, f"{CROWDED:g}")
-            seeds = setting.seeds(quick=1, full=2)
+            seeds = setting.seeds(1, 1)
             runs = cases(LINES, workload, (CROWDED,), seeds, cluster="16x4")
             found += [Case(run.line, float(most), run.experiment) for run in runs]
         return found
@@ -103,7 +103,7 @@ class NarrowJobs:
     unit: str = "h"
 
     def cases(self, setting: Setting) -> list[Case]:
-        seeds, loads = setting.seeds(quick=1, full=2), self.loads(setting)
+        seeds, loads = setting.seeds(1, 1), self.loads(setting)
         at = loads if setting.full else (loads[0], loads[-1])
         return cases(LINES, narrowed(NARROW, setting), at, seeds, cluster="16x4")
 
@@ -129,7 +129,7 @@ class Crowd:
     unit: str = "h"
 
     def cases(self, setting: Setting) -> list[Case]:
-        nodes, seeds = 4 if setting.full else 2, setting.seeds(quick=1, full=2)
+        nodes, seeds = 4 if setting.full else 2, setting.seeds(1, 1)
         found = []
         for each in (1.0, 2.5, 5.0, 10.0) if setting.full else (1.0, 2.5, 10.0):
             workload = f"elastic:of=gavel:load={CROWDED * nodes / 16:g};jobs={each * 4 * nodes:.0f}"

@@ -144,7 +144,7 @@ class Arrivals:
     spike: int
 
     def cases(self, setting: Setting) -> list[Case]:
-        ends = (LAST + 1, 6000, 8000, 12_000, None) if setting.full else (LAST + 1, 8000, None)
+        ends = (LAST + 1, 8000, 12_000, None) if setting.full else (LAST + 1, 8000, None)
         return [case for jobs in ends for case in cases(setting, self.spike, jobs, (ALL, SHOWN))]
 
     def cause(self, done: Sequence[Done]) -> Cause:
