@@ -101,8 +101,8 @@ class Lengths:
         point = Line("the artifact's", (self.theirs[0] / 60,), (lost,))
         return Cause(
             "Is it that our jobs are shorter?",
-            f"{word}. The cost is {min(minutes):.0f} to {max(minutes):.0f} minutes, whatever jobs take; as a "
-            f"share it is {share[0]:.0f} % of jobs that take {ordered[0][0] / 60:.0f} minutes and "
+            f"{word}. The cost is {min(minutes):.0f} to {max(minutes):.0f} minutes; as a share "
+            f"it is {share[0]:.0f} % of jobs that take {ordered[0][0] / 60:.0f} minutes and "
             f"{share[-1]:.0f} % of jobs that take {ordered[-1][0] / 60:.0f}. The artifact's take "
             f"{self.theirs[0] / 60:.0f} minutes and lose {lost:.0f} %.",
             Table(

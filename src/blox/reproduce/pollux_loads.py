@@ -167,11 +167,13 @@ class Crowd:
                 f"{'LAS alone stays responsive, as the paper says' if alone else 'LAS is not alone'}."
             )
         off = {each: found[POLLUX][each] / found[FIFO][each] - 1 for each in found[FIFO]}
-        like = abs(off[most]) <= LIKE
+        near = f"within {100 * LIKE:g} %"
+        then = f"then {near}, for each job gets one GPU in turn"
         return (
-            f"With jobs of 16.8 hours Pollux is {100 * off[least]:+.0f} % off FIFO while there are "
-            f"{least:g} for each GPU and {100 * off[most]:+.0f} % when there are {most:g}: "
-            f"{'then' if like else 'even then not'} within {100 * LIKE:g} %, for each gets one GPU in turn."
+            "With jobs of 16.8 hours, in rounds of half an hour, Pollux is "
+            f"{100 * off[least]:+.0f} % off FIFO while there are {least:g} for each GPU and "
+            f"{100 * off[most]:+.0f} % when there are {most:g}: "
+            f"{then if abs(off[most]) <= LIKE else f'nearer, but not {near}'}."
         )
 
 
