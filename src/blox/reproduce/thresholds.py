@@ -191,8 +191,7 @@ class Seeds:
         )
         return Cause(
             "Are the paper's sizes those of another seed?",
-            f"The average JCT is lower by, from seed to seed: {told}. Which of the long jobs fall into the "
-            "window, and how many are there before it, decides how many hours LAS adds to the average.",
+            f"The average JCT is lower by, from seed to seed: {told}.",
             Table(("", *LIMITED), tuple(rows)),
         )
 
