@@ -28,7 +28,6 @@ SIZES = {"quick": (8, 64, 256, 1024), "full": (8, 16, 32, 64, 128, 256, 512, 102
 RENEWALS = {"quick": 5, "full": 20}  # of every job, at every size
 GPUS_PER_NODE = 8
 FASTER, FLAT, GROWS = 2.0, 1.5, 2.0
-_LOOKS = 200_000  # at every size: a look takes a quarter of a microsecond, and a few ms are soon disturbed
 _PATIENCE_S = 120.0
 
 
@@ -196,7 +195,7 @@ def _optimistic(directory: Path, size: int, renewals: int) -> list[float]:
     directory.mkdir(exist_ok=True)
     pages = [LeasePage.create(directory / str(number)) for number in range(size)]
     times = []
-    for number in range(max(renewals, _LOOKS // size)):
+    for number in range(max(renewals, 2_000 // size)):
         began = time.perf_counter()
         for page in pages:
             at_boundary(0, 1, number, page)
