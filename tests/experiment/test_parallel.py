@@ -1,5 +1,6 @@
 """`blox.run_all`: experiments in, whole results out, whatever the number of processes."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -29,6 +30,17 @@ def test_the_first_run_that_fails_is_raised():
     wrong = [blox.Experiment(**SMALL, scheduler=name) for name in ("fifo", "lass")]
     with pytest.raises(blox.BloxError, match="lass"):
         blox.run_all(wrong, processes=1)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_outcomes_come_as_they_end_and_stopping_between_two_ends_the_rest(processes):
+    tasks = [parallel.Task(blox.Experiment(**SMALL, seed=seed)) for seed in range(6)]
+    assert sorted(number for number, _ in parallel.run_each(tasks, processes)) == list(range(6))
+    ending = parallel.run_each(tasks, processes)
+    number, outcome = next(ending)
+    assert outcome.task == tasks[number] and outcome.result is not None
+    ending.close()
+    assert not multiprocessing.active_children()
 
 
 def test_ctrl_c_is_nothing_to_a_process_that_is_starting():

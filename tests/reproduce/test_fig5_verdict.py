@@ -1,9 +1,13 @@
 """Figure 5: the rule for its verdict, and its runs."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from blox.reproduce import fig5
-from blox.reproduce.page import Setting
+from blox.reproduce.page import Done, Setting
+from blox.results.result import Result
 
 SOONER = {
     "proportional, the original": 26.0,
@@ -38,3 +42,18 @@ def test_both_simulators_get_the_same_jobs_on_the_same_servers(tmp_path, jobs, w
     assert {(c.experiment.workload, c.experiment.cluster, c.experiment.window) for c in cases} == {
         (trace, fig5.CLUSTER, window)
     }
+
+
+def test_the_probe_tells_what_differs_at_each_load(monkeypatch):
+    """Ours is as quick at 7 jobs an hour, and takes twice as long at 9, where jobs wait for two hours."""
+    times = {("tune, ours", 9.0): 2.0}
+    monkeypatch.setattr(
+        fig5, "jcts_s", lambda each: np.full(9, times.get((each.case.line, each.case.x), 1.0))
+    )
+    cases = fig5.Loads().cases(Setting())
+    waits = {7.0: 0.0, 9.0: 7200.0}
+    done = [
+        Done(case, Result("", {}, {"avg_queueing_s": waits[case.x]}, {}, {}, {}), Path()) for case in cases
+    ]
+    rows = fig5.Loads().cause(done).table.rows
+    assert rows == (("7", "0.00", "+0.00 %", "0.0 points"), ("9", "2.00", "+100.00 %", "100.0 points"))

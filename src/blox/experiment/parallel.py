@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -99,7 +99,7 @@ def run_tasks(tasks: Sequence[Task], processes: int, watcher: Watcher | None = N
 
 def run_each(
     tasks: Sequence[Task], processes: int, watcher: Watcher | None = None
-) -> Iterator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, Outcome]]:
     """The same, one by one as they end: the number of the task, and how it ended.
 
     Runs go on while the caller works between two of them. Closing the iterator kills what is going on.

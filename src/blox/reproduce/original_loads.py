@@ -37,12 +37,12 @@ class OriginalSetup:
     unit: str = "h"
 
     def cases(self, setting: Setting) -> list[Case]:
-        loads = range(1, 10) if setting.full else (2, 6, 8, 9)
+        loads = range(1, 10) if setting.full else (2, 8, 9)
         return [
             Case(line, float(load), self._run(policy, load, seed))
             for line, policy in PRESET.items()
             for load in loads
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:
@@ -69,7 +69,7 @@ class Crowding:
     """From how full a cluster on LAS is slower than FIFO: one queue or two, their jobs or ours."""
 
     def cases(self, setting: Setting) -> list[Case]:
-        shares = (0.8, BELOW, 0.9, 0.95, 1.0, ABOVE, 1.1, 1.2) if setting.full else (BELOW, 0.95, ABOVE)
+        shares = (0.8, BELOW, 0.9, 0.95, 1.0, ABOVE, 1.1, 1.2) if setting.full else (BELOW, ABOVE)
         base = Experiment(performance="duration", window=WINDOW)
         return [
             Case(
@@ -80,7 +80,7 @@ class Crowding:
             for jobs, workload in MIXES.items()
             for line, scheduler in SCHEDULERS.items()
             for share in shares
-            for seed in setting.seeds(quick=1, full=2)
+            for seed in setting.seeds(1, 1)
         ]
 
     def cause(self, done: Sequence[Done]) -> Cause:

@@ -30,7 +30,7 @@ LAS = "promote:policy=las,after_s=3600000"
 
 
 def cases(
-    setting: Setting, spike: int, jobs: int | None = None, names: Sequence[str] = tuple(FACTORS)
+    spike: int, round_s: float, seeds: range, jobs: int | None = None, names: Sequence[str] = tuple(FACTORS)
 ) -> list[Case]:
     """LAS behind each threshold, by seeds; `jobs`: how many come in all, None: they go on coming."""
     workload = f"gavel:load={LOAD:g}"
@@ -38,18 +38,18 @@ def cases(
     workload += f",jobs={jobs}" if jobs else ""
     base = Experiment(
         workload=workload, cluster="32x4", scheduler=LAS, placement="consolidated", performance="duration",
-        round_s=round_s(setting), window=f"{FIRST}-{LAST}",
+        round_s=round_s, window=f"{FIRST}-{LAST}",
     )  # fmt: skip
     return [
         Case(name, float(jobs or math.inf), replace(base, admission=FACTORS[name], seed=seed))
         for name in names
-        for seed in setting.seeds(quick=3, full=6)
+        for seed in seeds
     ]
 
 
-def round_s(setting: Setting) -> float:
-    """Runs over thousands of hours take that many rounds: they are longer than the paper's 300 s."""
-    return 900.0 if setting.full else 1800.0
+def asked(setting: Setting) -> tuple[float, range]:
+    """Seconds of a round, and seeds. Runs go over thousands of hours: rounds are longer than the paper's."""
+    return 900.0 if setting.full else 1800.0, setting.seeds(quick=3, full=6)
 
 
 def gains(found: Mapping[str, float]) -> dict[str, float]:
@@ -108,15 +108,16 @@ class Thresholds(Page):
     )
 
     def setup(self, setting: Setting) -> str:
+        round_s, seeds = asked(setting)
         spike = f", with {self.spike} more in one hour of each day" if self.spike else ""
         return (
             f"Gavel's jobs of one GPU, {LOAD:g} an hour{spike}, on 32 nodes of 4 GPUs, until the measured "
             f"ones ({FIRST}-{LAST}) are done; LAS, by which a job left out for 3,600,000 s goes first, as in "
-            f"the public code; rounds of {round_s(setting):g} s, {len(setting.seeds(3, 6))} seeds."
+            f"the public code; rounds of {round_s:g} s, {len(seeds)} seeds."
         )
 
     def cases(self, setting: Setting) -> list[Case]:
-        return cases(setting, self.spike)
+        return cases(self.spike, *asked(setting))
 
     def finding(self, done: Sequence[Done]) -> Finding:
         jct, until_start = _by_line(done, average_jct_h), _by_line(done, responsiveness_min)
@@ -144,8 +145,10 @@ class Arrivals:
     spike: int
 
     def cases(self, setting: Setting) -> list[Case]:
-        ends = (LAST + 1, 6000, 8000, 12_000, None) if setting.full else (LAST + 1, 8000, None)
-        return [case for jobs in ends for case in cases(setting, self.spike, jobs, (ALL, SHOWN))]
+        ends = (LAST + 1, 8000, 12_000, None) if setting.full else (LAST + 1, 8000, None)
+        round_s, seeds = asked(setting)[0], setting.seeds(quick=1, full=3)
+        lines = (ALL, SHOWN)
+        return [case for jobs in ends for case in cases(self.spike, round_s, seeds, jobs, lines)]
 
     def cause(self, done: Sequence[Done]) -> Cause:
         found = spreads(done, average_jct_h)
@@ -173,7 +176,7 @@ class Seeds:
     paper: Mapping[str, float]
 
     def cases(self, setting: Setting) -> list[Case]:
-        return cases(setting, self.spike)
+        return cases(self.spike, *asked(setting))
 
     def cause(self, done: Sequence[Done]) -> Cause:
         by_seed = gains_by_seed(done)
@@ -191,8 +194,7 @@ class Seeds:
         )
         return Cause(
             "Are the paper's sizes those of another seed?",
-            f"The average JCT is lower by, from seed to seed: {told}. Which of the long jobs fall into the "
-            "window, and how many are there before it, decides how many hours LAS adds to the average.",
+            f"The average JCT is lower by, from seed to seed: {told}.",
             Table(("", *LIMITED), tuple(rows)),
         )
 
