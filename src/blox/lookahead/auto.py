@@ -20,7 +20,7 @@ from blox.lookahead.objective import objective_from
 LISTS = ("scheduler", "admission", "placement")
 _OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
 MOST_COMBINATIONS = 100
-TWO_WEEKS = Seconds(336 * HOUR)
+WEEK = Seconds(168 * HOUR)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Auto:
     hysteresis: float = 0.0
     belief: str = "learnt"
     arrivals: str = "again"
-    horizon: Seconds = TWO_WEEKS
+    horizon: Seconds = WEEK
 
     def __post_init__(self) -> None:
         count = math.prod(max(1, len(getattr(self, name))) for name in LISTS)

@@ -37,10 +37,10 @@ DIFFERENCES = (
     "Jobs have the sizes (up to 16 GPUs) and durations of Philly's published trace, on 22 nodes of 4 GPUs, "
     "which they crowd as much as the paper's one-GPU jobs crowd 32. Quick runs are a quarter of that.",
     "Looking ahead, the synthesizer believes durations that it learns from finished jobs, and lets the jobs "
-    "of the last two weeks (or of the past, while that is shorter) come again; the paper's lets nothing "
-    "come, and knows durations. Both look until all jobs are done.",
-    "A choice stands for a tenth of the time for which jobs come ahead, 33.6 hours once the past is two "
-    "weeks long, and for at least 10 rounds; the paper's for 10 rounds.",
+    "of the last week (or of the past, while that is shorter) come again; the paper's lets nothing come, and "
+    "knows durations. Both look until all jobs are done.",
+    "A choice stands for a tenth of the time for which jobs come ahead, 16.8 hours once the past is a week "
+    "long, and for at least 10 rounds; the paper's for 10 rounds.",
     "A measured job that has not finished when its run ends counts with the time from the last submission of "
     "a measured job until then: it has taken longer.",
     "GPUs are counted, and a job runs at the speed of its duration wherever it is (the paper does not say).",
