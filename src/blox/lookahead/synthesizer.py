@@ -166,7 +166,7 @@ class Synthesizer:
         for each in self.combinations:
             ahead = look_ahead(
                 cluster_state, job_state, each.policies, conditions, believed,
-                arrivals=coming, note_reasons=not of_jobs,
+                arrivals=coming, jobs_alone=of_jobs,
             )  # fmt: skip
             found = outcome(ahead, round_s=round_s, jobs_alone=of_jobs)
             values.append(self.objective.values(found))
