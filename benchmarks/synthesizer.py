@@ -28,7 +28,7 @@ from blox.reproduce.synthesis import jct_h
 SCHEDULERS = ("fifo", "srtf", "las")
 ADMISSIONS = ("accept-all", "threshold:factor=1.2", "threshold:factor=1.4")
 AUTO = f"scheduler={','.join(SCHEDULERS)};admission={','.join(ADMISSIONS)}"
-RUSH, WEEK = "philly:load=300,max_gpus=16", "philly:load=13,max_gpus=16"
+RUSH, STEADY = "philly:load=300,max_gpus=16", "philly:load=11.5,max_gpus=16"
 WORKLOADS = {"plain": "philly:load=8,max_gpus=16", "bursty": "philly:load=8,max_gpus=16,burst_factor=2"}
 DECISION_S, NEAR, FIGURE_S = 1.0, 1.05, 300.0
 
@@ -36,7 +36,7 @@ DECISION_S, NEAR, FIGURE_S = 1.0, 1.05, 300.0
 def crowded(workload: str, scheduler: str, jobs: int, after_s: float) -> Paused:
     """The first state after some time with so many active jobs on 128 GPUs."""
     experiment = Experiment(
-        workload=workload, jobs=4000, cluster="32x4", scheduler=scheduler, performance="duration"
+        workload=workload, jobs=7000, cluster="32x4", scheduler=scheduler, performance="duration"
     )
     result = experiment.run()
     present, time_s = result.rounds["queued"] + result.rounds["running"], result.rounds["time_s"]
@@ -45,12 +45,12 @@ def crowded(workload: str, scheduler: str, jobs: int, after_s: float) -> Paused:
 
 
 def choice(board: Board) -> None:
-    """After a rush of jobs, which have a short past; and after a week, all of whose jobs come again ahead."""
+    """After a rush of jobs, which have a short past; and after weeks, the last of which comes again ahead."""
     for name, paused in (
         ("an hour's rush", crowded(RUSH, "las", 300, 0.0)),
-        ("a week", crowded(WEEK, "fifo", 300, 168 * 3600.0)),
+        ("two weeks", crowded(STEADY, "fifo", 300, 336 * 3600.0)),
     ):
-        chooser = Experiment(auto=AUTO, workload=WEEK, performance="duration").prepare().composition
+        chooser = Experiment(auto=AUTO, workload=STEADY, performance="duration").prepare().composition
         job_state = paused.job_state
 
         def decide(chooser: Any = chooser, paused: Paused = paused) -> None:

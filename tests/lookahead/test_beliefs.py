@@ -39,11 +39,19 @@ def test_learnt_work_is_that_of_a_longer_job_that_has_finished():
 
 
 def test_a_job_keeps_its_luck_as_others_come():
-    early = state_of((0, 600), (0, 9000), (0, 9000), at_s=900)
-    late = state_of((0, 600), (0, 9000), (0, 9000), (1000, 500), at_s=1200)
+    jobs = ((0, 600), (0, 1200), (0, 9000), (1200, 9000), (1200, 9000))
+    few, more = state_of(*jobs, at_s=1500), state_of(*jobs, (1300, 500), at_s=1500)
     learnt = belief_named("learnt")
-    assert learnt(early, 3).work_s[0] == learnt(late, 3).work_s[0]
-    assert learnt(early, 3).work_s.tolist() == learnt(early, 3).work_s.tolist()
+    for draw in range(20):
+        assert learnt(few, draw).work_s.tolist() == learnt(more, draw).work_s[: len(jobs)].tolist()
+    assert len({learnt(few, draw).work_s[3] for draw in range(20)}) == 3, "of 600, 1200 and 3000 s"
+
+
+@pytest.mark.parametrize("spec", ["learnt", "none", "told", "noisy:sigma=1"])
+def test_the_work_of_a_finished_job_is_what_it_has_done(spec):
+    job_state = state_of((0, 600), (0, 900), (0, 9000), at_s=1200)
+    for draw in range(5):
+        assert belief_named(spec)(job_state, draw).work_s[:2].tolist() == [600.0, 900.0]
 
 
 def test_without_any_knowledge_a_job_needs_as_much_again_as_it_has_done():

@@ -21,6 +21,17 @@ def test_figure_14(plain, bursty, word):
     assert verdict.word == word and f"{100 * plain:+.1f} %" in verdict.reason
 
 
+def test_the_best_static_combination_is_one_for_the_workload():
+    """LAS is best on average (3.0), SRTF with the second seed alone; the synthesizer averages 3.1."""
+    jct_h = {line: [9.0, 9.0] for line in synthesis.STATIC}
+    jct_h |= {"LAS, accept all": [2.0, 4.0], "SRTF, accept 1.4x": [6.0, 2.5], synthesis.AUTO: [2.2, 4.0]}
+    apart = synthesis.Apart.of(jct_h)
+    assert apart.best == "LAS, accept all"
+    assert apart.off == pytest.approx(3.1 / 3.0 - 1)
+    assert apart.by_seed == pytest.approx((0.1, 0.0))
+    assert apart.hindsight == pytest.approx((0.1, 4.0 / 2.5 - 1))
+
+
 def test_a_job_that_never_ends_counts_with_the_time_that_it_has_waited_at_least():
     """Nine jobs of 2 h, and one that came in the first 10 hours and has not ended after 100."""
     summary = {"avg_jct_s": 7200.0, "jobs": 10, "finished": 9, "end_s": 360_000.0, "arrivals_end_s": 36_000.0}

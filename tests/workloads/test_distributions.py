@@ -25,6 +25,14 @@ def test_the_mean_is_the_integral_of_the_quantiles(values: list[float]) -> None:
     assert table.mean == pytest.approx(table.at(middles).mean(), rel=1e-3)
 
 
+@pytest.mark.parametrize("factor", [0.0, 0.25, 1.0, 2.0])
+def test_another_spread_keeps_the_mean_and_scales_the_logarithms(factor: float) -> None:
+    spread = TABLE.spread(factor)
+    assert spread.mean == pytest.approx(TABLE.mean)
+    assert spread.values[1] / spread.values[0] == pytest.approx(100**factor)
+    assert JobMix((1,), (1,), (TABLE,)).spread(factor).durations == (TABLE if factor == 1 else spread,)
+
+
 def test_choices_follow_their_weights() -> None:
     assert Choices((1, 2, 1)).at(np.array([0, 0.2499, 0.25, 0.7499, 0.75, 0.9999])).tolist() == [
         0,

@@ -122,6 +122,14 @@ def test_another_load_gives_the_same_jobs_at_other_times() -> None:
     assert slow["submit_s"] == pytest.approx(2 * fast["submit_s"], abs=0.01)
 
 
+@pytest.mark.parametrize(("name", "durations"), [("philly", 6), ("gavel", 1)])
+def test_at_no_spread_all_jobs_of_a_size_take_equally_long(name: str, durations: int) -> None:
+    drawn, usual = jobs(f"{name}:duration_spread=0", 2000), jobs(name, 2000)
+    assert np.array_equal(drawn["gpus"], usual["gpus"])
+    each = set(zip(drawn["gpus"].tolist(), drawn["duration_s"].tolist()))
+    assert len(each) == len(set(drawn["gpus"].tolist())) and len({taken for _, taken in each}) <= durations
+
+
 def test_spikes_and_bursts_leave_the_regular_jobs_alone() -> None:
     plain, both = jobs("philly", 8000), jobs("philly:spike_jobs=16,burst_factor=2", 8000)
     regular = both["job_type"] == "regular"
@@ -215,6 +223,8 @@ def test_generators_share_nothing_between_runs() -> None:
         ("philly:offered=0,gpus=128", "offered must be a number above 0"),
         ("philly:offered=0.9,gpus=0", "gpus must be a whole number, 1 or more"),
         ("philly:offered=0.9,gpus=128,load=4", "load and offered both say how many jobs arrive"),
+        ("philly:duration_spread=-1", "give a number from 0 to 2: 1 is as measured"),
+        ("philly:duration_spread=3", "duration_spread is 3"),
         ("philly:spike_jobs=-1", "spike_jobs must be a whole number, 0 or more"),
         ("philly:burst_factor=-2", "burst_factor must be a number, 0 or more (times the load)"),
         ("gavel:burst_factor=2147483648", "a burst would have"),

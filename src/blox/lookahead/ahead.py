@@ -23,10 +23,12 @@ from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
 from blox.recording.decisions import DecisionTrace
+from blox.recording.recorder import Recorder
 from blox.recording.wait_reasons import WaitReasons
 from blox.state.cluster import ClusterState
 from blox.state.columns import SUBMISSION
 from blox.state.jobs import JobState
+from blox.state.plan import Plan
 from blox.workloads.table import Array, JobTable
 
 
@@ -97,18 +99,19 @@ def look_ahead(
     arrivals: Iterable[JobTable] = (),
     until_s: float = math.inf,
     until: Callable[[JobState], bool] | None = None,
-    note_reasons: bool = True,
+    jobs_alone: bool = False,
 ) -> Ahead:
     """Runs the loop on a fork from `job_state.now` until its jobs are done, `until_s`, or `until` holds.
 
     Call it where policies decide: when jobs that are done have been pruned and new ones have joined the wait
-    queue. `arrivals` are jobs to come, submitted at `job_state.now` or later. `note_reasons`: whether figures
-    of why jobs wait are wanted.
+    queue. `arrivals` are jobs to come, submitted at `job_state.now` or later. `jobs_alone`: figures of jobs
+    are wanted and no others, so that rounds, stints and causes of waiting are not recorded.
     """
     begin_s = job_state.now
     cluster, jobs = cluster_state.fork(), job_state.fork()
     feed = JobFeed(iter(arrivals), cluster.spec.total_gpus, lambda jobs: jobs)
-    manager = _resumed(feed, cluster, jobs, conditions, believed)
+    recorder = _EndReasons() if jobs_alone else None
+    manager = _resumed(feed, cluster, jobs, conditions, believed, recorder)
     present = np.concatenate((jobs.waiting, jobs.active))
     run(
         manager,
@@ -118,7 +121,7 @@ def look_ahead(
         scheduler=policies.scheduler,
         placement=policies.placement,
         on_round=_stop_at(until_s, until),
-        note_reasons=note_reasons,
+        note_reasons=not jobs_alone,
     )
     rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
     return Ahead(cluster, jobs, manager, rows, feed.duration_s, begin_s, _end_s(manager, jobs, rows))
@@ -144,7 +147,12 @@ def decide_next(
 
 
 def _resumed(
-    feed: JobFeed, cluster: ClusterState, jobs: JobState, conditions: Conditions, believed: Believed
+    feed: JobFeed,
+    cluster: ClusterState,
+    jobs: JobState,
+    conditions: Conditions,
+    believed: Believed,
+    recorder: Recorder | None = None,
 ) -> BloxManager:
     """A manager of its own for forked states, over a simulation that takes beliefs for the work of jobs."""
     if believed.expected_s is not None:
@@ -152,11 +160,30 @@ def _resumed(
     backend = _simulation(conditions, feed)
     backend.resume(_table(jobs, believed.work_s), cluster, jobs)
     manager = _AheadManager(
-        reporting(backend, conditions.reports, feed), conditions.clock, termination=conditions.termination
+        reporting(backend, conditions.reports, feed),
+        conditions.clock,
+        termination=conditions.termination,
+        recorder=recorder,
     )
     manager.now = jobs.now
     manager.recorder.resume(cluster, jobs)
     return manager
+
+
+class _EndReasons(Recorder):
+    """Records why jobs ended before their work was done, and nothing else."""
+
+    def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        pass
+
+    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
+        pass
+
+    def admitted(self, rows: Array) -> None:
+        pass
+
+    def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        pass
 
 
 class _AheadManager(BloxManager):

@@ -9,6 +9,7 @@
   true.
 - `noisy:sigma=0.5`: as told, times a log-normal factor of each job.
 
+The work of a finished job is known: it is what the job has done. It counts where jobs of the past come again.
 A job keeps its luck: its draw stays at the same rank of what is possible, so choices that follow on one
 another do not differ by chance. Policies that read durations see ahead what is believed there.
 """
@@ -81,6 +82,7 @@ def told(job_state: JobState, draw: int = 0, *, sigma: float = 0.0) -> Believed:
         work *= np.exp(sigma * _rng(job_state, draw).standard_normal(count))
     overdue = work < done * (1 - 1e-9)
     work[overdue] = _OVERDUE * done[overdue]
+    work = _known(job_state, work, done)
     return Believed(work, work if sigma else None)
 
 
@@ -89,6 +91,7 @@ def attained_only(job_state: JobState, draw: int = 0) -> Believed:
     done = _done_s(job_state)
     begun = done[_unfinished(job_state) & (done > 0)]
     work = np.where(done > 0, 2 * done, np.median(begun) if len(begun) else UNKNOWN_S)
+    work = _known(job_state, work, done)
     return Believed(work, work)
 
 
@@ -103,7 +106,7 @@ def learnt(job_state: JobState, draw: int = 0) -> Believed:
     place = (-share).searchsorted(-luck * given)
     longest = 2 * np.maximum(done, at_s[-1])  # beyond all that was seen: as much again
     work = np.where(place < len(at_s), np.append(at_s, 0.0)[place], longest)
-    work = np.maximum(work, done)
+    work = _known(job_state, np.maximum(work, done), done)
     return Believed(work, work)
 
 
@@ -114,6 +117,11 @@ def survival(done_s: Array, finished: Array) -> tuple[Array, Array]:
     at_risk = len(at_s) - np.arange(len(at_s))
     share = np.cumprod(1.0 - ended / at_risk)
     return at_s[ended], share[ended]
+
+
+def _known(job_state: JobState, work_s: Array, done_s: Array) -> Array:
+    """What is believed of jobs that go on, and of finished jobs what they have done."""
+    return np.where(_unfinished(job_state), work_s, done_s)
 
 
 def _unfinished(job_state: JobState) -> Array:

@@ -24,16 +24,17 @@ from blox.workloads.table import Array
 
 
 def outcome(ahead: Ahead, *, round_s: float, label: str = "ahead", jobs_alone: bool = False) -> Result:
-    """The result of a look ahead; `jobs_alone` leaves out of its summary what is not a figure of jobs."""
+    """The result of a look ahead; `jobs_alone`: its summary has figures of jobs and no others, and it has no
+    tables of rounds and stints, which a look ahead for jobs alone does not record."""
     if ahead.truncated:
         _finish_alone(ahead)
     end_s, recorder = ahead.end_s, ahead.manager.recorder
     recorder.close(end_s)
     jobs = _jobs(ahead)
-    stints = LazyTable(partial(recorder.stints, end_s))
     if jobs_alone:
         summary = metrics.job_figures(jobs, np.arange(len(ahead.rows)), end_s=end_s)
-        return Result(label, {}, summary, jobs, LazyTable(recorder.rounds), stints)
+        return Result(label, {}, summary, jobs, {}, {})
+    stints = LazyTable(partial(recorder.stints, end_s))
     rounds, gpus = recorder.rounds(), ahead.cluster_state.spec.total_gpus
     summary = metrics.summarise(jobs, rounds, recorder, end_s=end_s, total_gpus=gpus, round_s=round_s)
     last_s = float(jobs["submit_s"].max(initial=ahead.begin_s))

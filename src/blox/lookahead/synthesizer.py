@@ -33,7 +33,7 @@ from blox.workloads.table import Array
 
 _GROWTH = 0.25  # of the intervals at which jobs that share time take turns ahead (`clocks.py`)
 _LONGEST_S = 3600.0  # rounds ahead grow up to that: JCTs are 2 to 4 % longer, in all combinations alike
-_STANDS = 1 / 20  # of the time for which jobs come ahead: a choice is not made again before that has passed
+_STANDS = 1 / 10  # of the time for which jobs come ahead: a choice is not made again before that has passed
 _ON_TIME = 1e-9  # of an interval: how far before its end a wake-up may be and count as its end
 
 
@@ -75,7 +75,7 @@ class Synthesizer:
     """Chooses among `combinations` every `auto.every` rounds while jobs ask for more GPUs than there are.
 
     Each looks ahead until all jobs are done, those that come included (`arrivals.py`). What days ahead decide
-    does not change within the hour: a choice stands for at least a twentieth of the time for which jobs come.
+    does not change within the hour: a choice stands for at least a tenth of the time for which jobs come.
     The first combination rules until the first choice. One that is better by no more than `auto.hysteresis`
     does not take over; of equals, the ruling one stays.
     """
@@ -166,7 +166,7 @@ class Synthesizer:
         for each in self.combinations:
             ahead = look_ahead(
                 cluster_state, job_state, each.policies, conditions, believed,
-                arrivals=coming, note_reasons=not of_jobs,
+                arrivals=coming, jobs_alone=of_jobs,
             )  # fmt: skip
             found = outcome(ahead, round_s=round_s, jobs_alone=of_jobs)
             values.append(self.objective.values(found))

@@ -6,9 +6,11 @@ can do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
+from statistics import fmean
+from typing import NamedTuple
 
 from blox.experiment.settings import Experiment
 from blox.report.charts import Spans
@@ -24,7 +26,9 @@ STATIC = {
     for (order, scheduler), (limit, admission) in product(SCHEDULERS.items(), ADMISSIONS.items())
 }
 AUTO = "synthesizer"
-HOUR_S = 3600.0
+HOUR_S, A_DAY_S = 3600.0, 86400.0
+LEAST_SHARE = 0.05  # of the time: less is no reign
+BySeed = Mapping[str, Sequence[float]]  # line -> average JCT with each seed, in hours
 LISTS = f"scheduler={','.join(SCHEDULERS.values())};admission={','.join(ADMISSIONS.values())}"
 PLAIN, BURSTY = "Philly-like", "bursty"
 WORKLOADS = {PLAIN: "", BURSTY: ",burst_factor=2"}  # options of the workload
@@ -35,8 +39,8 @@ DIFFERENCES = (
     "Looking ahead, the synthesizer believes durations that it learns from finished jobs, and lets the jobs "
     "of the last week (or of the past, while that is shorter) come again; the paper's lets nothing come, and "
     "knows durations. Both look until all jobs are done.",
-    "A choice stands for a twentieth of the time for which jobs come ahead, 8.4 hours once the past is a "
-    "week long, and for at least 10 rounds; the paper's for 10 rounds.",
+    "A choice stands for a tenth of the time for which jobs come ahead, 16.8 hours once the past is a week "
+    "long, and for at least 10 rounds; the paper's for 10 rounds.",
     "A measured job that has not finished when its run ends counts with the time from the last submission of "
     "a measured job until then: it has taken longer.",
     "GPUs are counted, and a job runs at the speed of its duration wherever it is (the paper does not say).",
@@ -104,9 +108,42 @@ def auto_cases(
     return [Case(line, x, replace(run, seed=seed)) for seed in seeds or seeds_of(setting)]
 
 
+def both_workloads(setting: Setting) -> list[Case]:
+    """All static combinations and the synthesizer, on either workload."""
+    return [
+        case
+        for x, workload in enumerate(WORKLOADS.values())
+        for case in (*static_cases(setting, workload, x), *auto_cases(setting, workload, x))
+    ]
+
+
 def seeds_of(setting: Setting) -> range:
     """Runs that choose are expensive."""
-    return setting.seeds(quick=1, full=2)
+    return setting.seeds(quick=1, full=3)
+
+
+class Switching(NamedTuple):
+    """How many combinations ruled at least a twentieth of the time, and how often that changed a day."""
+
+    rulers: int
+    changes_a_day: float
+
+
+def switching(found: Reigns) -> Switching:
+    """What a run's choices come to."""
+    shares = [found.share(at) for at in range(len(found.name))]
+    changes = int((found.ruling[1:] != found.ruling[:-1]).sum())
+    span = max(found.end_s - float(found.time_s[0]), 1.0)
+    return Switching(sum(share >= LEAST_SHARE for share in shares), changes * A_DAY_S / span)
+
+
+def rulers(found: Reigns) -> list[str]:
+    """The combinations in the order in which they ruled, from that on with which the run begins."""
+    order = [short(found.name[0])]
+    for at in found.ruling.tolist():
+        if order[-1] != short(found.name[at]):
+            order.append(short(found.name[at]))
+    return order
 
 
 def reigns(done: Done) -> Reigns | None:
@@ -145,3 +182,42 @@ def by_line(done: Sequence[Done], x: float) -> dict[str, list[Done]]:
         if each.case.x == x:
             found.setdefault(each.case.line, []).append(each)
     return found
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How far the synthesizer is above static combinations, as shares: 0.05 is 5 %.
+
+    `best` is the static combination with the lowest mean over the seeds, `off` the synthesizer's mean above
+    its mean, `by_seed` the same with each seed. `hindsight`: above the combination that is best with that
+    seed alone, which may be another one each time.
+    """
+
+    best: str
+    off: float
+    by_seed: tuple[float, ...]
+    hindsight: tuple[float, ...]
+
+    @classmethod
+    def of(cls, jct_h: BySeed) -> Apart:
+        one = best({line: fmean(values) for line, values in jct_h.items()})
+        lowest = [min(each) for each in zip(*(jct_h[line] for line in STATIC))]
+        return cls(
+            one,
+            fmean(jct_h[AUTO]) / fmean(jct_h[one]) - 1,
+            tuple(own / static - 1 for own, static in zip(jct_h[AUTO], jct_h[one])),
+            tuple(own / static - 1 for own, static in zip(jct_h[AUTO], lowest)),
+        )
+
+
+def by_seed(done: Sequence[Done], x: float, measure: Callable[[Done], float]) -> BySeed:
+    """A measure of the runs at one place, by line; seeds in the same order for every line."""
+    return {
+        line: [measure(each) for each in sorted(runs, key=lambda each: each.seed)]
+        for line, runs in by_line(done, x).items()
+    }
+
+
+def percent(shares: Sequence[float]) -> str:
+    """`+0.3, +7.7 %`."""
+    return ", ".join(f"{100 * each:+.1f}" for each in shares) + " %"

@@ -39,6 +39,14 @@ class LogQuantiles:
             total += (self.shares[i + 1] - self.shares[i]) * piece
         return total
 
+    def spread(self, factor: float) -> LogQuantiles:
+        """The logarithms of values spread so many times as far, around another middle: the mean stays.
+
+        1 is this distribution, below it values differ less; at 0 all are the mean.
+        """
+        powers = LogQuantiles(self.shares, tuple(value**factor for value in self.values))
+        return LogQuantiles(self.shares, tuple(value * (self.mean / powers.mean) for value in powers.values))
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -79,6 +87,12 @@ class JobMix:
                 fix=f"give max_gpus={self.sizes[0]} or more",
             )
         return JobMix(self.sizes[:kept], self.weights[:kept], self.durations[:kept])
+
+    def spread(self, factor: float) -> JobMix:
+        """The mix with durations that spread so many times as far, at the same mean for each size."""
+        if factor == 1:
+            return self
+        return JobMix(self.sizes, self.weights, tuple(each.spread(factor) for each in self.durations))
 
     @property
     def largest_gpus(self) -> int:

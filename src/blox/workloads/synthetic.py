@@ -25,6 +25,7 @@ HOUR_S = 3600.0
 DEFAULT_LOAD = 8.0  # jobs/hour, as in the paper's sections 5.1 and 5.2
 BURST_EVERY_S, BURST_LENGTH_S = Seconds(4 * HOUR_S), 2 * HOUR_S
 BURST_DURATION_S = (600.0, 3600.0)
+WIDEST = 2.0  # of duration_spread: beyond it a few jobs of years hold all the work
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Synthetic(ABC):
     - `burst_factor`: from `burst_from` on (hour 4), every four hours, for two hours, short jobs in addition
       (10 to 60 minutes, uniform), at `burst_factor` times the load (paper 5.2: 2).
     - `max_gpus`: jobs that would ask for more GPUs are drawn again.
+    - `duration_spread`: the logarithms of durations spread so many times as far as measured, while the mean
+      duration of jobs of a size stays: at 0 all jobs of a size take equally long.
     - `models`: the networks that jobs train, all equally likely, in place of the paper's Table 2.
 
     The same seed gives the same steady jobs with and without spikes and bursts, and at another load the
@@ -48,6 +51,7 @@ class Synthetic(ABC):
     offered: float | None = None
     gpus: int | None = None
     max_gpus: int | None = None
+    duration_spread: float = 1.0
     spike_jobs: int = 0
     spike_every: Seconds = DAY
     burst_factor: float = 0.0
@@ -61,6 +65,9 @@ class Synthetic(ABC):
         above_zero("load", self.load, "jobs per hour")
         whole("gpus", self.gpus, 1)
         whole("max_gpus", self.max_gpus, 1)
+        if not 0 <= self.duration_spread <= WIDEST:
+            fix = f"give a number from 0 to {WIDEST:g}: 1 is as measured"
+            raise BloxError(f"duration_spread is {self.duration_spread!r}", fix=fix)
         whole("spike_jobs", self.spike_jobs, 0, MOST_AT_ONCE)
         if not HOUR_S <= self.spike_every < math.inf:
             raise BloxError(
@@ -97,7 +104,7 @@ class Synthetic(ABC):
     @property
     def mix(self) -> JobMix:
         """How many GPUs its jobs ask for and how long they run."""
-        return self.whole_mix.at_most(self.max_gpus)
+        return self.whole_mix.at_most(self.max_gpus).spread(self.duration_spread)
 
     @property
     def largest_gpus(self) -> int:
