@@ -96,8 +96,8 @@ class JobState:
             self.waiting = _NO_ROWS
         else:
             accepted = np.sort(np.asarray(accepted, dtype=np.int64))
-            left = self.waiting[~np.isin(self.waiting, accepted)]
-            if len(left) + len(accepted) != len(self.waiting):
+            left = without(self.waiting, accepted)
+            if left is None:
                 raise BloxError(
                     "the admission policy accepted jobs that are not in the wait queue, or one twice",
                     where="accept()",
@@ -345,3 +345,14 @@ def _policy_key(policy: object) -> str:
     verbs = [verb for verb in ("accept", "schedule", "place", "terminate") if hasattr(cls, verb)]
     told = repr(policy)
     return f"{cls.__qualname__}.{'.'.join(verbs)} {'' if ' object at 0x' in told else told}"
+
+
+def without(rows: Array, some: Array) -> Array | None:
+    """Ascending rows without some of them, ascending too; None if one of these is not there, or twice."""
+    if not len(rows):
+        return None
+    at = np.minimum(rows.searchsorted(some), len(rows) - 1)
+    stays = np.ones(len(rows), dtype=bool)
+    stays[at] = False
+    left: Array = rows[stays]
+    return left if len(left) + len(some) == len(rows) and (rows[at] == some).all() else None
