@@ -113,6 +113,11 @@ def _show(prospect: Prospect, label: str, gpus: int, duration_s: float, belief: 
         typer.echo(f"In {prospect.never} of {count} draws it would not start.")
     drawn = f", {count} draws" if count > 1 else ""
     typer.echo(f"Durations of the other jobs: {belief}{drawn}. No job comes after it.")
+    if belief == "learnt":
+        typer.echo(
+            f"Learnt from {prospect.finished:,} finished jobs. While the longest jobs have not finished, draws "
+            "are too short, and a start may come later than they say."
+        )
 
 
 def _after(seconds: float) -> str:
