@@ -115,8 +115,8 @@ def _show(prospect: Prospect, label: str, gpus: int, duration_s: float, belief: 
     typer.echo(f"Durations of the other jobs: {belief}{drawn}. No job comes after it.")
     if belief == "learnt":
         typer.echo(
-            f"Learnt from {prospect.finished:,} finished jobs. While the longest jobs have not finished, draws "
-            "are too short, and a start may come later than they say."
+            f"Learnt from {prospect.finished:,} finished jobs. While the longest jobs have not finished, "
+            "draws are too short, and a start may come later than they say."
         )
 
 
