@@ -63,3 +63,9 @@ def test_a_name_that_other_systems_use_is_answered_with_the_spec_that_builds_it(
         build("scheduling", name)
     assert f"here it is {spec!r}" in str(told.value)
     assert spec_of(build("scheduling", spec)).startswith(spec.partition(":")[0])
+
+
+def test_options_behind_a_comma_are_answered_with_the_colon():
+    with pytest.raises(BloxError) as told:
+        registry.find("placement", "consolidated,inside=bandwidth")
+    assert told.value.fix == "options stand behind a colon: consolidated:inside=bandwidth"

@@ -154,6 +154,10 @@ def find(kind: str, name: str, *, where: str = "") -> type:
     if name not in known and name in (entries := _entry_points(kind)):
         _load_entry_point(kind, name, entries[name])
     if name not in known:
+        first, comma, options = name.partition(",")
+        if comma and "=" in options and first in names(kind):
+            fix = f"options stand behind a colon: {first}:{options}"
+            raise BloxError(f"no {kind} part is called {name!r}", where=where, fix=fix)
         meant = _elsewhere[kind].get(name.lower())
         found = suggestion("", names(kind)) if meant else suggestion(name, names(kind))
         raise BloxError(
