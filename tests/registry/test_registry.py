@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from blox.errors import BloxError
-from blox.registry import build, file_in, kind_of, load_class, name_of, spec_named, spec_of
+from blox.registry import build, file_in, find, kind_of, load_class, name_of, spec_named, spec_of
 from blox.schedulers.las import Las
 
 
@@ -67,5 +67,5 @@ def test_a_name_that_other_systems_use_is_answered_with_the_spec_that_builds_it(
 
 def test_options_behind_a_comma_are_answered_with_the_colon():
     with pytest.raises(BloxError) as told:
-        registry.find("placement", "consolidated,inside=bandwidth")
+        find("placement", "consolidated,inside=bandwidth")
     assert told.value.fix == "options stand behind a colon: consolidated:inside=bandwidth"
