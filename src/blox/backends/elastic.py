@@ -51,6 +51,10 @@ class _Course(NamedTuple):
     first: int  # the first of them, counted from the job's very first stage
     finish_s: float
 
+    def due_s(self, place: int) -> float:
+        """When the stage at this place ends: at the next one's beginning, or with the job."""
+        return self.times[place + 1] if place + 1 < len(self.times) else self.finish_s
+
 
 class ElasticSimulation(AdjustingSimulation):
     """Jobs go through stages; a change of stage is an event, and so is the end of the last.
@@ -63,6 +67,7 @@ class ElasticSimulation(AdjustingSimulation):
         self._staged: StagedModel = self._performance  # type: ignore[assignment]
         self._courses: dict[int, _Course] = {}
         self._place: dict[int, int] = {}  # the stage each running job is in, counted from its course's first
+        self._due: dict[int, float] = {}  # when that stage ends
         self._given_up: dict[int, tuple[float, int]] = {}  # when a job was last suspended, and its GPUs
         self._next_s = math.inf  # the earliest change of stage, or end
 
@@ -79,16 +84,18 @@ class ElasticSimulation(AdjustingSimulation):
         now = job_state.now
         if now < self._next_s:
             return
-        for row in sorted(self._courses):
+        for row in sorted(row for row, due_s in self._due.items() if due_s <= now):
             course, place = self._courses[row], self._place[row]
             while place + 1 < len(course.times) and course.times[place + 1] <= now:
                 place += 1
                 self._enter(row, course, place, job_state)
-            self._place[row] = place
+            self._place[row], self._due[row] = place, course.due_s(place)
         self._find_next()
 
     def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        over = sorted(row for row, course in self._courses.items() if course.finish_s <= job_state.now)
+        if job_state.now < self._next_s:
+            return NONE_ENDED
+        over = sorted(row for row in self._due if self._courses[row].finish_s <= job_state.now)
         if not over:
             return NONE_ENDED
         ends = np.array([self._courses[row].finish_s for row in over])
@@ -121,7 +128,7 @@ class ElasticSimulation(AdjustingSimulation):
         rates = np.empty(len(found))
         for i, (row, start, stages) in enumerate(zip(grants.jobs.tolist(), each(begin), found)):
             course = self._courses[row] = _course(stages, job_state.scalars.done0[row], start)
-            self._place[row] = 0
+            self._place[row], self._due[row] = 0, course.due_s(0)
             rates[i] = stages.rates[course.first]
             self._report(row, course, 0, job_state)
         self._find_next()
@@ -155,15 +162,12 @@ class ElasticSimulation(AdjustingSimulation):
         for row in rows:
             self._courses.pop(row, None)
             self._place.pop(row, None)
+            self._due.pop(row, None)
         self._find_next()
 
     def _find_next(self) -> None:
         """Finds the earliest change of stage, or end, of the running jobs."""
-        upcoming = math.inf
-        for row, course in self._courses.items():
-            place = self._place[row] + 1
-            upcoming = min(upcoming, course.times[place] if place < len(course.times) else course.finish_s)
-        self._next_s = upcoming
+        self._next_s = min(self._due.values(), default=math.inf)
 
 
 def _course(stages: Stages, done: float, start: float) -> _Course:
