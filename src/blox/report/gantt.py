@@ -59,15 +59,8 @@ def gantt(runs: Sequence[Run], window: gpu_bars.GanttWindow) -> Any:
 
 def _down_bars(down: gpu_bars.Bars, window: gpu_bars.GanttWindow, unit: units.Unit) -> dict[str, Any]:
     """GPUs of nodes that are down, in grey behind the jobs."""
-    start = np.maximum(down.start_s, window.start_s) / unit.seconds
-    end = np.minimum(down.end_s, window.end_s) / unit.seconds
     return {
-        "type": "bar",
-        "orientation": "h",
-        "base": single(start),
-        "x": single(end - start),
-        "y": single(down.gpu + (down.gpus - 1) / 2),
-        "width": single(down.gpus),
+        **_rectangles(down, window, unit),
         "marker": {"color": colours.DOWN, "line": {"width": 0}, "pattern": {"shape": "/", "solidity": 0.2}},
         "hovertext": [
             f"down for {units.duration(till - begin)}"
@@ -80,8 +73,6 @@ def _down_bars(down: gpu_bars.Bars, window: gpu_bars.GanttWindow, unit: units.Un
 def _gantt_bars(
     run: Run, position: int, found: gpu_bars.Bars, window: gpu_bars.GanttWindow, unit: units.Unit
 ) -> dict[str, Any]:
-    start = np.maximum(found.start_s, window.start_s) / unit.seconds
-    end = np.minimum(found.end_s, window.end_s) / unit.seconds
     ids = [escape(str(run.jobs["job_id"][row])) for row in found.job.tolist()]
     needs = np.asarray(run.jobs["gpus"])[found.job] if len(found) else found.job
     hover = [
@@ -99,12 +90,7 @@ def _gantt_bars(
         )
     ]
     return {
-        "type": "bar",
-        "orientation": "h",
-        "base": single(start),
-        "x": single(end - start),
-        "y": single(found.gpu + (found.gpus - 1) / 2),
-        "width": single(found.gpus - 0.12),
+        **_rectangles(found, window, unit, gap=0.12),
         "text": ids,
         "textposition": "inside",
         "insidetextanchor": "middle",
@@ -118,4 +104,20 @@ def _gantt_bars(
         "hoverinfo": "text",
         "customdata": found.job.tolist(),  # whose story a click tells
         "meta": {"run": position},
+    }
+
+
+def _rectangles(
+    bars: gpu_bars.Bars, window: gpu_bars.GanttWindow, unit: units.Unit, gap: float = 0.0
+) -> dict[str, Any]:
+    """Where the bars lie within the window, as plotly takes it; `gap`: between neighbours, in GPUs."""
+    start = np.maximum(bars.start_s, window.start_s) / unit.seconds
+    end = np.minimum(bars.end_s, window.end_s) / unit.seconds
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": single(start),
+        "x": single(end - start),
+        "y": single(bars.gpu + (bars.gpus - 1) / 2),
+        "width": single(bars.gpus - gap),
     }
