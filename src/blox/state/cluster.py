@@ -113,7 +113,7 @@ class ClusterState:
 
     def is_free(self) -> Array:
         """Which GPUs no job holds, on nodes that are up."""
-        return self.holdings.free.mask
+        return self.holdings.free.mask.copy()
 
     def set_node_up(self, node: int, up: bool) -> Array:
         """A node comes or goes. Returns the jobs on a node that goes: the caller must take them off."""

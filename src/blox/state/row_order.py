@@ -1,13 +1,13 @@
 """RowOrder: a set of rows in the order in which they joined.
 
-Rows that join or leave one at a time are noted, and entered when the list of all rows is asked for.
+Rows that join or leave few at a time are noted, and entered when the list of all rows is asked for.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from blox.state.columns import read_only
+from blox.state.columns import SCALAR_MAX, read_only
 from blox.workloads.table import Array
 
 
@@ -38,27 +38,27 @@ class RowOrder:
 
     def join(self, rows: Array) -> None:
         """Appends rows."""
+        if len(rows) <= SCALAR_MAX:
+            for row in rows.tolist():
+                self._joined[row] = None
+                if row >= self.bound:
+                    self.bound = row + 1
+            return
         self._rows = np.concatenate((self.rows, rows))
-        self.bound = max(self.bound, int(rows.max(initial=-1)) + 1)
-
-    def join_one(self, row: int) -> None:
-        """Appends one row."""
-        self._joined[row] = None
-        if row >= self.bound:
-            self.bound = row + 1
+        self.bound = max(self.bound, int(rows.max()) + 1)
 
     def leave(self, rows: Array) -> None:
         """Removes rows that are in the set."""
+        if len(rows) <= SCALAR_MAX:
+            for row in rows.tolist():
+                if row in self._joined:
+                    del self._joined[row]
+                else:
+                    self._left.append(row)
+            return
         if self._joined or self._left:
             _ = self.rows  # enters what was noted
         self._rows = self._without(rows)
-
-    def leave_one(self, row: int) -> None:
-        """Removes one row that is in the set."""
-        if row in self._joined:
-            del self._joined[row]
-        else:
-            self._left.append(row)
 
     def _without(self, rows: Array) -> Array:
         stays = np.ones(self.bound, dtype=bool)

@@ -59,16 +59,8 @@ class Requests:
 
     @property
     def hopeless(self) -> bool:
-        """Whether no job can be placed: none waits, or nothing is free and no running job stands behind."""
-        if not self.waiting:
-            return True
-        return not self.free and (not self.schedule.preempt or self._none_behind())
-
-    def _none_behind(self) -> bool:
-        """Whether, in an order that needs no sorting, every running job stands before every pending one."""
-        if self.schedule.keys:
-            return False
-        return int(self.pending.argmax()) == len(self.pending) - self.waiting
+        """Whether no job can be placed: none waits, or nothing is free and none may be displaced."""
+        return not self.waiting or not (self.free or self.schedule.preempt)
 
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
         """The plan when no job is placed; `leaving` are rows that go beside the unlisted."""

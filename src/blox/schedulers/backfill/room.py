@@ -95,7 +95,7 @@ class FutureRoom:
         if self._rule is None or not starting:
             return Schedule(jobs, preempt=False)
         owner = self._cluster.owner.copy()
-        free = self._cluster.is_free().copy()
+        free = self._cluster.is_free()
         for row in leaving:
             gone = owner == row
             owner[gone] = -1
