@@ -49,11 +49,6 @@ class JobFeed:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         if job_state.now < self.next_submission:
             return
-        after = job_state.submitted + 1
-        if after < len(self.submit_s) and self.submit_s.item(after) > job_state.now:  # one job is due
-            job_state.submit(1)
-            self.next_submission = self.submit_s.item(after)
-            return
         while self.next_submission <= job_state.now and not self.ended:
             due = int(self.submit_s.searchsorted(job_state.now, side="right"))
             if due > job_state.submitted:

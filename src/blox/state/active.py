@@ -49,13 +49,9 @@ class ActiveRows:
                 self._last, self._ascending = rows.item(-1), True
         if left:
             gone = rows.searchsorted(left[0] if len(left) == 1 else np.concatenate(left))
-            if len(gone) == 1:
-                at = gone.item()
-                rows = np.concatenate((rows[:at], rows[at + 1 :]))
-            else:
-                stays = np.ones(len(rows), dtype=bool)
-                stays[gone] = False
-                rows = rows[stays]
+            stays = np.ones(len(rows), dtype=bool)
+            stays[gone] = False
+            rows = rows[stays]
         rows.flags.writeable = False
         self._rows, self._joined, self._left = rows, [], []
 

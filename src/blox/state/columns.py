@@ -179,3 +179,8 @@ def read_only(column: Array) -> Array:
     view = column.view()
     view.flags.writeable = False
     return view
+
+
+def alike(one: Array, other: Array) -> bool:
+    """Whether two arrays of one type hold the same whole numbers: faster than to compare them one by one."""
+    return one.tobytes() == other.tobytes()

@@ -33,19 +33,16 @@ class FreeGpus:
         self._forget()
 
     def take(self, gpus: Array) -> bool:
-        """Jobs take GPUs; False, and nothing changes: one does not exist, is not free or is named twice."""
-        unheld = self._unheld
-        if gpus.item(gpus.argmin()) < 0 or gpus.item(gpus.argmax()) >= len(unheld):
+        """Jobs take GPUs. False: one does not exist, is not free or is named twice; then call `reset`."""
+        unsigned = gpus.view(np.uint64)  # a negative id is a huge one
+        if unsigned.item(unsigned.argmax()) >= len(self._unheld):
             return False
         if self._closed is not None and self._closed[gpus].any():
             return False
-        free, before = np.count_nonzero(unheld), unheld[gpus]
-        unheld[gpus] = False
-        if free - np.count_nonzero(unheld) != len(gpus):
-            unheld[gpus] = before
-            return False
         self._forget()
-        return True
+        free = np.count_nonzero(self._unheld)
+        self._unheld[gpus] = False
+        return free - np.count_nonzero(self._unheld) == len(gpus)
 
     def reset(self, unheld: Array) -> None:
         """These GPUs are held by no job, all others are."""

@@ -175,6 +175,7 @@ class Holdings:
 
     def _not_free(self, part: Allocation) -> NotFree:
         """The first GPU of these that cannot be given."""
+        self.free.reset(self._owner < 0)
         free = self.free.mask.tolist()
         for row, gpu in zip(np.repeat(part.jobs, part.counts).tolist(), part.gpus.tolist()):
             if not 0 <= gpu < len(free) or not free[gpu]:

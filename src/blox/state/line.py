@@ -158,8 +158,4 @@ def stable_order(*keys: Array) -> Array:
     """Positions in the order of the keys, the first one first, ties as they stand."""
     if len(keys) == 1:
         return keys[0].argsort(kind="stable")
-    if len(keys) == 2 and keys[0].dtype == bool:  # two lines, one behind the other
-        order = keys[1].argsort(kind="stable")
-        behind = keys[0][order]
-        return np.concatenate((order[~behind], order[behind]))
     return np.lexsort(keys[::-1])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blox.state.cluster import WHOLE, ClusterState
-from blox.state.columns import ADMITTED
+from blox.state.columns import ADMITTED, alike
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
@@ -49,7 +49,7 @@ def misfit(wanted: Allocation, cluster_state: ClusterState, job_state: JobState)
 def unusable(rows: Array, counts: Array, job_state: JobState) -> Misfit | None:
     """The first of these jobs that cannot use so many GPUs; None if all can."""
     c, asked = job_state.columns, job_state.columns.gpus[rows]
-    if counts.tobytes() == asked.tobytes():  # as a rule; cheaper than to compare numbers
+    if alike(counts, asked):
         return None
     wrong: Array = (counts < c.min_gpus[rows]) | (counts > c.max_gpus[rows])
     wrong &= counts != asked

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blox.state.columns import SCALAR_MAX
+from blox.state.columns import SCALAR_MAX, alike
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, an
     c.rate[rows] = rate
     c.anchor[rows] = anchor
     c.held_gpus[rows] = c.gpu_rate[rows] = gpus
-    job_state.resized = job_state.resized or bool((gpus != c.gpus[rows]).any())
+    if not job_state.resized:
+        job_state.resized = not alike(gpus, c.gpus[rows])
     c.held_since[rows] = now
     c.first_start_s[rows] = np.fmin(c.first_start_s[rows], now)  # fmin ignores nan
 

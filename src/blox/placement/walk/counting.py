@@ -87,19 +87,19 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
     order = schedule.order if schedule.keys else None
     if order is not None:
         line = line[order]  # which jobs are pending, in order
+    chosen = np.zeros(len(line), dtype=bool)
     if requests.single:
-        winners = np.arange(min(len(line), capacity))
+        chosen[:capacity] = True
         full = len(line) >= capacity
     else:
         need = requests.need if order is None else requests.need[order]
         winners = first_come(need, capacity, schedule.strict)
+        chosen[winners] = True
         full = not schedule.strict or int(need[winners].sum()) == capacity
-    starting = winners[line[winners]]
+    starting = (chosen & line).nonzero()[0]
     if not len(starting):
         return starting, NO_ROWS
-    losers = ~line
-    losers[winners] = False
-    leaving = losers.nonzero()[0]
+    leaving = (~(chosen | line)).nonzero()[0]
     if not full:  # running jobs behind the job that ended the walk leave only as far as they must
         leaving = _tail(requests, starting, leaving, order)
     if order is not None:
