@@ -76,7 +76,7 @@ pollux: $(STAMP) ## Pollux against the averages shipped with its artifact, 3 see
 	$(BIN)/pytest -s -m long tests/golden/test_pollux.py
 
 bench: $(STAMP) ## speed, each figure beside its limit
-	@missed=0; for part in run tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log decide ui; do \
+	@missed=0; for part in run fast_forms tiresias gavel gavel_compat pollux synergy themis cluster client accounting_log decide ui; do \
 	  echo "== benchmarks/$$part.py"; $(BIN)/python benchmarks/$$part.py || missed=1; \
 	done; exit $$missed
 

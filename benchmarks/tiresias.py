@@ -83,7 +83,7 @@ def _large(calibrate: Callable[[], float], tries: int) -> int:
     missed = 0
     with tempfile.TemporaryDirectory(prefix="blox-bench-") as folder:
         path = Path(folder) / "jobs.csv"
-        _draw(path)
+        draw_jobs(path, JOBS)
         for clock in ("rounds", "events"):
             experiment = Experiment(
                 workload=str(path),
@@ -104,14 +104,14 @@ def _large(calibrate: Callable[[], float], tries: int) -> int:
     return missed
 
 
-def _draw(path: Path) -> None:
+def draw_jobs(path: Path, count: int) -> None:
     """Jobs of the original's mix (GPUs and duration drawn together), Poisson submissions."""
     with (GOLDENS / "inputs" / "s5000.csv").open(newline="") as file:
         mix = np.array([(int(row["num_gpu"]), float(row["duration"])) for row in csv.DictReader(file)])
     rng = np.random.default_rng(0)
-    jobs = mix[rng.integers(0, len(mix), JOBS)]
+    jobs = mix[rng.integers(0, len(mix), count)]
     gap_s = float(mix.prod(axis=1).mean()) / (OFFERED * GPUS)
-    submit = np.cumsum(rng.exponential(gap_s, JOBS)).round(3)
+    submit = np.cumsum(rng.exponential(gap_s, count)).round(3)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("job_id", "submit_s", "gpus", "duration_s"))

@@ -42,7 +42,7 @@ class FreeGpus:
         self._forget()
         free = np.count_nonzero(self._unheld)
         self._unheld[gpus] = False
-        return free - np.count_nonzero(self._unheld) == len(gpus)
+        return bool(free - np.count_nonzero(self._unheld) == len(gpus))
 
     def reset(self, unheld: Array) -> None:
         """These GPUs are held by no job, all others are."""
@@ -94,7 +94,7 @@ class FreeGpus:
     @property
     def largest(self) -> int:
         """The most free GPUs on one node."""
-        return self.by_node.item(self.by_node.argmax())
+        return int(self.by_node[self.by_node.argmax()])
 
     @property
     def idle(self) -> int:
