@@ -97,7 +97,7 @@ def test_changes_that_give_a_gpu_away_twice_are_refused(by_hand, jobs, gpu, word
 def test_gpus_of_a_node_that_is_down_are_not_given_away(by_hand):
     run = by_hand("a,0,2,250", cluster="2x2")
     run.begin()
-    run.cluster_state.set_node_up(1, False)
+    run.cluster_state.set_node(1, "down")
     with pytest.raises(BloxError, match=r"job 'a' gets GPU 2 of .*, which is down"):
         run.end({0: (2, 3)})
     plan = Plan(Allocation(np.array([0]), np.array([2]), np.array([2, 3])))

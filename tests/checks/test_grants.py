@@ -46,7 +46,7 @@ def test_pins_are_held_to_the_rules_of_placement(states, name):
 
 
 def test_pins_of_a_node_that_is_down_are_refused(states):
-    states[1].set_node_up(1, False)
+    states[1].set_node(1, "down")
     with pytest.raises(Broken, match=r"job 'job-1' gets GPU 2 of .*, which is down"):
         answers.scheduled(Schedule(ROWS, pinned={1: (2, 3)}), *states)
 

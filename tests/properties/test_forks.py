@@ -58,7 +58,7 @@ def ruin(job_state, cluster_state, plan):
     job_state.start(plan.launch.jobs, plan.launch.counts, 1.0, job_state.now)
     cluster_state.holdings.apply(plan)
     for node in range(cluster_state.nodes):
-        cluster_state.set_node_up(node, False)
+        cluster_state.set_node(node, "down")
     everybody = job_state.active
     job_state.finish(everybody, np.full(len(everybody), job_state.now))
     job_state.report_metric("loss", everybody, np.ones(len(everybody)))

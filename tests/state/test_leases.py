@@ -97,5 +97,5 @@ def test_a_partner_that_comes_joins_the_one_that_is_there():
 
 def test_gpus_of_a_node_that_is_down_are_not_leased():
     leases = Leases("v100=2x2", [1, 1])
-    leases.cluster.set_node_up(0, False)
+    leases.cluster.set_node(0, "down")
     assert leases.on({0: "v100", 1: "v100"}).run() == {0: (2,), 1: (3,)}

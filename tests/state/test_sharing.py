@@ -87,7 +87,7 @@ def test_who_gets_another_partner_is_adjusted_not_moved():
 def test_a_node_that_fails_takes_both_along():
     cluster, jobs = states([A3C] * 3)
     cluster.holdings.apply(place_pinned(shared({0: (1,), 1: (1,), 2: (2,)}, {0: 1, 1: 0}), cluster, jobs))
-    assert cluster.set_node_up(0, False).tolist() == [0, 1]
+    assert cluster.set_node(0, "down").tolist() == [0, 1]
 
 
 def simulated(models, duration_s, cluster="k80=1x2"):

@@ -115,10 +115,6 @@ class ClusterState:
         """Which GPUs no job holds, on nodes that are up."""
         return self.holdings.free.mask.copy()
 
-    def set_node_up(self, node: int, up: bool) -> Array:
-        """A node comes or goes. Returns the jobs on a node that goes: the caller must take them off."""
-        return self.set_node(node, "up" if up else "down")
-
     def set_node(self, node: int, state: NodeState) -> Array:
         """A node changes its state. Returns the jobs on it if it goes down: the caller must take them off."""
         if self.node_state(node) == state:
