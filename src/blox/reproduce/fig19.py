@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from blox.cluster.virtual import VirtualNodes
 
 OPTIMISTIC, CENTRAL = "optimistic", "central"
-SIZES = {"quick": (8, 64, 256, 1024), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
-RENEWALS = {"quick": 5, "full": 20}  # of every job, at every size
+SIZES = {"quick": (8, 128, 1024), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
+RENEWALS = {"quick": 3, "full": 20}  # of every job, at every size
 LOOKS = 1_024  # into leases, timed together
 GPUS_PER_NODE = 8
 FASTER, FLAT, GROWS = 2.0, 1.5, 2.0
@@ -119,7 +119,7 @@ def _scheduler() -> Iterator[Place]:
     from blox.cluster.shell.place import Place
 
     with tempfile.TemporaryDirectory(prefix="blox-fig19-") as directory:
-        place, timing = Place.of(directory), Timing(round_s=1.0, heartbeat_s=5.0, lease_s=300.0)
+        place, timing = Place.of(directory), Timing(round_s=1.0, heartbeat_s=2.0, lease_s=300.0)
         place.create()
         module = "blox.cluster.shell.scheduler_process"
         words = ["-m", module, directory, "--timing", msgspec.json.encode(timing).decode()]
@@ -139,7 +139,7 @@ def _grown(place: Place, sizes: Sequence[int]) -> Iterator[tuple[int, list[Virtu
     from blox.cluster.protocol.timing import Timing
     from blox.cluster.virtual import VirtualNodes
 
-    timing = Timing(round_s=1.0, heartbeat_s=5.0, lease_s=300.0)
+    timing = Timing(round_s=1.0, heartbeat_s=2.0, lease_s=300.0)
     hosts: list[VirtualNodes] = []
     threads: list[threading.Thread] = []
     gpus = 0
