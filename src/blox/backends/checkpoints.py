@@ -29,23 +29,18 @@ class Checkpoints:
     def note(self, rows: Array, at: float, job_state: JobState) -> None:
         """The rates of these running jobs change at `at` (s): call it before their progress is rebased."""
         for row in rows.tolist():
-            begin, _ = self._stint(row, job_state)
-            self._changed[row] = job_state.scalars.held_since[row], begin, self._saved_one(row, at, job_state)
+            self._changed[row] = job_state.scalars.held_since[row], *self._saved_one(row, at, job_state)
 
     def saved_s(self, rows: Array, at: float, job_state: JobState) -> Array:
         """The work of each running job (s) that survives if it loses its GPUs at `at`."""
-        return np.array([self._saved_one(row, at, job_state) for row in rows.tolist()])
+        return np.array([self._saved_one(row, at, job_state)[1] for row in rows.tolist()])
 
-    def _saved_one(self, row: int, at: float, job_state: JobState) -> float:
+    def _saved_one(self, row: int, at: float, job_state: JobState) -> tuple[float, float]:
+        """When the present stint of a job began to work, and the work (s) that is saved by `at`."""
         one = job_state.scalars
-        begin, saved = self._stint(row, job_state)
-        last = float(self._overheads.last_checkpoint(np.asarray(begin), at))
-        if last <= one.anchor[row]:  # before the rate last changed
-            return saved
-        return one.done0[row] + one.rate[row] * (last - one.anchor[row])
-
-    def _stint(self, row: int, job_state: JobState) -> tuple[float, float]:
-        """When the present stint of a job began to work, and the work saved by its last change of rate."""
-        one = job_state.scalars
+        anchor, done0 = one.anchor[row], one.done0[row]
         start, begin, saved = self._changed.get(row, (math.nan, 0.0, 0.0))
-        return (begin, saved) if start == one.held_since[row] else (one.anchor[row], one.done0[row])
+        if start != one.held_since[row]:  # the rate has not changed in this stint
+            begin, saved = anchor, done0
+        last = self._overheads.last_checkpoint(begin, at)
+        return begin, saved if last <= anchor else float(done0 + one.rate[row] * (last - anchor))

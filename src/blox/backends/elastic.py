@@ -85,10 +85,13 @@ class ElasticSimulation(AdjustingSimulation):
         if now < self._next_s:
             return
         for row in sorted(row for row, due_s in self._due.items() if due_s <= now):
-            course, place = self._courses[row], self._place[row]
+            course, before = self._courses[row], self._place[row]
+            place = before
             while place + 1 < len(course.times) and course.times[place + 1] <= now:
                 place += 1
                 self._enter(row, course, place, job_state)
+            if place > before:
+                self._report_changes(row, course, before, place, job_state)
             self._place[row], self._due[row] = place, course.due_s(place)
         self._find_next()
 
@@ -130,7 +133,8 @@ class ElasticSimulation(AdjustingSimulation):
             course = self._courses[row] = _course(stages, job_state.scalars.done0[row], start)
             self._place[row], self._due[row] = 0, course.due_s(0)
             rates[i] = stages.rates[course.first]
-            self._report(row, course, 0, job_state)
+            for name, values in stages.reports.items():
+                job_state.report_metric(name, row, values.item(course.first))
         self._find_next()
         return rates
 
@@ -138,13 +142,15 @@ class ElasticSimulation(AdjustingSimulation):
         self._checkpoints.note(job_state.one(row), course.times[place], job_state)
         progress.report(job_state, row, course.done[place], course.times[place])
         progress.set_rate(job_state, row, course.stages.rates.item(course.first + place))
-        self._report(row, course, place, job_state)
 
-    def _report(self, row: int, course: _Course, place: int, job_state: JobState) -> None:
-        stage = course.first + place
+    def _report_changes(
+        self, row: int, course: _Course, before: int, place: int, job_state: JobState
+    ) -> None:
+        """The job reports what differs from the stage at `before`, in which it last reported."""
+        first = course.first
         for name, values in course.stages.reports.items():
-            value = values.item(stage)
-            if not place or value != values.item(stage - 1):  # what stays as it was has been reported
+            value = values.item(first + place)
+            if value != values.item(first + before):
                 job_state.report_metric(name, row, value)
 
     def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
@@ -174,11 +180,8 @@ def _course(stages: Stages, done: float, start: float) -> _Course:
     """The stages that are left of a job which has done so much (s) and goes on at `start` (s)."""
     last = len(stages.ends) - 1
     first = min(int(np.searchsorted(stages.ends, done, side="right")), last)
-    times, reached, moment = [start], [done], start
-    for stage in range(first, last + 1):
-        end = float(stages.ends[stage])
-        moment += max(end - reached[-1], 0.0) / float(stages.rates[stage])
-        if stage < last:
-            times.append(moment)
-            reached.append(end)
-    return _Course(times, reached, stages, first, moment)
+    times, reached = [start], [done]
+    for end, rate in zip(stages.ends[first:].tolist(), stages.rates[first:].tolist()):
+        times.append(times[-1] + max(end - reached[-1], 0.0) / rate)
+        reached.append(end)
+    return _Course(times[:-1], reached[:-1], stages, first, times[-1])

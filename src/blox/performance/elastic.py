@@ -8,7 +8,7 @@ gradients become noisier. Models and figures: `goodput` and `profiles/elastic.to
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -97,22 +97,22 @@ class Goodput:
         configs = [-1.0] * len(counts) if grants.config is None else grants.config.tolist()
         found = []
         for i, row in enumerate(grants.jobs.tolist()):
-            gpus, work = int(columns.gpus[row]), float(work_s[i])
+            gpus, work = columns.gpus.item(row), work_s.item(i)
             profile = known.get(str(columns.model[row]))
             if profile is None:
                 found.append(Stages(np.array([work]), np.array([counts[i] / gpus]), {}))
                 continue
             limits = limits_of_job(profile, job_state, row)
-            asked = batch_asked_for(profile, gpus, int(columns.batch_size[row]), largest, limits)
+            asked = batch_asked_for(profile, gpus, columns.batch_size.item(row), largest, limits)
             batch = _set_batch(configs[i], limits, job_state, row) if configs[i] > 0 else asked
             fair = _running(profile, gpus, -(-gpus // largest), asked, limits)
             here = _running(profile, counts[i], 1 if cluster_state.one_pool else nodes[i], batch, limits)
-            shares = fair.iteration_s / fair.gain  # of the work, before it is scaled
+            shares = fair.shares
             found.append(
                 Stages(
                     work * np.cumsum(shares) / shares.sum(),
                     here.gain / here.iteration_s * shares,
-                    here.reports(),
+                    here.reports,
                 )
             )
         return found
@@ -130,6 +130,12 @@ class _Running:
     pass_s: float
     step_s: float
 
+    @cached_property
+    def shares(self) -> Array:
+        """Of the work of a job that runs so, what each stage has, before it is scaled."""
+        return np.asarray(self.iteration_s / self.gain)
+
+    @cached_property
     def reports(self) -> dict[str, Array]:
         """A value per stage under each of REPORTS."""
         constant = (self.atomic, self.accumulation, self.pass_s, self.step_s, self.iteration_s, 1.0)
@@ -141,9 +147,8 @@ class _Running:
 
 def nodes_of(grants: Allocation, cluster_state: ClusterState) -> list[int]:
     """On how many nodes each job stands."""
-    owner = np.repeat(np.arange(len(grants.jobs)), grants.counts)
-    pairs = np.unique(owner * cluster_state.nodes + cluster_state.gpu_node[grants.gpus])
-    return np.bincount(pairs // cluster_state.nodes, minlength=len(grants.jobs)).tolist()  # type: ignore[no-any-return]
+    node_of, ends = cluster_state.gpu_node[grants.gpus].tolist(), grants.counts.cumsum().tolist()
+    return [len(set(node_of[begin:end])) for begin, end in zip([0, *ends], ends)]
 
 
 @lru_cache(maxsize=4096)
@@ -156,7 +161,7 @@ def limits_of(profile: ElasticProfile, smallest: int = 0, largest: int = 0) -> B
 def limits_of_job(profile: ElasticProfile, job_state: JobState, row: int) -> BatchLimits:
     """The batch sizes that its application and its own limits allow a job."""
     columns = job_state.columns
-    return limits_of(profile, int(columns.min_batch_size[row]), int(columns.max_batch_size[row]))
+    return limits_of(profile, columns.min_batch_size.item(row), columns.max_batch_size.item(row))
 
 
 @lru_cache(maxsize=4096)

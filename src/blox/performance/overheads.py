@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from blox.errors import BloxError
 from blox.registry import parse_options
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
+
+Number = TypeVar("Number", float, Array)
 
 # Seconds to launch and to restart, by model. Our own round estimates from model size (state to save and
 # load at about 1 GB/s, a framework start of 15 s, data-set warm-up); measure and override for your cluster.
@@ -64,12 +67,12 @@ class Overheads:
             return 1.0
         return self.checkpoint_s / (self.checkpoint_s + self.checkpoint_cost_s)
 
-    def last_checkpoint(self, begin: Array, at: Array | float) -> Array:
+    def last_checkpoint(self, begin: Number, at: Number) -> Number:
         """When jobs that work since `begin` last saved their state by the time `at` (s); `begin` if never."""
         every_s = self.checkpoint_s + self.checkpoint_cost_s
         if every_s == math.inf:
             return begin
-        last: Array = begin + np.floor(np.maximum(at - begin, 0.0) / every_s) * every_s
+        last: Number = begin + np.floor(np.maximum(at - begin, 0.0) / every_s) * every_s
         return last
 
     def delay(self, rows: Array, job_state: JobState) -> Array | float:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from blox.cluster.virtual import VirtualNodes
 
 OPTIMISTIC, CENTRAL = "optimistic", "central"
-SIZES = {"quick": (8, 64, 256, 1024), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
-RENEWALS = {"quick": 5, "full": 20}  # of every job, at every size
+SIZES = {"quick": (8, 128, 1024), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
+RENEWALS = {"quick": 3, "full": 20}  # of every job, at every size
 LOOKS = 1_024  # into leases, timed together
 GPUS_PER_NODE = 8
 FASTER, FLAT, GROWS = 2.0, 1.5, 2.0
@@ -60,7 +60,8 @@ class Figure19(Measurement):
             f"{sizes[0]} to {sizes[-1]:,} virtual GPUs with a job each; every job renews its lease "
             f"{renewals} times, all of them at once. The time is that from the question until the job may go "
             "on, the median over jobs and renewals. A look into a lease takes less than a microsecond: "
-            f"{LOOKS:,} are timed together, sizes in turn, when the cluster is gone."
+            f"{LOOKS:,} are timed together when the cluster is gone, {_TURNS} times, sizes in turn, and the "
+            "least time counts: what else the machine does can only add to it."
         )
 
     def measure(self, setting: Setting) -> Mapping[str, Any]:
@@ -119,7 +120,7 @@ def _scheduler() -> Iterator[Place]:
     from blox.cluster.shell.place import Place
 
     with tempfile.TemporaryDirectory(prefix="blox-fig19-") as directory:
-        place, timing = Place.of(directory), Timing(round_s=1.0, heartbeat_s=5.0, lease_s=300.0)
+        place, timing = Place.of(directory), Timing(round_s=1.0, heartbeat_s=2.0, lease_s=300.0)
         place.create()
         module = "blox.cluster.shell.scheduler_process"
         words = ["-m", module, directory, "--timing", msgspec.json.encode(timing).decode()]
@@ -139,7 +140,7 @@ def _grown(place: Place, sizes: Sequence[int]) -> Iterator[tuple[int, list[Virtu
     from blox.cluster.protocol.timing import Timing
     from blox.cluster.virtual import VirtualNodes
 
-    timing = Timing(round_s=1.0, heartbeat_s=5.0, lease_s=300.0)
+    timing = Timing(round_s=1.0, heartbeat_s=2.0, lease_s=300.0)
     hosts: list[VirtualNodes] = []
     threads: list[threading.Thread] = []
     gpus = 0
@@ -192,7 +193,7 @@ def _central(hosts: Sequence[VirtualNodes], number: int) -> list[float]:
 def _optimistic_s(sizes: Sequence[int]) -> dict[int, float]:
     """The seconds of a look into a lease, as the loader takes it at an iteration boundary, by number of jobs.
 
-    Sizes take turns, so that what else the machine does falls on all of them.
+    Sizes take turns, so that what else the machine does falls on all of them; it only ever adds to a time.
     """
     from blox.client.page import LeasePage
     from blox.cluster.protocol.rank import at_boundary
@@ -207,7 +208,7 @@ def _optimistic_s(sizes: Sequence[int]) -> dict[int, float]:
                 for page in looked_into:
                     at_boundary(0, 1, number, page)
                 times[size].append((time.perf_counter() - began) / len(looked_into))
-    return {size: statistics.median(found) for size, found in times.items()}
+    return {size: min(found) for size, found in times.items()}
 
 
 def _wait(holds: Any, what: str) -> None:

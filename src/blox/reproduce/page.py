@@ -71,8 +71,8 @@ class Done:
         return self.case.experiment.seed
 
     def whole(self) -> Result:
-        """The result with its tables, read from its directory."""
-        return Result.load(self.directory)
+        """The result with its tables, each read from its directory when it is first asked for."""
+        return Result.open(self.directory)
 
 
 class Probe(Protocol):

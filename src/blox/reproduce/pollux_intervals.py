@@ -20,7 +20,7 @@ BELIEFS = {LEARNS: "pollux", KNOWS: "pollux:beliefs=oracle"}
 
 def jobs_of(setting: Setting) -> int:
     """As many as the paper's trace has; fewer in a hurry."""
-    return 160 if setting.full else 80
+    return 160 if setting.full else 50
 
 
 def base(setting: Setting, most: int | None = None) -> Experiment:
@@ -101,7 +101,7 @@ class Lengths:
         point = Line("the artifact's", (self.theirs[0] / 60,), (lost,))
         return Cause(
             "Is it that our jobs are shorter?",
-            f"{word}. The cost is {min(minutes):.0f} to {max(minutes):.0f} minutes; as a share "
+            f"{word}. The cost is {min(minutes):.1f} to {max(minutes):.1f} minutes; as a share "
             f"it is {share[0]:.0f} % of jobs that take {ordered[0][0] / 60:.0f} minutes and "
             f"{share[-1]:.0f} % of jobs that take {ordered[-1][0] / 60:.0f}. The artifact's take "
             f"{self.theirs[0] / 60:.0f} minutes and lose {lost:.0f} %.",

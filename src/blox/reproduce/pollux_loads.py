@@ -76,7 +76,7 @@ class Widths:
                 f"It makes FIFO unresponsive: with at most {NARROW} GPUs FIFO takes "
                 f"{found[FIFO][NARROW]:.0f} minutes to start a job, with up to {widest:g} "
                 f"{found[FIFO][widest]:.0f}. Pollux and LAS start jobs within "
-                f"{max(*found[POLLUX].values(), *found[LAS].values()):.0f} minutes at any width."
+                f"{max(*found[POLLUX].values(), *found[LAS].values()):.1f} minutes at any width."
             )
         at_widest = (
             f"With up to {widest:g}, as in the artifact's workloads, it is {100 * off[widest]:+.0f} % off: "

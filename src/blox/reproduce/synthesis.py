@@ -152,13 +152,15 @@ def reigns(done: Done) -> Reigns | None:
 
 
 def drawn(found: Reigns, title: str) -> Spans:
-    """Every combination in a row of its own, so that pictures have the same rows and colours."""
-    rows = range(len(found.name))
+    """Every combination in a row of its own, so that pictures have the same rows; a colour per scheduler."""
+    rows = tuple(short(name) for name in found.name)
+    schedulers = list(dict.fromkeys(row.partition(",")[0] for row in rows))
     return Spans(
-        tuple(short(found.name[at]) for at in rows),
-        tuple(tuple(found.bars(at)) for at in rows),
+        rows,
+        tuple(tuple(found.bars(at)) for at in range(len(rows))),
         found.end_s,
         title=title,
+        kinds=tuple(schedulers.index(row.partition(",")[0]) for row in rows),
     )
 
 

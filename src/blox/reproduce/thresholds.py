@@ -37,8 +37,8 @@ def cases(
     workload += f",spike_jobs={spike}" if spike else ""
     workload += f",jobs={jobs}" if jobs else ""
     base = Experiment(
-        workload=workload, cluster="32x4", scheduler=LAS, placement="consolidated", performance="duration",
-        round_s=round_s, window=f"{FIRST}-{LAST}",
+        workload=workload, cluster="32x4", scheduler=LAS, performance="duration", round_s=round_s,
+        window=f"{FIRST}-{LAST}",
     )  # fmt: skip
     return [
         Case(name, float(jobs or math.inf), replace(base, admission=FACTORS[name], seed=seed))
@@ -104,6 +104,7 @@ class Thresholds(Page):
         "generator, 16.8 h on average, of which 128 GPUs can do 7.6 an hour: so do we (the workload gavel).",
         "Rounds of 15 minutes (30 with --quick) instead of 5: the last of the measured jobs ends after "
         "thousands of hours.",
+        "Jobs take the first free GPUs: a job of one GPU runs at the speed of its duration on any of them.",
         "Several seeds; the paper has one run of each.",
     )
 

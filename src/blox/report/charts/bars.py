@@ -75,7 +75,8 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
                 )
         axes.set_xticks(at, self.groups)
         if sum(map(len, self.groups)) > 9 * self.size[0]:
-            axes.tick_params(axis="x", labelrotation=20)
+            for label in axes.get_xticklabels():
+                label.set(rotation=20, ha="right", rotation_mode="anchor")
         axes.grid(axis="x", visible=False)
         axes.set_ylim(bottom=0)
         if self.one:

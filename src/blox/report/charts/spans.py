@@ -13,13 +13,17 @@ Span = tuple[float, float]
 
 
 class Spans(msgspec.Struct, frozen=True, tag="spans", omit_defaults=True):
-    """A row per name, a bar for each of its spans (start and end in seconds), from `start_s` to `end_s`."""
+    """A row per name, a bar for each of its spans (start and end in seconds), from `start_s` to `end_s`.
+
+    `kinds`: a number for each row; rows of one kind have one colour. Empty: every row is of its own kind.
+    """
 
     rows: tuple[str, ...]
     spans: tuple[tuple[Span, ...], ...]
     end_s: float
     start_s: float = 0.0
     title: str = ""
+    kinds: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -41,7 +45,7 @@ class Spans(msgspec.Struct, frozen=True, tag="spans", omit_defaults=True):
                 base=[start / unit.seconds for start, _ in bars],
                 x=[(end - start) / unit.seconds for start, end in bars],
                 orientation="h",
-                marker={"color": colours.of_run(at), "line": {"width": 0}},
+                marker={"color": self._colour(at), "line": {"width": 0}},
                 hovertext=[f"{units.duration(start)} to {units.duration(end)}" for start, end in bars],
                 hoverinfo="text+y",
                 showlegend=False,
@@ -52,12 +56,15 @@ class Spans(msgspec.Struct, frozen=True, tag="spans", omit_defaults=True):
         figure.update_yaxes(autorange="reversed", automargin=True, type="category")
         return figure
 
+    def _colour(self, row: int) -> str:
+        return colours.of_run(self.kinds[row] if self.kinds else row)
+
     def draw(self, axes: Any) -> None:
         """The same with matplotlib."""
         unit = units.column_unit([self.end_s])
         for at, found in enumerate(self.spans):
             bars = [(start / unit.seconds, (end - start) / unit.seconds) for start, end in found]
-            axes.broken_barh(bars, (at - 0.35, 0.7), color=colours.of_run(at), linewidth=0)
+            axes.broken_barh(bars, (at - 0.35, 0.7), color=self._colour(at), linewidth=0)
         axes.set_yticks(range(len(self.rows)), self.rows)
         axes.set_ylim(len(self.rows) - 0.5, -0.5)
         axes.set_xlim(self.start_s / unit.seconds, self.end_s / unit.seconds)

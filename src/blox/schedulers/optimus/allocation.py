@@ -127,26 +127,24 @@ def allocate_replicas(
     """
     step_s = np.asarray(step_s, dtype=np.float64)
     jobs, largest = step_s.shape
-    cap = np.full(jobs, largest) if most is None else np.minimum(most, largest)
-    replicas = np.zeros(jobs, dtype=np.int64)
-    first = np.ones(jobs, dtype=np.int64) if least is None else np.maximum(least, 1)
-    left = gpus
+    saved_s = step_s[:, :-1] - step_s[:, 1:]  # per step, by one more than 1, 2, ... replicas
+    steps_each = np.asarray(steps, np.float64).tolist()
+    cap = [largest] * jobs if most is None else np.minimum(most, largest).tolist()
+    first = [1] * jobs if least is None else np.maximum(least, 1).tolist()
+    given, left = [0] * jobs, gpus
     for job in range(jobs) if order is None else order.tolist():
         if first[job] <= min(cap[job], left):
-            replicas[job] = first[job]
-            left -= int(first[job])
+            given[job] = first[job]
+            left -= first[job]
     grants = []
-    given, most_each, steps_each = replicas.tolist(), cap.tolist(), np.asarray(steps, np.float64).tolist()
 
     def saved(job: int) -> float:
         """Seconds that one more replica saves a job; nothing beyond what it may have."""
         held = given[job]
-        if held >= most_each[job]:
-            return 0.0
-        return float((step_s.item(job, held - 1) - step_s.item(job, held)) * steps_each[job])
+        return float(saved_s.item(job, held - 1) * steps_each[job]) if held < cap[job] else 0.0
 
     # the largest on top, of equals the earlier job
-    offers = [(-gain, job) for job in np.flatnonzero(replicas).tolist() if (gain := saved(job)) > 0]
+    offers = [(-gain, job) for job, held in enumerate(given) if held and (gain := saved(job)) > 0]
     heapq.heapify(offers)
     while left and offers:
         gain, job = offers[0]

@@ -8,16 +8,18 @@ how much is left follows from its curve.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from blox.performance.elastic import batch_asked_for, limits_of_job
+from blox.performance.elastic import batch_asked_for, limits_of
 from blox.performance.goodput import ThroughputModel
-from blox.performance.goodput_batch import BatchLimits, split_batch
-from blox.profiles.elastic import ElasticProfile, elastic_profiles
+from blox.performance.goodput_batch import split_batch
+from blox.profiles.elastic import elastic_profiles
 from blox.schedulers.optimus.convergence import FEWEST_POINTS, epochs_left
 from blox.schedulers.optimus.speed import Synchronous, fit_replicas, fit_synchronous
 from blox.state.believed import believed_left_s
@@ -71,19 +73,14 @@ def remaining_s(job_state: JobState, learnt: Learnt | None) -> Array:
 
 def step_table(job_state: JobState, learnt: Learnt | None, node_gpus: int, most: int, path: str) -> Array:
     """Time of a step with 1, 2, ... `most` replicas over that with the GPUs asked for: jobs x replicas."""
-    known, columns = elastic_profiles(path), job_state.columns
-    counts = np.arange(1, most + 1)
     table = np.empty((len(job_state.active), most))
-    for i, row in enumerate(job_state.active.tolist()):
-        gpus, profile = int(columns.gpus[row]), known.get(str(columns.model[row]))
-        if learnt is not None:
+    if learnt is None:
+        for i, job in enumerate(_requests(job_state)):
+            table[i] = _packed(path, job, node_gpus, most)
+    else:
+        for i, (row, gpus) in enumerate(zip(job_state.active.tolist(), job_state.gpus.tolist())):
             seen = learnt.iteration_s.get(row, {})
             table[i] = _measured(tuple(sorted(seen.items())), gpus, most)
-        elif profile is None:
-            table[i] = gpus / counts
-        else:
-            limits = limits_of_job(profile, job_state, row)
-            table[i] = _packed(profile, gpus, int(columns.batch_size[row]), node_gpus, most, limits)
     return table
 
 
@@ -92,25 +89,35 @@ def most_replicas(job_state: JobState, node_gpus: int, path: str) -> Array:
 
     That is how the Pollux artifact bounds Optimus's jobs too.
     """
-    known, columns, rows = elastic_profiles(path), job_state.columns, job_state.active
-    most = columns.max_gpus[rows]
-    for i, row in enumerate(rows.tolist()):
-        profile = known.get(str(columns.model[row]))
-        if profile is not None:
-            limits = limits_of_job(profile, job_state, row)
-            asked = int(columns.gpus[row]), int(columns.batch_size[row])
-            batch = batch_asked_for(profile, *asked, node_gpus, limits)
-            most[i] = max(min(int(most[i]), batch // profile.atomic[0]), int(columns.min_gpus[row]), 1)
-    return most
+    columns, rows = job_state.columns, job_state.active
+    by_batch = [_smallest_shares(path, job, node_gpus) for job in _requests(job_state)]
+    most: Array = np.minimum(columns.max_gpus[rows], by_batch)
+    return np.maximum(most, np.maximum(columns.min_gpus[rows], 1))
+
+
+class _Request(NamedTuple):
+    """What a job asks for, as far as its speed depends on it."""
+
+    model: str
+    gpus: int
+    batch_size: int
+    min_batch_size: int
+    max_batch_size: int
+
+
+def _requests(job_state: JobState) -> Iterator[_Request]:
+    """What each active job asks for."""
+    return map(_Request, *(job_state.column(name).tolist() for name in _Request._fields))
 
 
 @lru_cache(maxsize=4096)
-def _packed(
-    profile: ElasticProfile, gpus: int, batch: int, node_gpus: int, most: int, limits: BatchLimits
-) -> Array:
-    """From the profile, at the batch size asked for."""
-    total = batch_asked_for(profile, gpus, batch, node_gpus, limits)
-    counts = np.append(np.arange(1, most + 1), gpus)
+def _packed(path: str, job: _Request, node_gpus: int, most: int) -> Array:
+    """From the profile, at the batch size asked for; in proportion to GPUs where there is none."""
+    profile, counts = elastic_profiles(path).get(job.model), np.append(np.arange(1, most + 1), job.gpus)
+    if profile is None:
+        return np.asarray(job.gpus / counts[:-1])
+    limits = limits_of(profile, job.min_batch_size, job.max_batch_size)
+    total = batch_asked_for(profile, job.gpus, job.batch_size, node_gpus, limits)
     atomic, accumulation = split_batch(total, counts, limits)
     seconds = ThroughputModel(*profile.throughput).iteration_s(
         -(-counts // node_gpus), counts, np.maximum(atomic, 1), accumulation
@@ -118,6 +125,16 @@ def _packed(
     found: Array = seconds[:-1] / seconds[-1]
     found.flags.writeable = False
     return found
+
+
+@lru_cache(maxsize=4096)
+def _smallest_shares(path: str, job: _Request, node_gpus: int) -> int:
+    """Into how many of the smallest shares that a GPU can work on the batch asked for can be divided."""
+    profile = elastic_profiles(path).get(job.model)
+    if profile is None:
+        return sys.maxsize
+    limits = limits_of(profile, job.min_batch_size, job.max_batch_size)
+    return batch_asked_for(profile, job.gpus, job.batch_size, node_gpus, limits) // profile.atomic[0]
 
 
 @lru_cache(maxsize=4096)

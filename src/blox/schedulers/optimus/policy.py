@@ -19,6 +19,7 @@ from blox.schedulers.optimus.placement import Nodes, place_replicas
 from blox.schedulers.optimus.servers import divide_with_servers, place_with_servers
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.leases import Pins
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -79,9 +80,8 @@ class Optimus:
         memory = job_state.memory(self, Memory)
         if self.beliefs == "learnt":
             memory.learnt.look(job_state, memory.servers)
-        held = _where_they_are(rows, memory, cluster_state)
         if job_state.now < memory.next_s or not cluster_state.node_up.any():
-            return self._pinned(rows, held, cluster_state)
+            return _as_they_are(cluster_state, job_state)
         memory.next_s = job_state.now + self.interval_s
         if self.form == "replica":
             gpus = self.divide(memory, cluster_state, job_state)
@@ -91,6 +91,9 @@ class Optimus:
         if self.placement == "given" or job_state.typed:
             runs = gpus > 0
             return Schedule(rows[runs], gpus=gpus[runs])
+        if self.form == "replica" and np.array_equal(gpus, job_state.held_gpus):
+            return _as_they_are(cluster_state, job_state)
+        held = _where_they_are(rows, memory, cluster_state)
         if self.form == "replica":
             capacity = np.where(cluster_state.node_up, cluster_state.node_gpus, 0).tolist()
             where = place_replicas(gpus.tolist(), held, capacity)
@@ -138,6 +141,13 @@ class Memory:
     where: dict[int, Nodes] = field(default_factory=dict)
     servers: dict[int, int] = field(default_factory=dict)
     next_s: float = -math.inf
+
+
+def _as_they_are(cluster_state: ClusterState, job_state: JobState) -> Schedule:
+    """Running jobs keep their GPUs; the others wait."""
+    rows, gpus = job_state.active, job_state.held_gpus
+    runs = gpus > 0
+    return Schedule(rows[runs], gpus=gpus[runs], pinned=Pins(cluster_state.owner.copy(), rows[runs]))
 
 
 def _where_they_are(rows: Array, memory: Memory, cluster_state: ClusterState) -> list[Nodes]:

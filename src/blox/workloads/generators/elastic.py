@@ -168,11 +168,12 @@ class Elastic:
         asked = jobs.columns["gpus"]
         granted = asked if self.max_gpus is None else np.minimum(asked, self.max_gpus)
         spread = ((given + np.arange(len(jobs))) * _GOLDEN % 1.0).tolist()
-        chosen = []
-        for gpus, model, u in zip(granted.tolist(), models, spread):
-            able = self._able(gpus) or self._able(1)
-            mix = Choices(tuple(profile.share for profile in able))
-            chosen.append(known[model] if model in known else able[int(mix.at(np.array(u)))])
+        able = {gpus: self._able(gpus) or self._able(1) for gpus in set(granted.tolist())}
+        mixes = {gpus: Choices(tuple(profile.share for profile in each)) for gpus, each in able.items()}
+        chosen = [
+            known[model] if model in known else able[gpus][int(mixes[gpus].at(np.array(u)))]
+            for gpus, model, u in zip(granted.tolist(), models, spread)
+        ]
         columns = dict(jobs.columns)
         columns["model"] = _texts([profile.name for profile in chosen])
         if fewer := np.flatnonzero(granted < asked).tolist():
