@@ -7,6 +7,7 @@ import pytest
 
 from blox import Experiment, Result, registry
 from blox.cli.main import answer
+from blox.report.labels import labels, unmarked
 from support.same_results import same
 from support.worlds import World
 
@@ -153,10 +154,32 @@ def test_an_oracle_is_marked():
         "scheduler=fifo,srtf": True,  # srtf reads durations
         "scheduler=fifo,las;belief=oracle": True,
         "scheduler=fifo,las;belief=none": False,
+        "scheduler=fifo,las;belief=noisy": False,  # reads them, with an error of its own
     }
     for auto, expected in marked.items():
         found = replace(quick, auto=auto).run().experiment["provenance"]
         assert found.get("oracle", False) is expected, auto
+
+
+def test_a_synthesizer_is_called_what_it_believes_and_the_policies_that_know_durations_are_named():
+    """SRTF is told what the run's own belief tells, whatever the synthesizer believes."""
+    quick = replace(SMALL, jobs=10)
+    called = {
+        "scheduler=fifo,las": "auto",
+        "scheduler=fifo,las;belief=none": "auto",
+        "scheduler=fifo,las;belief=oracle": "auto (oracle)",
+        "scheduler=fifo,las;belief=told": "auto (oracle)",
+        "scheduler=fifo,las;belief=noisy:sigma=1": "auto (noisy)",
+        "scheduler=fifo,srtf": "auto (srtf: oracle)",
+        "scheduler=fifo,srtf;belief=oracle": "auto (oracle)",
+        "scheduler=fifo,srtf;belief=noisy": "auto (noisy; srtf: oracle)",
+    }
+    for auto, name in called.items():
+        run = replace(quick, auto=auto).run()
+        assert labels([run]) == [name]
+        assert unmarked(name) == "auto"
+    told = replace(quick, auto="scheduler=fifo,srtf;belief=noisy", belief="noisy:sigma=0.5").run()
+    assert labels([told]) == ["auto (noisy)"]
 
 
 def test_both_objectives_together_are_near_the_best_in_each():

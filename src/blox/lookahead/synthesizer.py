@@ -18,7 +18,7 @@ import numpy as np
 from blox.lookahead.ahead import Conditions, Policies, look_ahead
 from blox.lookahead.arrivals import come_again
 from blox.lookahead.auto import Auto
-from blox.lookahead.beliefs import belief_named, draws, reads_durations
+from blox.lookahead.beliefs import belief_named, draws, estimates, reads_durations
 from blox.lookahead.clocks import patient
 from blox.lookahead.objective import Objective, objective_from
 from blox.lookahead.outcome import outcome
@@ -219,6 +219,10 @@ class Synthesizer:
     @property
     def reads_durations(self) -> bool:
         return reads_durations(self.auto.belief)
+
+    @property
+    def estimates_durations(self) -> bool:
+        return estimates(self.auto.belief)
 
     @property
     def uses_seed(self) -> bool:

@@ -10,7 +10,7 @@ from blox.report.settings import differences
 from blox.results.names import default_label, short_name, short_names
 
 _MOST_SETTINGS = 2
-_ORACLE = " (oracle)"
+_MARK = re.compile(r" \((noisy|[^()]*oracle)\)$")
 
 
 def is_oracle(run: Run) -> bool:
@@ -28,13 +28,22 @@ def labels(runs: Sequence[Run]) -> list[str]:
 
 
 def marked(name: str, run: Run) -> str:
-    """The name of a run, and that it is an oracle where it does not say so itself."""
-    return f"{name}{_ORACLE}" if is_oracle(run) and "oracle" not in name else name
+    """The name of a run, and that it is an oracle where it does not say so itself.
+
+    Of a synthesizer, `auto (oracle)` looks ahead with the true durations, `auto (noisy)` with estimates; in
+    `auto (srtf: oracle)` only SRTF, which it may choose, is told the true ones.
+    """
+    provenance = run.experiment.get("provenance", {})
+    marks = ["noisy"] if provenance.get("estimated_ahead") and "noisy" not in name else []
+    if is_oracle(run) and "oracle" not in name:
+        policies = short_names(provenance.get("oracle_policies", []))
+        marks.append(f"{', '.join(policies)}: oracle" if policies else "oracle")
+    return f"{name} ({'; '.join(marks)})" if marks else name
 
 
 def unmarked(name: str) -> str:
     """The name without that mark."""
-    return name.removesuffix(_ORACLE)
+    return _MARK.sub("", name)
 
 
 def _unique(runs: Sequence[Run]) -> list[str]:
