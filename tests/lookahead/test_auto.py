@@ -35,6 +35,17 @@ def test_text_table_and_object_are_the_same(tmp_path):
     assert from_file == Experiment(auto={"scheduler": ["fifo", "srtf", "las"], "belief": "none"})
 
 
+def test_several_objectives_may_be_a_list(tmp_path):
+    (tmp_path / "e.toml").write_text(
+        '[auto]\nscheduler = ["fifo", "las"]\nobjective = ["avg_jct", "avg_responsiveness"]\n'
+    )
+    from_file = Experiment.from_toml(tmp_path / "e.toml")
+    assert from_file == Experiment(auto="scheduler=fifo,las;objective=avg_jct+avg_responsiveness")
+    assert from_file == Experiment(auto="scheduler=fifo,las;objective=avg_jct,avg_responsiveness")
+    with pytest.raises(BloxError, match="objective is 3"):
+        Auto.of({"scheduler": ["fifo", "las"], "objective": 3})
+
+
 def test_the_text_says_what_differs_from_the_defaults_and_reads_back():
     assert Auto.of(str(AUTO)) == AUTO
     assert str(Auto.of("scheduler=fifo,las;every=10")) == "scheduler=fifo,las"

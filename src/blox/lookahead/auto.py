@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,7 +21,6 @@ LISTS = ("scheduler", "admission", "placement")
 _OPTION = re.compile(r"\s*[A-Za-z_][\w.-]*=")
 MOST_COMBINATIONS = 100
 _TEXTS = {
-    "objective": 'give a text: "avg_jct", "avg_jct+avg_responsiveness" or "./mine.py:function"',
     "belief": 'give a text: "learnt"',
     "arrivals": 'give a text: "again" or "none"',
 }
@@ -32,6 +31,8 @@ WEEK = Seconds(168 * HOUR)
 class Auto:
     """Which policies to choose among, how often, and by what.
 
+    `objective`: the text that names it; a tuple of texts and functions of a result where a program gives some
+    (`objective.py`). Such an object has no text that could be kept: results of its run are not saved.
     `every`: the least number of rounds between choices. `hysteresis`: the ruling combination stays unless
     another is better by more than this share. `belief`: what is taken for durations (`beliefs.py`).
     `arrivals`: `again`, if the jobs of the past come again (`arrivals.py`), or `none`. `horizon`: for how
@@ -42,7 +43,7 @@ class Auto:
     admission: tuple[str, ...] = ()
     placement: tuple[str, ...] = ()
     every: int = 10
-    objective: str = "avg_jct"
+    objective: str | tuple[str | Callable[[Any], float], ...] = "avg_jct"
     hysteresis: float = 0.0
     belief: str = "learnt"
     arrivals: str = "again"
@@ -81,6 +82,11 @@ class Auto:
                 raise _wrong(f"no option is called {name!r}", suggestion(str(name), known))
         return cls(**{name: _typed(name, given) for name, given in table.items()})
 
+    @property
+    def has_text(self) -> bool:
+        """Whether a text says all of it: no function of a program is among its objectives."""
+        return isinstance(self.objective, str)
+
     def __str__(self) -> str:
         """The text that `of` reads as an equal object: only what differs from the defaults."""
         lists = [f"{name}={','.join(values)}" for name in LISTS if (values := getattr(self, name))]
@@ -111,7 +117,8 @@ def _parsed(text: str) -> dict[str, Any]:
                 found[current][-1] += f",{piece.strip()}"
             else:
                 found[current].append(piece.strip())
-    return {name: values if name in LISTS else ",".join(values) for name, values in found.items()}
+    listed = (*LISTS, "objective")
+    return {name: values if name in listed else ",".join(values) for name, values in found.items()}
 
 
 def _typed(name: str, value: Any) -> Any:
@@ -123,7 +130,9 @@ def _typed(name: str, value: Any) -> Any:
         if not all(each.strip() for each in several):
             raise _wrong(f"an empty policy in {name}", f"write {name}=a,b")
         return tuple(each.strip() for each in several)
-    if name in ("objective", "belief", "arrivals"):
+    if name == "objective":
+        return _objective(value)
+    if name in _TEXTS:
         if not isinstance(value, str):
             raise _wrong(f"{name} is {value!r}", _TEXTS[name])
         return value.strip()
@@ -137,6 +146,19 @@ def _typed(name: str, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise _wrong(f"{name} is {value!r}", f"give {words}") from None
     return number
+
+
+def _objective(value: Any) -> str | tuple[str | Callable[[Any], float], ...]:
+    """One text where texts name all of it; a tuple where a function is among them."""
+    several = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not several or not all(isinstance(each, str) or callable(each) for each in several):
+        fix = 'give "avg_jct", ["avg_jct", "avg_responsiveness"], "./mine.py:function" or a function'
+        raise _wrong(f"objective is {value!r}", fix)
+    texts = tuple(each.strip() for each in several if isinstance(each, str))
+    if len(texts) == len(several):
+        return "+".join(texts)
+    flat = (each.split("+") if isinstance(each, str) else [each] for each in several)
+    return tuple(each.strip() if isinstance(each, str) else each for pieces in flat for each in pieces)
 
 
 def _twice(values: Sequence[str]) -> str:
