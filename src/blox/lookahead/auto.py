@@ -82,6 +82,12 @@ class Auto:
                 raise _wrong(f"no option is called {name!r}", suggestion(str(name), known))
         return cls(**{name: _typed(name, given) for name, given in table.items()})
 
+    @classmethod
+    def replaced(cls, value: Any, by: str) -> dict[str, Any]:
+        """The options of a text or table, with those of another text in place of its own, one by one."""
+        own = _parsed(value) if isinstance(value, str) else value
+        return {**(own if isinstance(own, Mapping) else {}), **_parsed(by)}
+
     @property
     def has_text(self) -> bool:
         """Whether a text says all of it: no function of a program is among its objectives."""
