@@ -79,7 +79,7 @@ class Experiment:
     def __post_init__(self) -> None:
         """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
         if self.auto:
-            object.__setattr__(self, "auto", _auto(self.auto))
+            object.__setattr__(self, "auto", _kept_auto(Auto.of(self.auto)))
         for field in dataclasses.fields(self):
             value = _typed(field.name, getattr(self, field.name), str(field.type), "Experiment")
             object.__setattr__(self, field.name, value)
@@ -108,7 +108,7 @@ class Experiment:
                     fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
             if name == "auto":
-                values[name] = _auto(value) if value else ""
+                values[name] = _kept_auto(Auto.of_file(value, where)) if value else ""
                 continue
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
@@ -150,10 +150,9 @@ class Experiment:
         return Replications(tuple(experiment.run() for experiment in each))
 
 
-def _auto(value: Any) -> str | Auto:
+def _kept_auto(auto: Auto) -> str | Auto:
     """The setting `auto` as text; as an object where it has a function that only this program knows."""
-    found = Auto.of(value)
-    return str(found) if found.has_text else found
+    return str(auto) if auto.has_text else auto
 
 
 def check_provenance(value: Any, *, where: str) -> None:
