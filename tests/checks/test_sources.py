@@ -245,6 +245,30 @@ def test_a_verb_that_is_misspelt_or_takes_other_arguments_is_told_with_the_right
     assert fault.where.startswith("mine.py:")
 
 
+def test_both_methods_of_a_source_of_reports_are_looked_at(policy_file):
+    text = REPORTS.format(epochs=TEN, report=ONES)
+    fault = check(policy_file(text.replace("epochs_of(self, rows, job_state)", "epochs(self, rows)")))
+    assert "has no method epochs_of()" in fault.finding("verb").what
+    fault = check(policy_file(text.replace("epochs_of(self, rows, job_state)", "epochs_of(self, rows)")))
+    assert "def epochs_of(self, rows, job_state): return" in fault.finding("verb").fix
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("workload", WORKLOAD.format(more="", verb="batches(self)")),
+        ("performance", PERFORMANCE.format(more="", verb="rate(self, grants)")),
+        ("backend", BACKEND.format(method="pass").replace("open(self, setup)", "open(self)")),
+        ("reports", REPORTS.format(epochs="10", report="{}").replace("(self, rows, job_state)", "(self)")),
+    ],
+)
+def test_a_run_with_such_a_part_is_answered_in_words(option, text, policy_file, command):
+    spec = policy_file(text)
+    answer = command("run", "--jobs", 3, f"--{option}", spec)
+    assert answer.code == 2 and "cannot be called" in answer.err and "mine.py:" in answer.err
+    assert "blox check" in answer.err
+
+
 @pytest.mark.parametrize(
     ("method", "words", "fix"),
     [

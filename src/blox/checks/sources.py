@@ -14,7 +14,7 @@ from blox import registry
 from blox.checks import source_suites
 from blox.checks.broken import Broken
 from blox.checks.form import malformed, verb_fault
-from blox.checks.kinds import KINDS, SOURCES
+from blox.checks.kinds import EPOCHS, KINDS, SOURCES
 from blox.checks.misspelt import misspelling, misspelt_verb
 from blox.checks.report import Finding, Report
 from blox.checks.source_suites import Fault
@@ -95,6 +95,8 @@ def _findings(kind: str, faults: dict[str, Fault], tried: bool, untried: str) ->
             yield Finding(rule, claim, False, fault.what, fault.where, fault.fix)
         elif rule in _OF_KIND[kind] and (not tried or not faults.keys().isdisjoint(("runs", "methods"))):
             yield Finding(rule, claim, None, "not tried to the end, for the reason above")
+        elif rule == "runs" and not tried:
+            yield Finding(rule, claim, None, "not tried")
         elif rule in (*_OF_KIND[kind], "runs") and untried:
             yield Finding(rule, claim, None, untried)
         else:
@@ -110,8 +112,10 @@ def _form(part: Any, kind: str) -> Iterator[Fault]:
     if not words.strip() or (dataclasses.is_dataclass(cls) and words.startswith(f"{cls.__name__}(")):
         yield Fault("documented", f"{cls.__name__} has no docstring", "say in one line what it does")
     of = SOURCES[kind]
-    if fault := verb_fault(cls, of):
-        yield Fault("verb", fault.what, f"{fault.fix}: {of.example}", fault.where)
+    for verb in (of, EPOCHS) if kind == "reports" else (of,):
+        if fault := verb_fault(cls, verb):
+            yield Fault("verb", fault.what, f"{fault.fix}: {verb.example}", fault.where)
+            return
     if fault := malformed(part, of) or misspelling(cls, of):
         yield Fault("optional", fault.what, fault.fix, fault.where)
 
