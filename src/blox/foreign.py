@@ -101,7 +101,7 @@ def _uncallable(function: Callable[..., Any], name: str, error: TypeError) -> Bl
     return BloxError(
         f"{name}() cannot be called: {error}",
         where=place,
-        fix="blox check FILE.py:CLASS says how to write it",
+        fix="docs/writing-a-policy.md has its arguments; of a class, blox check FILE.py:CLASS says them",
     )
 
 

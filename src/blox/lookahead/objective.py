@@ -166,7 +166,7 @@ def _no_figure(name: str) -> BloxError:
     return BloxError(
         f"no figure is called {name!r}",
         where="objective",
-        fix=f"{suggestion(name, (*known, *REFUSED))}; or ./mine.py:function",
+        fix=f"{suggestion(name, known)}; or ./mine.py:function",
     )
 
 
