@@ -97,7 +97,7 @@ def _watched(function: Callable[..., T], name: str) -> Callable[..., T]:
 def _uncallable(function: Callable[..., Any], name: str, error: TypeError) -> BloxError:
     """A method of a user's file that does not take the arguments that it is given."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    place = f"{_shown(Path(code.co_filename))}:{code.co_firstlineno}" if code is not None else ""
+    place = f"{shown(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
     return BloxError(
         f"{name}() cannot be called: {error}",
         where=place,
@@ -136,12 +136,14 @@ def _line(error: BaseException) -> str:
     while trace is not None:
         frame = trace.tb_frame
         if str(frame.f_globals.get("__name__", "")).startswith(USER_MODULE):
-            place = f"{_shown(Path(frame.f_code.co_filename))}:{trace.tb_lineno}"
+            place = f"{shown(frame.f_code.co_filename)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
 
 
-def _shown(file: Path) -> Path:
-    """A path as the user would write it: relative where the file is below the working directory."""
-    here = Path.cwd()
-    return file.relative_to(here) if file.is_relative_to(here) else file
+def shown(file: str) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except ValueError:
+        return file

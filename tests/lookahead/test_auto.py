@@ -4,7 +4,7 @@ import pytest
 
 from blox import Experiment
 from blox.errors import BloxError
-from blox.lookahead.auto import Auto
+from blox.lookahead.auto import Auto, auto_names
 
 CLAUSES = (
     "scheduler=fifo,srtf,las",
@@ -49,6 +49,18 @@ def test_several_objectives_may_be_a_list(tmp_path):
 def test_the_text_says_what_differs_from_the_defaults_and_reads_back():
     assert Auto.of(str(AUTO)) == AUTO
     assert str(Auto.of("scheduler=fifo,las;every=10")) == "scheduler=fifo,las"
+
+
+def test_several_are_called_by_the_options_in_which_they_differ():
+    lists = "scheduler=fifo,las"
+    texts = [f"{lists};admission=accept-all,threshold:factor=1.2", f"{lists};belief=noisy:sigma=2", lists, ""]
+    assert auto_names(texts) == [
+        "auto [admission=accept-all,threshold:factor=1.2]",
+        "auto [belief=noisy:sigma=2]",
+        "auto",
+        "",
+    ]
+    assert auto_names([lists, ""]) == ["auto", ""] and auto_names(["", ""]) == ["", ""]
 
 
 def test_an_experiment_without_it_keeps_its_settings_as_they_were():

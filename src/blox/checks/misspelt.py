@@ -6,8 +6,9 @@ import dataclasses
 import inspect
 from collections.abc import Iterable
 
-from blox.checks.broken import Broken, shown
+from blox.checks.broken import Broken
 from blox.checks.kinds import Kind
+from blox.foreign import shown
 from blox.optional import of_kind
 
 

@@ -27,7 +27,7 @@ from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
 from blox.experiment.settings import Experiment, check_provenance
 from blox.files_read import changed_since
-from blox.lookahead.auto import LISTS, Auto
+from blox.lookahead.auto import LISTS, Auto, auto_names
 from blox.optional import declared
 from blox.results.complete import is_complete
 from blox.results.flat import flat
@@ -176,9 +176,9 @@ class Grid:
         for name in self.varying():
             values = list(dict.fromkeys(setting_of(each, name) for each in experiments))
             texts = [_short(value) if isinstance(value, float) else str(value) for value in values]
-            if name == "auto" and len(list(filter(None, texts))) == 1:
-                texts = ["auto" if text else "" for text in texts]
-            found[name] = dict(zip(values, labels.names(texts)))
+            named = dict(labels.of_values)
+            called = auto_names(texts) if name == "auto" else labels.names(texts)
+            found[name] = {v: named.get(text, told) for v, text, told in zip(values, texts, called)}
         return found
 
     def _policies(self) -> list[dict[str, Any]]:

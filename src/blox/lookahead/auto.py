@@ -137,6 +137,29 @@ class Auto:
         return ";".join(lists + ([",".join(options)] if options else []))
 
 
+def auto_names(texts: Sequence[str]) -> list[str]:
+    """What synthesizers are called: `auto`, with the options in which several differ: `auto [belief=none]`.
+
+    An empty text, of a run without one, has an empty name.
+    """
+    options = [_parsed(text) if text else {} for text in texts]
+    given = [each for each in options if each]
+    apart = [
+        field.name
+        for field in fields(Auto)
+        if any(o.get(field.name) != given[0].get(field.name) for o in given)
+    ]
+    words = [[f"{name}={_joined(each[name])}" for name in apart if name in each] for each in options]
+    return [
+        ("auto" + (f" [{'; '.join(told)}]" if told else "")) if each else ""
+        for each, told in zip(options, words)
+    ]
+
+
+def _joined(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ",".join(value)
+
+
 def _parsed(text: str) -> dict[str, Any]:
     """Option -> its text, or a list of texts. A comma before `key=` that is no option belongs to a policy."""
     known = [each.name for each in fields(Auto)]

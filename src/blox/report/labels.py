@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from blox.lookahead.auto import auto_names
 from blox.report.run import Run
 from blox.report.settings import differences
 from blox.results.names import default_label, short_name, short_names
@@ -54,6 +55,11 @@ def _unique(runs: Sequence[Run]) -> list[str]:
         if len(alike) == 1:
             continue
         differing = differences([runs[position] for position in alike])
+        if set(differing) == {"auto"}:
+            texts = [text.strip('"') for text in differing["auto"]]  # quoted where a program gave an object
+            for position, told in zip(alike, auto_names(texts)):
+                unique[position] = told.replace("auto", name, 1)
+            continue
         columns = [[_setting(key, text) for text in short_names(column)] for key, column in differing.items()]
         texts = [", ".join(column[at] for column in columns) for at in range(len(alike))]
         telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)
