@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,10 +83,26 @@ def _watched(function: Callable[..., T], name: str) -> Callable[..., T]:
     @functools.wraps(function, updated=())
     def call(*arguments: Any, **options: Any) -> T:
         with entered(f"{name}()"):
-            answer = function(*arguments, **options)
+            try:
+                answer = function(*arguments, **options)
+            except TypeError as error:
+                if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                    raise _uncallable(function, name, error) from None  # its body was not reached
+                raise
         return cast(T, _each(answer, name)) if isinstance(answer, Iterator) else answer
 
     return call
+
+
+def _uncallable(function: Callable[..., Any], name: str, error: TypeError) -> BloxError:
+    """A method of a user's file that does not take the arguments that it is given."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    place = f"{shown(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
+    return BloxError(
+        f"{name}() cannot be called: {error}",
+        where=place,
+        fix="docs/writing-a-policy.md has its arguments; of a class, blox check FILE.py:CLASS says them",
+    )
 
 
 def _each(values: Iterator[T], name: str) -> Iterator[T]:
@@ -119,8 +136,14 @@ def _line(error: BaseException) -> str:
     while trace is not None:
         frame = trace.tb_frame
         if str(frame.f_globals.get("__name__", "")).startswith(USER_MODULE):
-            file = Path(frame.f_code.co_filename)
-            here = Path.cwd()
-            place = f"{file.relative_to(here) if file.is_relative_to(here) else file}:{trace.tb_lineno}"
+            place = f"{shown(frame.f_code.co_filename)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
+
+
+def shown(file: str) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except ValueError:
+        return file

@@ -243,6 +243,14 @@ _ATTRIBUTES = (
         "of a policy from outside that does not say it, its code is read",
     ),
     Attribute(
+        "estimates_durations",
+        POLICIES,
+        _FLAG,
+        False,
+        "whether it puts an error of its own on the durations that it reads, so that it never knows the true "
+        "ones and its runs are no oracle's",
+    ),
+    Attribute(
         "uses_seed",
         POLICIES,
         _FLAG,

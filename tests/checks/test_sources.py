@@ -155,3 +155,138 @@ def test_a_backend_in_real_time_is_not_tried():
 def test_parts_are_called_what_they_are(name, title):
     assert str(check(name)).startswith(title)
     assert str(Report("las", "scheduling", ())) == "scheduling policy las: conforms"
+
+
+WORKLOAD = """
+    @dataclass(frozen=True)
+    class Mine:
+        \"\"\"One job.\"\"\"
+
+        {more}
+
+        def {verb}:
+            from blox.workloads.table import JobTable
+
+            yield JobTable.build(
+                {{"job_id": ["a"], "submit_s": [0.0], "gpus": [1], "duration_s": [9.0]}}, source="mine"
+            )
+"""
+PERFORMANCE = """
+    @dataclass(frozen=True)
+    class Mine:
+        \"\"\"As fast as any.\"\"\"
+
+        {more}
+
+        def {verb}:
+            return 1.0
+"""
+TERMINATION = """
+    @dataclass(frozen=True)
+    class Mine:
+        \"\"\"Ends none.\"\"\"
+
+        {more}
+
+        def {verb}:
+            return job_state.active[:0]
+"""
+VERB = {
+    WORKLOAD: "batches(self, rng)",
+    PERFORMANCE: "rate(self, grants, cluster_state, job_state)",
+    TERMINATION: "terminate(self, job_state, cluster_state)",
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "more", "words", "fix"),
+    [
+        (
+            WORKLOAD,
+            "largest_gpu = 4",
+            "nothing reads 'largest_gpu': did you mean 'largest_gpus'?",
+            "largest_gpus",
+        ),
+        (WORKLOAD, "endles = True", "did you mean 'endless'?", "endless"),
+        (WORKLOAD, "largest_gpus = 'four'", "largest_gpus is 'four'", "a whole number above 0"),
+        (PERFORMANCE, "by_node = False", "did you mean 'by_nodes'?", "by_nodes"),
+        (PERFORMANCE, "def check_job(self, jobs): ...", "did you mean 'check_jobs'?", "check_jobs"),
+        (PERFORMANCE, "def check_jobs(self): ...", "check_jobs() cannot be called", "check_jobs(self, jobs)"),
+        (PERFORMANCE, "by_nodes = 3", "by_nodes is 3", "true or false"),
+        (TERMINATION, "reasons = 'no progress'", "did you mean 'reason'?", "reason"),
+        (TERMINATION, "reads_metric = ('loss',)", "did you mean 'reads_metrics'?", "reads_metrics"),
+    ],
+)
+def test_an_attribute_that_is_misspelt_or_of_another_form_is_told_with_the_right_one(
+    part, more, words, fix, policy_file
+):
+    fault = check(policy_file(part.format(more=more, verb=VERB[part]))).finding("optional")
+    assert fault.ok is False and words in fault.what and fix in fault.fix
+    good = check(policy_file(part.format(more="", verb=VERB[part])))
+    assert good.ok and good.finding("optional").ok, good
+
+
+@pytest.mark.parametrize(
+    ("part", "verb", "words"),
+    [
+        (WORKLOAD, "batches(self)", "batches() cannot be called: too many positional arguments"),
+        (WORKLOAD, "batchs(self, rng)", "nothing calls batchs(), did you mean batches()?"),
+        (PERFORMANCE, "rate(self, grants)", "rate() cannot be called"),
+        (PERFORMANCE, "rates(self, grants, cluster_state, job_state)", "did you mean rate()?"),
+        (TERMINATION, "terminate(self, job_state)", "terminate() cannot be called"),
+        (TERMINATION, "terminates(self, job_state, cluster_state)", "did you mean terminate()?"),
+    ],
+)
+def test_a_verb_that_is_misspelt_or_takes_other_arguments_is_told_with_the_right_one(
+    part, verb, words, policy_file
+):
+    fault = check(policy_file(part.format(more="", verb=verb))).finding("verb")
+    assert fault.ok is False and words in fault.what and f"def {VERB[part]}" in fault.fix
+    assert fault.where.startswith("mine.py:")
+
+
+def test_both_methods_of_a_source_of_reports_are_looked_at(policy_file):
+    text = REPORTS.format(epochs=TEN, report=ONES)
+    fault = check(policy_file(text.replace("epochs_of(self, rows, job_state)", "epochs(self, rows)")))
+    assert "has no method epochs_of()" in fault.finding("verb").what
+    fault = check(policy_file(text.replace("epochs_of(self, rows, job_state)", "epochs_of(self, rows)")))
+    assert "def epochs_of(self, rows, job_state): return" in fault.finding("verb").fix
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("workload", WORKLOAD.format(more="", verb="batches(self)")),
+        ("performance", PERFORMANCE.format(more="", verb="rate(self, grants)")),
+        ("backend", BACKEND.format(method="pass").replace("open(self, setup)", "open(self)")),
+        ("reports", REPORTS.format(epochs="10", report="{}").replace("(self, rows, job_state)", "(self)")),
+    ],
+)
+def test_a_run_with_such_a_part_is_answered_in_words(option, text, policy_file, command):
+    spec = policy_file(text)
+    answer = command("run", "--jobs", 3, f"--{option}", spec)
+    assert answer.code == 2 and "cannot be called" in answer.err and "mine.py:" in answer.err
+    assert "blox check" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("method", "words", "fix"),
+    [
+        (
+            "def complete(self, *a): ...",
+            "nothing calls 'complete': did you mean 'completed'?",
+            "write completed",
+        ),
+        ("def suspend(self, rows): ...", "suspend() cannot be called", "def suspend(self, rows, job_state)"),
+    ],
+)
+def test_methods_of_a_backend_are_looked_at(method, words, fix, policy_file):
+    fault = check(policy_file(BACKEND.format(method=method))).finding("methods")
+    assert fault.ok is False and words in fault.what and fix in fault.fix
+
+
+def test_options_of_the_part_that_opens_a_backend_are_looked_at(policy_file):
+    text = BACKEND.format(method="pass").replace("def open(self", "speed_up = 10.0\n\n    def open(self")
+    assert "did you mean 'speedup'?" in check(policy_file(text)).finding("optional").what
+    wrong = BACKEND.format(method="pass").replace("def open(self, setup)", "def open(self)")
+    assert "open() cannot be called" in check(policy_file(wrong)).finding("verb").what

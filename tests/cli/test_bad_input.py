@@ -235,7 +235,9 @@ CASES = {
         "[[nodes]]\ngpu = 4\n", "[[nodes]] number 1", "did you mean 'gpus'?"
     ),
     "no number of nodes": cluster('[[nodes]]\ngpus = 4\ncount = "two"\n', "count is 'two'", "whole number"),
-    "links that do not fit": cluster("[[nodes]]\ngpus = 2\n[links]\ngpu = [[1]]\n", "links.gpu", "2 x 2"),
+    "links that do not fit": cluster(
+        "[[nodes]]\ngpus = 2\n[links]\ngpu = [[0]]\n", "c.toml:4, [links] gpu", "2 x 2"
+    ),
     # TOML
     "no such file": Bad("run gone.toml --out out", ("gone.toml", "no such file")),
     "no TOML": toml("scheduler = las\n", "e.toml", "not TOML", "line 1"),

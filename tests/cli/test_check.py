@@ -118,8 +118,11 @@ def test_a_class_of_two_kinds_wants_a_kind(check, policy_file):
 
 
 def test_a_class_without_a_verb(check, policy_file):
-    spec = policy_file(GOOD + "    def shedule(self, job_state, cluster_state):\n        return None\n")
+    spec = policy_file(GOOD + "    def decide(self, job_state, cluster_state):\n        return None\n")
     code, _, err = check(spec)
-    assert code == 2 and "has none of the verbs" in err
+    assert code == 2 and "has none of the verbs" in err and "batches() (workload)" in err
+    spec = policy_file(GOOD + "    def shedule(self, job_state, cluster_state):\n        return None\n")
+    code, out, _ = check(spec)
+    assert code == 1 and "nothing calls shedule(), did you mean schedule()?" in " ".join(out.split())
     code, out, _ = check(spec, "--kind", "scheduling")
     assert code == 1 and "Mine has no method schedule()" in out

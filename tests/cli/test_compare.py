@@ -54,6 +54,45 @@ def test_policies_are_crossed_and_presets_stand_beside_them(command, tmp_path):
     ]
 
 
+def runs_in(folder):
+    return sorted(path.name for path in folder.iterdir() if path.is_dir())
+
+
+def test_a_synthesizer_stands_beside_the_schedulers_that_it_is_compared_with(command, tmp_path):
+    auto = ["--auto", "scheduler=fifo,srtf,las", "--auto", "every=10"]
+    answer = command("compare", *SMALL, "--scheduler", "fifo,las", *auto, "--out", tmp_path / "c")
+    assert answer.code == 0, answer.err
+    assert runs_in(tmp_path / "c") == ["auto", "fifo", "las"] and "auto (srtf: oracle)" in answer.out
+    assert "Which policies ruled" in (tmp_path / "c" / "report.html").read_text()
+    command("run", *SMALL, *auto, "--out", tmp_path / "alone")
+    for name in ("experiment.toml", "jobs.csv", "summary.json", "choices.csv"):
+        assert (tmp_path / "c" / "auto" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    again = command("compare", tmp_path / "c" / "compare.toml", "--out", tmp_path / "d", "--no-report")
+    assert again.code == 0 and runs_in(tmp_path / "d") == ["auto", "fifo", "las"]
+
+
+def test_a_synthesizer_alone_is_compared_with_all_that_it_chooses_among(command, tmp_path):
+    auto = ["--auto", "scheduler=fifo,las", "--auto", "admission=accept-all,threshold:factor=1.2"]
+    answer = command("compare", *SMALL, *auto, "--out", tmp_path / "c", "--no-report")
+    assert answer.code == 0, answer.err
+    assert len(runs_in(tmp_path / "c")) == 5 and "auto" in runs_in(tmp_path / "c")
+
+
+def test_options_of_auto_replace_those_of_a_file_one_by_one(command, tmp_path):
+    (tmp_path / "e.toml").write_text(
+        'workload = "constant"\njobs = 9\n[auto]\nscheduler = ["fifo", "las"]\nevery = 7\nbelief = "none"\n'
+    )
+    kept = command("run", tmp_path / "e.toml", "--auto", "every=3", "--out", tmp_path / "r")
+    assert kept.code == 0, kept.err
+    found = Result.load(tmp_path / "r").experiment["auto"]
+    assert found == "scheduler=fifo,las;every=3,belief=none"
+    again = ["--auto", "scheduler=las,srtf", "--out", tmp_path / "s"]
+    assert command("run", tmp_path / "r" / "experiment.toml", *again).code == 0
+    assert Result.load(tmp_path / "s").experiment["auto"] == "scheduler=las,srtf;every=3,belief=none"
+    grid = grid_from(tmp_path / "e.toml", {"auto": "every=2"}, ("fifo",))
+    assert [each.auto for each in grid.experiments()] == ["", "", "scheduler=fifo,las;every=2,belief=none"]
+
+
 def test_lists_in_a_file_and_the_file_it_writes(command, tmp_path):
     (tmp_path / "c.toml").write_text(
         'workload = "constant"\ncluster = "2x2"\njobs = 9\nscheduler = ["fifo", "las"]\n'

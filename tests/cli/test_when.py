@@ -40,6 +40,10 @@ def test_an_oracle_has_no_spread(results, capfd):
         (["--at", "1h", "--gpus", "99", "--duration", "2h"], "the cluster has 16"),
         (["--at", "1h", "--gpus", "1", "--duration", "2h", "--with", "gpus=3"], "an option of its own"),
         (["--at", "1h", "--gpus", "1", "--duration", "2h", "--with", "priority=high"], "priority is 'high'"),
+        (
+            ["--at", "1h", "--gpus", "1", "--duration", "2h", "--with", "model=Foo"],
+            "no model is called 'Foo'",
+        ),
     ],
 )
 def test_wrong_questions_are_answered_in_words(results, options, words, capfd):

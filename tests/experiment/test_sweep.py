@@ -12,7 +12,7 @@ import pytest
 from blox import BloxError, Experiment
 from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_tasks
-from blox.experiment.sweep import Grid, is_finished, own_load, run_name, values_of, with_load
+from blox.experiment.sweep import Grid, is_finished, own_load, run_name, setting_of, values_of, with_load
 from support.waiting import PATIENCE_S, eventually
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
@@ -256,3 +256,24 @@ def test_a_workload_without_a_load_of_its_own(workload):
 def test_settings_under_another_table_are_told():
     with pytest.raises(BloxError, match=r"top level or under \[sweep\], not under \[experiment\]"):
         Grid.from_table({"experiment": {"jobs": 3}}, where="x.toml")
+
+
+def test_a_synthesizer_stands_beside_what_it_chooses_and_across_what_it_does_not():
+    axes = {"scheduler": ["fifo", "las"], "placement": ["first-free", "consolidated"]}
+    auto = "scheduler=fifo,srtf"
+    found = Grid(Experiment(auto=auto), axes).experiments()
+    told = [(each.auto, each.scheduler, each.placement) for each in found]
+    assert told == [
+        ("", "fifo", "first-free"), ("", "fifo", "consolidated"),
+        ("", "las", "first-free"), ("", "las", "consolidated"),
+        (auto, "fifo", "first-free"), (auto, "fifo", "consolidated"),
+    ]  # fmt: skip
+    assert [setting_of(each, "scheduler") for each in found[3:5]] == ["las", ""]
+    alone = Grid(Experiment(auto=auto), {"load": [4.0, 8.0]}).experiments()
+    assert [each.auto for each in alone] == [auto, auto], (
+        "without a list of policies nothing stands beside it"
+    )
+    beside = Grid(Experiment(auto=auto, scheduler="las")).experiments()
+    assert [(each.auto, each.scheduler) for each in beside] == [("", "las"), (auto, "fifo")]
+    listed = Grid(Experiment(), {"auto": ["", auto, "scheduler=las,srtf"]}).experiments()
+    assert [each.auto for each in listed] == ["", auto, "scheduler=las,srtf"]

@@ -73,11 +73,11 @@ def test_a_placement_draws_where_it_says_so(trace: str, placement: str) -> None:
     ],
 )  # fmt: skip
 def test_presets_say_so_too(compat: str, oracle: bool) -> None:
-    from blox.experiment.traits import knows_durations
+    from blox.experiment.traits import know_durations
 
     parts = registry.build("compat", compat).compose(300.0)
-    assert knows_durations("oracle", parts) == oracle
-    assert not knows_durations("noisy:sigma=0.5", parts)
+    assert bool(know_durations("oracle", parts)) == oracle
+    assert not know_durations("noisy:sigma=0.5", parts)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_curves_from_a_file_are_those_of_their_jobs(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("job_id,loss\n", "the columns are job_id, loss"),
+        ("job_id,loss\n", "curves.csv:1 the columns are job_id, loss"),
         ("job_id,epoch,loss\n", "no curves"),
         ("job_id,epoch,loss\na,1,0.5\na,3,0.4\n", "curves.csv:3.*epoch '3'"),
         ("model,epoch,loss\nLSTM,1,low\n", "curves.csv:2.*the loss is 'low'"),

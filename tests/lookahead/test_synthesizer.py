@@ -7,6 +7,7 @@ import pytest
 
 from blox import Experiment, Result, registry
 from blox.cli.main import answer
+from blox.report.labels import labels, unmarked
 from support.same_results import same
 from support.worlds import World
 
@@ -92,10 +93,12 @@ def test_skipping_rounds_changes_nothing_and_runs_repeat(auto, clock):
             assert values.tolist() == skipless.tables["choices"][name].tolist()
 
 
-def test_with_one_combination_it_is_that_policy():
+def test_among_combinations_that_decide_alike_it_is_that_policy():
+    """A threshold of a million times the GPUs admits every job."""
     for scheduler in ("srtf", "las"):
         static = replace(SMALL, scheduler=scheduler).run()
-        alone = replace(SMALL, auto=f"scheduler={scheduler};every=2").run()
+        alike = "admission=accept-all,threshold:factor=1000000"
+        alone = replace(SMALL, auto=f"scheduler={scheduler};{alike};every=2").run()
         for name in ("first_start_s", "finish_s", "preemptions"):
             assert alone.jobs[name].tolist() == static.jobs[name].tolist()
 
@@ -153,10 +156,32 @@ def test_an_oracle_is_marked():
         "scheduler=fifo,srtf": True,  # srtf reads durations
         "scheduler=fifo,las;belief=oracle": True,
         "scheduler=fifo,las;belief=none": False,
+        "scheduler=fifo,las;belief=noisy": False,  # reads them, with an error of its own
     }
     for auto, expected in marked.items():
         found = replace(quick, auto=auto).run().experiment["provenance"]
         assert found.get("oracle", False) is expected, auto
+
+
+def test_a_synthesizer_is_called_what_it_believes_and_the_policies_that_know_durations_are_named():
+    """SRTF is told what the run's own belief tells, whatever the synthesizer believes."""
+    quick = replace(SMALL, jobs=10)
+    called = {
+        "scheduler=fifo,las": "auto",
+        "scheduler=fifo,las;belief=none": "auto",
+        "scheduler=fifo,las;belief=oracle": "auto (oracle)",
+        "scheduler=fifo,las;belief=told": "auto (oracle)",
+        "scheduler=fifo,las;belief=noisy:sigma=1": "auto (noisy)",
+        "scheduler=fifo,srtf": "auto (srtf: oracle)",
+        "scheduler=fifo,srtf;belief=oracle": "auto (oracle)",
+        "scheduler=fifo,srtf;belief=noisy": "auto (noisy; srtf: oracle)",
+    }
+    for auto, name in called.items():
+        run = replace(quick, auto=auto).run()
+        assert labels([run]) == [name]
+        assert unmarked(name) == "auto"
+    told = replace(quick, auto="scheduler=fifo,srtf;belief=noisy", belief="noisy:sigma=0.5").run()
+    assert labels([told]) == ["auto (noisy)"]
 
 
 def test_both_objectives_together_are_near_the_best_in_each():
@@ -176,3 +201,17 @@ def test_results_are_kept_read_back_and_run_again_to_the_byte(tmp_path, capfd):
     assert answer(["run", str(tmp_path / "a" / "experiment.toml"), "--out", str(tmp_path / "b")]) == 0
     for file in ("jobs.csv", "summary.json", "choices.csv", "experiment.toml"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_synthesizers_side_by_side_are_told_apart_by_their_options():
+    """Names were cut at the colon of a policy's options."""
+    quick, lists = replace(SMALL, jobs=10), "scheduler=fifo,las"
+    autos = (f"{lists};admission=accept-all,threshold:factor=1.2", f"{lists};belief=noisy:sigma=2", lists)
+    runs = [replace(quick, auto=auto).run() for auto in autos]
+    assert labels(runs) == [
+        "auto [admission=accept-all,threshold:factor=1.2]",
+        "auto [belief=noisy:sigma=2]",
+        "auto",
+    ]
+    own = replace(quick, auto={"scheduler": ["fifo", "las"], "objective": lambda result: 1.0}).run()
+    assert len({*labels([own, runs[2]])}) == 2

@@ -94,7 +94,7 @@ def test_every_rule_over_nodes_takes_the_option(name):
 
 def with_links(cluster_state):
     """The same cluster, with links between the GPUs of its nodes."""
-    size, known = int(cluster_state.node_gpus.max()), machines()["p3.16xlarge"]
+    size, known = int(cluster_state.node_gpus.max()), machines()["p3.16xlarge"].links
     links = tuple(tuple(known[i % 8][j % 8] for j in range(size)) for i in range(size))
     twin = ClusterState(ClusterSpec(cluster_state.spec.nodes, links={"gpu": links}))
     twin.holdings.replace(cluster_state.allocation)

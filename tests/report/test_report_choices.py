@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.report.choices import Reigns, told
+from blox.report.choices import Reigns, timeline, told
 from blox.report.page import page
 from blox.report.static import save_pictures
 from support.toy_runs import toy_run
@@ -28,6 +28,18 @@ def test_every_time_since_the_first_decision_belongs_to_one_combination(chosen):
     bars = sorted(bar for at in range(3) for bar in reigns.bars(at))
     assert bars[0][0] == reigns.time_s[0] and bars[-1][1] == chosen[0].summary["end_s"]
     assert all(one[1] == other[0] for one, other in pairwise(bars))
+
+
+def test_the_first_combination_is_drawn_from_the_beginning_of_the_run(chosen):
+    reigns = Reigns.of(chosen[0])
+    begin = float(chosen[0].jobs["submit_s"][0])
+    assert begin < reigns.time_s[0]
+    drawn = timeline(reigns, chosen[0])
+    bars = sorted(bar for row in drawn.spans for bar in row)
+    assert bars[0][0] == drawn.spans[0][0][0] == begin and bars[-1][1] == chosen[0].summary["end_s"]
+    assert all(one[1] == other[0] for one, other in pairwise(bars))
+    stays = timeline(replace(reigns, ruling=np.zeros_like(reigns.ruling)), chosen[0])
+    assert stays.spans[0] == ((begin, reigns.end_s),), "no seam where the first choice keeps it"
 
 
 def test_the_page_draws_them_and_says_what_they_cost(chosen, three):

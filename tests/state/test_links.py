@@ -28,17 +28,17 @@ Legend:
 
 def test_known_machines_are_symmetric_and_as_their_sources_say():
     assert {*machines()} == {"p3.8xlarge", "p3.16xlarge", "dgx-1", "dgx-a100"}
-    for name, links in machines().items():
+    for name, (links, _) in machines().items():
         assert all(links[i][i] == 0 for i in range(len(links)))
         assert all(links[i][j] == links[j][i] > 0 for i, j in itertools.combinations(range(len(links)), 2)), (
             name
         )
-    small, large = machines()["p3.8xlarge"], machines()["dgx-1"]
+    small, large = machines()["p3.8xlarge"].links, machines()["dgx-1"].links
     assert small[0][3] == 2 * small[0][1], "the paper, section 5.3"
     assert tuple(row[:4] for row in large[:4]) == small
     nvlinks = [sum(gbps // 200 for gbps in row if gbps >= 200) for row in large]
     assert nvlinks == [6] * 8, "a V100 has six links"
-    assert {gbps for row in machines()["dgx-a100"] for gbps in row} == {0.0, 2400.0}
+    assert {gbps for row in machines()["dgx-a100"].links for gbps in row} == {0.0, 2400.0}
 
 
 def test_the_output_of_nvidia_smi_is_read(tmp_path):
@@ -59,6 +59,8 @@ def test_a_matrix_of_numbers_is_read(tmp_path):
         ("2x4:links=p3.16xlarge", "links of 8 GPUs, and nodes have 4"),
         ("2x4:links=p3.8", "no machine or file is called 'p3.8'.*did you mean"),
         ("v100=2x4,k80=2x4:links=nowhere.txt", "links.k80"),
+        ("a100=2x8:links=p3.16xlarge", "p3.16xlarge has GPUs of type v100, and these are a100.*dgx-a100"),
+        ("tesla-k80=2x4:links=p3.8xlarge", "has GPUs of type v100.*nvidia-smi topo -m"),
     ],
 )
 def test_links_that_do_not_fit_are_refused(spec, words):
@@ -70,17 +72,33 @@ def test_links_that_do_not_fit_are_refused(spec, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0,10\n10\n", "2 rows of 1, 2 values"),
-        ("0,10\n20,0\n", "10 from GPU 0 to GPU 1, and 20 back"),
-        ("0,x\nx,0\n", "a bandwidth is 'x'"),
-        ("GPU0 GPU1\nGPU0 X\nGPU1 NV1 X\n", "not whole"),
-        ("  GPU0 GPU1\nGPU0 X FOO\nGPU1 FOO X\n", "no link is called 'FOO'"),
+        ("0,10\n10\n", "links.txt:2: 1 values, and there are 2 rows"),
+        ("# Gb/s\n0,10\n20,0\n", "links.txt:3: 10 from GPU 0 to GPU 1, and 20 back"),
+        ("0,10\n10,0\n# a third\n\n0,0,0\n", "links.txt:1: 2 values, and there are 3 rows"),
+        ("0,x\nx,0\n", "links.txt:1: a bandwidth is 'x'"),
+        ("0,10\n10,750\n", "links.txt:2: GPU 1 has a link of 750 Gb/s to itself"),
+        ("0,10\n10,nan\n", "links.txt:2: a bandwidth is 'nan'"),
+        ("GPU0 GPU1\nGPU0 X\nGPU1 NV1 X\n", "links.txt:2: .*not whole"),
+        ("  GPU0 GPU1\nGPU0 X NV1\nGPU1 FOO X\n", "links.txt:3: no link is called 'FOO'"),
     ],
 )
 def test_files_that_hold_no_links_are_refused(tmp_path, text, words):
     (tmp_path / "links.txt").write_text(text)
     with pytest.raises(BloxError, match=words):
         links_from(str(tmp_path / "links.txt"), where="test")
+
+
+def test_a_matrix_in_a_cluster_file_is_told_by_its_row(tmp_path):
+    (tmp_path / "c.toml").write_text("[[nodes]]\ncount = 2\ngpus = 2\n[links]\ngpu = [[0, 5], [5, 9]]\n")
+    with pytest.raises(
+        BloxError, match=r"c.toml:5, \[links\] gpu, row 2: GPU 1 has a link of 9 Gb/s to itself"
+    ):
+        cluster_from_spec(str(tmp_path / "c.toml"))
+
+
+def test_an_x_stands_for_the_gpu_itself(tmp_path):
+    (tmp_path / "links.csv").write_text("X,10\n10,x\n")
+    assert links_from(str(tmp_path / "links.csv"), where="test") == ((0.0, 10.0), (10.0, 0.0))
 
 
 def by_reference(links, free, count):
@@ -121,7 +139,7 @@ def test_larger_nodes_are_served_one_gpu_after_another():
 
 
 def test_the_mean_is_over_pairs():
-    links = machines()["p3.8xlarge"]
+    links = machines()["p3.8xlarge"].links
     assert mean_gbps(links, (0, 1)) == 200.0
     assert mean_gbps(links, (0, 1, 2, 3)) == 300.0
     assert mean_gbps(links, (2,)) == 0.0

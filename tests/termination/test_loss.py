@@ -56,6 +56,23 @@ def test_the_columns_of_a_job_go_before_the_policy(run, curves):
     assert found.jobs["finish_s"].tolist() == [1000.0, 300.0]
 
 
+def test_the_columns_of_a_job_are_kept_in_results_where_the_workload_has_them(run, curves, tmp_path):
+    header, jobs = f"{HEADER},loss_target", "flat,0,2,1000,1.5\nsteep,0,1,1000,"
+    found = run(jobs, header=header, termination="loss:patience=2", reports=curves)
+    assert "loss_threshold" not in found.jobs, "no job has one"
+    found.save(tmp_path / "out")
+    kept = Result.load(tmp_path / "out").jobs["loss_target"]
+    assert kept[0] == 1.5 and np.isnan(kept[1])
+    assert not {"loss_target", "loss_threshold"} & {*run(JOBS, termination="loss", reports=curves).jobs}
+
+
+def test_a_target_switches_the_threshold_off(run, curves):
+    """`flat` stays above 0: it is ended by its threshold alone, and with a target runs to its end."""
+    alone = run(JOBS, termination="loss:patience=2", reports=curves)
+    both = run(JOBS, termination="loss:patience=2,target=0", reports=curves)
+    assert alone.jobs["finish_s"][0] == 500.0 and both.jobs["finish_s"][0] == 1000.0
+
+
 def test_a_job_ended_early_has_finished_with_its_reason_and_its_work_is_saved(run, curves, tmp_path):
     found = run(JOBS, termination="loss:patience=2", reports=curves)
     assert found.jobs["state"].tolist() == ["ended early", "finished"]

@@ -256,3 +256,9 @@ def test_spikes_come_as_often_as_is_said() -> None:
     assert daily["submit_s"].tolist() == said["submit_s"].tolist()
     with pytest.raises(BloxError, match="spike_every is 60 s"):
         build("workload", "philly:spike_jobs=5,spike_every=1m")
+
+
+@pytest.mark.parametrize("spec", ["philly:spike_every=6h", "gavel:burst_from=10h"])
+def test_an_option_of_spikes_or_bursts_alone_has_no_effect_and_is_refused(spec: str) -> None:
+    with pytest.raises(BloxError, match=r"is only of use with (spike_jobs|burst_factor)"):
+        build("workload", spec)

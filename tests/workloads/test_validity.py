@@ -133,3 +133,13 @@ def test_the_documentation_lists_the_rules():
     shown = re.search(r"^In a valid trace:\n(.*?)^The format", DOC, re.MULTILINE | re.DOTALL)
     wanted = [f"{rule.column} {rule.text}" for rule in RULES]
     assert shown and [line.strip() for line in shown[1].splitlines()] == [*wanted, UNIQUE_IDS]
+
+
+def test_ids_are_told_as_text_whatever_holds_them():
+    ids = np.array([np.str_("a"), np.str_("a")], dtype=object)
+    columns = {"job_id": ids, "submit_s": np.zeros(2), "gpus": np.ones(2, int), "duration_s": np.ones(2)}
+    with pytest.raises(BloxError, match="the job_id 'a' is used twice"):
+        JobTable(columns).validate()
+    columns |= {"job_id": np.array([np.str_("a"), "b"], dtype=object), "gpus": np.zeros(2, int)}
+    with pytest.raises(BloxError, match="job 'a': gpus is 0"):
+        JobTable(columns).validate()

@@ -22,7 +22,8 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     against contracts of their own. A decision may take `timeout_s` seconds (60 by default). Raises BloxError
     if there is no such policy; what is wrong with one is in the Report.
     """
-    from blox.checks.sources import VERBS, check_source, kind_of
+    from blox.checks.kinds import SOURCES
+    from blox.checks.sources import check_source, kind_of
     from blox.checks.suite import TIMEOUT_S
     from blox.checks.suite import check as run_suite
 
@@ -30,6 +31,6 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     if isinstance(policy, str) and kind is None:
         with allowing(limit_s):  # its file is imported
             kind = kind_of(policy)
-    if isinstance(policy, str) and kind in VERBS:
+    if isinstance(policy, str) and kind in SOURCES:
         return check_source(policy, kind, limit_s)
     return run_suite(policy, kind, limit_s)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from blox import registry
 from blox.errors import BloxError
+from blox.foreign import shown
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -54,14 +55,6 @@ def line_of_error(error: BaseException, policy: object) -> str:
             outside = f"{shown(file)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return in_own or outside
-
-
-def shown(file: str) -> str:
-    """A path as the user would write it: relative where that is shorter."""
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except ValueError:
-        return file
 
 
 def _ours(file: str) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox import registry
-from blox.checks.kinds import KINDS, Kind, kind_named
+from blox.checks.kinds import KINDS, SOURCES, Kind, kind_named
+from blox.checks.misspelt import misspelt_verb
 from blox.errors import BloxError, suggestion
 from blox.optional import declared
 
@@ -72,10 +73,13 @@ def _kind_of(cls: type, wanted: Kind | None, label: str) -> Kind:
     if (registered := registry.kind_of(cls)) in KINDS:
         return KINDS[registered]
     holders = [kind for kind in KINDS.values() if callable(getattr(cls, kind.verb, None))]
+    holders = holders or [kind for kind in KINDS.values() if misspelt_verb(cls, kind)]
     if not holders:
-        verbs = ", ".join(f"{kind.verb}() ({kind.name})" for kind in KINDS.values())
+        verbs = ", ".join(f"{kind.verb}() ({kind.name})" for kind in (*KINDS.values(), *SOURCES.values()))
         raise BloxError(
-            f"{cls.__name__} has none of the verbs of a policy", where=label, fix=f"write one of {verbs}"
+            f"{cls.__name__} has none of the verbs of a policy or another part",
+            where=label,
+            fix=f"write one of {verbs}",
         )
     return _one(holders, label, "has the verbs of several kinds")
 

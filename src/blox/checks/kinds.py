@@ -1,4 +1,4 @@
-"""The kinds of policy that the contract covers: the verb of each, and the order of its arguments."""
+"""The kinds of part that the contract covers: the verb of each, and the order of its arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from blox.errors import BloxError, suggestion
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of policy. `gives` says what its verb returns, with an example for error messages."""
+    """One kind of part. `gives` says what its verb returns, with an example for error messages."""
 
     name: str
     verb: str
@@ -19,7 +19,7 @@ class Kind:
 
     @property
     def call(self) -> str:
-        """The verb as it is written in a policy."""
+        """The verb as it is written in a part."""
         return f"{self.verb}(self, {', '.join(self.arguments)})"
 
 
@@ -56,6 +56,41 @@ KINDS = {
         ),
     )
 }
+
+
+SOURCES = {  # parts that are no policies
+    kind.name: kind
+    for kind in (
+        Kind(
+            "workload",
+            "batches",
+            ("rng",),
+            "tables of jobs in order of submission",
+            'yield JobTable.build({"job_id": ids, "submit_s": times, "gpus": gpus, "duration_s": seconds}, '
+            'source="mine")',
+        ),
+        Kind(
+            "performance",
+            "rate",
+            ("grants", "cluster_state", "job_state"),
+            "one number above 0 per job of grants.jobs",
+            "return np.ones(len(grants.jobs))",
+        ),
+        Kind(
+            "reports",
+            "report",
+            ("rows", "epoch", "job_state"),
+            "one number per row, by name",
+            'return {"loss": losses}',
+        ),
+        Kind("backend", "open", ("setup",), "a backend", "return Mine.from_setup(setup)"),
+    )
+}
+
+
+EPOCHS = Kind(  # the second method of a source of reports
+    "reports", "epochs_of", ("rows", "job_state"), "whole numbers", "return np.full(len(rows), 100)"
+)
 
 
 def kind_named(name: str) -> Kind:

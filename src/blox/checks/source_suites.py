@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from blox.backends.base import BackendBase
+from blox.checks.broken import Broken, line_of_verb
+from blox.checks.form import cannot_be_called
+from blox.checks.misspelt import line_of, misspelt_methods, own_names
 from blox.checks.scenarios import Scenario, scenarios
 from blox.optional import declared
 from blox.performance.rates import fault_in
+from blox.protocols import Backend
 from blox.schedulers.las import Las
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -152,14 +158,44 @@ class _WatchedReports:
         return None
 
 
+def _check_methods(cls: type) -> None:
+    """Raises Broken for a method of a user's backend that is misspelt or cannot be called as it will be."""
+    asked = {
+        name: member
+        for base in Backend.__mro__
+        for name, member in vars(base).items()
+        if not name.startswith("_")
+    }
+    hooks = {name for base in BackendBase.__mro__ for name in vars(base) if not name.startswith("_")}
+    for name, meant in misspelt_methods(cls, {*asked, *hooks}).items():
+        raise Broken(
+            f"nothing calls {name!r}: did you mean {meant!r}?",
+            where=line_of(cls),
+            fix=f"write {meant}; or _{name}, if it is its own",
+            rule="methods",
+        )
+    for name in own_names(cls) & {*asked}:
+        method, protocol = getattr(cls, name), asked[name]
+        if callable(method) and callable(protocol):
+            arguments = list(inspect.signature(protocol).parameters)
+            if trouble := cannot_be_called(method, *arguments):
+                raise Broken(
+                    f"{name}() cannot be called: {trouble}",
+                    where=line_of_verb(object.__new__(cls), name),
+                    fix=f"write def {name}({', '.join(arguments)})",
+                    rule="methods",
+                )
+
+
 class _WatchedOpen:
-    """A backend part whose backend's clock is looked at."""
+    """A backend part whose backend's methods and clock are looked at."""
 
     def __init__(self, part: Any) -> None:
         self.part, self.fault = part, ""
 
     def open(self, setup: Any) -> Any:
         opened = self.part.open(setup)
+        _check_methods(type(opened))
         if "wait_until" not in dir(opened):
             return opened  # open_backend() tells what is missing
         wait = opened.wait_until

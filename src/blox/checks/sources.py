@@ -12,7 +12,10 @@ from typing import Any
 
 from blox import registry
 from blox.checks import source_suites
-from blox.checks.kinds import KINDS
+from blox.checks.broken import Broken
+from blox.checks.form import malformed, verb_fault
+from blox.checks.kinds import EPOCHS, KINDS, SOURCES
+from blox.checks.misspelt import misspelling, misspelt_verb
 from blox.checks.report import Finding, Report
 from blox.checks.source_suites import Fault
 from blox.containment import allowing
@@ -20,7 +23,6 @@ from blox.errors import BloxError
 from blox.foreign import entered, user_fault
 
 Suite = Callable[[Any], Iterator[Fault]]
-VERBS = {"workload": "batches", "performance": "rate", "reports": "report", "backend": "open"}
 _SUITES: dict[str, Suite] = {
     "workload": source_suites.workload,
     "performance": source_suites.performance,
@@ -30,7 +32,8 @@ _SUITES: dict[str, Suite] = {
 _CLAIMS = {
     "dataclass": "is a frozen dataclass",
     "documented": "says in its docstring what it does",
-    "verb": "has its method",
+    "verb": "",  # by kind
+    "optional": "optional attributes are spelt right and of the right form",
     "runs": "raises nothing",
 }
 _OF_KIND = {
@@ -48,6 +51,7 @@ _OF_KIND = {
         "repeatable": "the same job and epoch give the same report",
     },
     "backend": {
+        "methods": "the methods of its backend are spelt right and take what they are given",
         "time": "wait_until() returns the time that was asked for, or a later one",
         "finishes": "lets every job that is started finish",
         "repeatable": "two equal runs give equal results",
@@ -59,13 +63,15 @@ def kind_of(spec: str) -> str | None:
     """The kind of a part that is no policy, where its name or its file tells; None: a policy, or unknown."""
     if (named := registry.file_in(spec)) is None:
         name = spec.partition(":")[0].strip()
-        kinds = [kind for kind in (*KINDS, *VERBS) if name in registry.names(kind)]
+        kinds = [kind for kind in (*KINDS, *SOURCES) if name in registry.names(kind)]
     else:
         cls = registry.load_class(named.path, named.class_name)
-        verbs = {**{kind.name: kind.verb for kind in KINDS.values()}, **VERBS}
-        registered = registry.kind_of(cls)
-        kinds = [registered] if registered else [kind for kind, verb in verbs.items() if verb in dir(cls)]
-    return kinds[0] if len(kinds) == 1 and kinds[0] in VERBS else None
+        registered, every = registry.kind_of(cls), {**KINDS, **SOURCES}
+        kinds = (
+            [registered] if registered else [name for name, kind in every.items() if kind.verb in dir(cls)]
+        )
+        kinds = kinds or [kind.name for kind in every.values() if misspelt_verb(cls, kind)]
+    return kinds[0] if len(kinds) == 1 and kinds[0] in SOURCES else None
 
 
 def check_source(spec: str, kind: str, timeout_s: float) -> Report:
@@ -73,7 +79,7 @@ def check_source(spec: str, kind: str, timeout_s: float) -> Report:
     with allowing(timeout_s):
         part = registry.build(kind, spec)
         faults = list(_form(part, kind))
-        tried = not any(fault.rule == "verb" for fault in faults)
+        tried = not any(fault.rule == "verb" for fault in faults) and malformed(part, SOURCES[kind]) is None
         if tried:
             faults += _tried(_SUITES[kind], part)
     untried = source_suites.why_untried(part) if kind == "backend" else ""
@@ -83,11 +89,14 @@ def check_source(spec: str, kind: str, timeout_s: float) -> Report:
 
 def _findings(kind: str, faults: dict[str, Fault], tried: bool, untried: str) -> Iterator[Finding]:
     """One per rule; after a part has raised something, rules that it did not break are not known."""
-    for rule, claim in (_CLAIMS | _OF_KIND[kind]).items():
+    claims = {**_CLAIMS, "verb": f"has {SOURCES[kind].call}", **_OF_KIND[kind]}
+    for rule, claim in claims.items():
         if fault := faults.get(rule):
             yield Finding(rule, claim, False, fault.what, fault.where, fault.fix)
-        elif rule in _OF_KIND[kind] and ("runs" in faults or not tried):
+        elif rule in _OF_KIND[kind] and (not tried or not faults.keys().isdisjoint(("runs", "methods"))):
             yield Finding(rule, claim, None, "not tried to the end, for the reason above")
+        elif rule == "runs" and not tried:
+            yield Finding(rule, claim, None, "not tried")
         elif rule in (*_OF_KIND[kind], "runs") and untried:
             yield Finding(rule, claim, None, untried)
         else:
@@ -102,8 +111,13 @@ def _form(part: Any, kind: str) -> Iterator[Fault]:
     words = cls.__doc__ or ""
     if not words.strip() or (dataclasses.is_dataclass(cls) and words.startswith(f"{cls.__name__}(")):
         yield Fault("documented", f"{cls.__name__} has no docstring", "say in one line what it does")
-    if VERBS[kind] not in dir(cls):
-        yield Fault("verb", f"{cls.__name__} has no {VERBS[kind]}()", f"write def {VERBS[kind]}(self, ...)")
+    of = SOURCES[kind]
+    for verb in (of, EPOCHS) if kind == "reports" else (of,):
+        if fault := verb_fault(cls, verb):
+            yield Fault("verb", fault.what, f"{fault.fix}: {verb.example}", fault.where)
+            return
+    if fault := malformed(part, of) or misspelling(cls, of):
+        yield Fault("optional", fault.what, fault.fix, fault.where)
 
 
 def _tried(suite: Suite, part: Any) -> list[Fault]:
@@ -112,7 +126,8 @@ def _tried(suite: Suite, part: Any) -> list[Fault]:
         with entered("the check"):
             return list(suite(part))
     except BloxError as error:
-        return [Fault("runs", error.what, error.fix, error.where)]
+        rule = error.rule if isinstance(error, Broken) and error.rule else "runs"
+        return [Fault(rule, error.what, error.fix, error.where)]
     except Exception as error:
         told = user_fault(error)
         where = told.where if told is not None else ""

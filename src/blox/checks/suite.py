@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from blox.checks.broken import Broken, line_of_verb
 from blox.checks.find import Subject, find
+from blox.checks.form import malformed, verb_fault
 from blox.checks.guard import guard
 from blox.checks.kinds import Kind
 from blox.checks.misspelt import misspelling
@@ -19,7 +19,7 @@ from blox.checks.report import Finding, Report
 from blox.checks.scenarios import Outcome, Scenario, scenarios
 from blox.containment import allowing
 from blox.errors import BloxError
-from blox.optional import declared, of_kind
+from blox.optional import declared
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -149,36 +149,15 @@ def _static_faults(subject: Subject) -> dict[str, Broken]:
         faults["documented"] = Broken(
             f"{cls.__name__} has no docstring", fix="say in one line what it does; `blox policies` shows it"
         )
-    if trouble := _verb_fault(cls, kind):
+    if trouble := verb_fault(cls, kind):
         faults["verb"] = trouble
     if fault := _malformed(subject) or misspelling(cls, kind):
         faults["optional"] = fault
     return faults
 
 
-def _verb_fault(cls: type, kind: Kind) -> Broken | None:
-    verb = getattr(cls, kind.verb, None)
-    fix = f"write def {kind.call}"
-    if not callable(verb):
-        return Broken(f"{cls.__name__} has no method {kind.verb}()", fix=fix)
-    try:
-        inspect.signature(verb).bind(None, *kind.arguments)
-    except TypeError as error:
-        where = line_of_verb(object.__new__(cls), kind.verb)
-        return Broken(f"{kind.verb}() cannot be called: {error}", where=where, fix=fix)
-    except ValueError:  # no signature to be had: a run will tell
-        return None
-    return None
-
-
 def _malformed(subject: Subject) -> Broken | None:
-    """The first optional attribute that is not what it has to be."""
-    for name in of_kind(subject.kind.name) if subject.policy is not None else ():
-        try:
-            declared(subject.policy, name)
-        except BloxError as error:
-            return Broken(error.what, where=error.where, fix=error.fix)
-    return None
+    return None if subject.policy is None else malformed(subject.policy, subject.kind)
 
 
 def _faults_in_runs(subject: Subject, valid: set[str], timeout_s: float) -> dict[str, Broken]:

@@ -26,6 +26,7 @@ def compare(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
+    auto: options.Auto = None,
     termination: options.Terminations = None,
     performance: options.Performance = None,
     overheads: options.Overheads = None,
@@ -61,10 +62,11 @@ def compare(
 
     --scheduler, --admission, --placement, --termination, --belief and --compat take several values, joined
     with commas or given again; every combination runs, those that cannot differ once. A TOML file may have
-    lists for them. Presets of --compat decide all policies and run beside the combinations. Where nothing of
-    this is given, fifo, srtf and las are compared. A trace that says when its jobs really started has a row
-    of its own; --calibrate says how close each run comes to it. With --seeds, figures are means with 95 %
-    intervals. With --out, what was finished is not run again.
+    lists for them. Presets of --compat decide all policies and run beside the combinations, and so does
+    --auto, which chooses among the policies that it lists; given alone, it runs beside every combination of
+    these. Where nothing of this is given, fifo, srtf and las are compared. A trace that says when its jobs
+    really started has a row of its own; --calibrate says how close each run comes to it. With --seeds,
+    figures are means with 95 % intervals. With --out, what was finished is not run again.
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed

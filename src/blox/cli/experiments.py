@@ -13,6 +13,7 @@ from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared
 from blox.experiment.settings import Experiment, read_toml
 from blox.experiment.sweep import Grid
+from blox.lookahead.auto import Auto
 from blox.results.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
 
@@ -41,11 +42,19 @@ def experiment_from(
             where=str(file),
             fix="use `blox compare` or `blox sweep` with this file",
         )
-    experiment = replace(Experiment.from_table(table, where=str(file)), **given)
+    of_file = Experiment.from_table(table, where=str(file))
+    experiment = replace(of_file, **over_auto(of_file, given))
     prepared = experiment.prepare()
     if not ignore_checksum:
         check_files(table, experiment, set(given), where=str(file))
     return prepared
+
+
+def over_auto(experiment: Experiment, given: dict[str, Any]) -> dict[str, Any]:
+    """Given settings, of which the options of `auto` replace those of the experiment one by one."""
+    if not experiment.auto or not given.get("auto"):
+        return given
+    return {**given, "auto": Auto.replaced(experiment.auto, by=given["auto"])}
 
 
 def seeds_from(file: Path | None, seed: int | None, seeds: int | None) -> list[int]:

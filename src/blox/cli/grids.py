@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from blox.cli.experiments import check_files
+from blox.cli.experiments import check_files, over_auto
 from blox.cli.interrupt import Interrupted
 from blox.cli.progress import ManyRuns
 from blox.cli.terminal import say
@@ -18,8 +18,9 @@ from blox.errors import BloxError
 from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_each, run_tasks
 from blox.experiment.settings import Experiment, read_toml
-from blox.experiment.sweep import Grid, finished_outcome, slug, values_of
+from blox.experiment.sweep import Grid, chosen_by, finished_outcome, slug, values_of
 from blox.locale_text import decoded
+from blox.lookahead.auto import Auto
 from blox.results.place import check_target, claimed_folder
 from blox.results.replications import INTERVALS, Replications
 from blox.results.result import Result, label_of
@@ -35,7 +36,8 @@ def grid_from(
 ) -> Grid:
     """The grid of a file with the given settings in place of its own; None was not given, a list is an axis.
 
-    `schedulers` are taken where neither names a scheduler, a preset or a list of anything but seeds.
+    `schedulers` are taken where neither names a scheduler, a preset or a list of anything but seeds; beside a
+    synthesizer, the policies among which it chooses.
     """
     table = {} if file is None else read_toml(file)
     label, several = settings.get("label"), {k: v for k, v in settings.items() if isinstance(v, list)}
@@ -47,11 +49,13 @@ def grid_from(
     axes = {name: values_of(name, texts) for name, texts in several.items() if texts and name != "label"}
     kept = {name: values for name, values in grid.axes.items() if name not in given}
     labels = tuple(decoded("label", text, where="--label") for text in label or grid.label)
-    grid = Grid(replace(grid.base, **given), {**kept, **axes}, labels)
+    grid = Grid(replace(grid.base, **over_auto(grid.base, given)), {**kept, **axes}, labels)
     if seeds is not None:
         grid = grid.with_seeds(seeds, where="--seeds")
     if schedulers and not {*grid.axes} - {"seed"} and not grid.base.compat and "scheduler" not in table:
-        grid = grid.with_axes({"scheduler": schedulers})
+        listed = Auto.of(grid.base.auto) if grid.base.auto else None
+        own = {name: list(getattr(listed, name)) for name in chosen_by(grid.base.auto)}
+        grid = grid.with_axes(own or {"scheduler": schedulers})
     if not ignore_checksum:
         check_files(table, grid.base, {*given, *axes, *kept}, where=str(file))
     return grid

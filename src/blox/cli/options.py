@@ -24,7 +24,10 @@ CLUSTER = "32x4, v100=9x4,p100=9x4, h100=9x4:speed=3.1, 16x8:cpu=24, slurm:sinfo
 ADMISSION = "Which jobs may enter: accept-all, threshold:factor=1.2, quota:..."
 SCHEDULER = "Which job goes first: fifo, srtf, las, themis, ./mine.py:Class."
 PLACEMENT = "On which GPUs: first-free, consolidated, synergy:mode=tune, profile, count."
-AUTO = "Choose while running; may be repeated: scheduler=fifo,srtf,las; admission=A,B; every=10,belief=none."
+AUTO = (
+    "Choose while running; may be repeated: scheduler=fifo,srtf,las; admission=A,B; every=10,belief=none; "
+    "objective=avg_jct+./mine.py:function."
+)
 TERMINATION = "When jobs end: completed, loss:threshold=0.002, loss:target=0.35, ./mine.py:Class."
 PERFORMANCE = (
     "How fast jobs run: auto, duration, spread, goodput, throughputs, sensitivity, table:path=speeds.csv."

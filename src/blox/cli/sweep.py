@@ -40,6 +40,7 @@ def sweep(
     admission: options.Admissions = None,
     scheduler: options.Schedulers = None,
     placement: options.Placements = None,
+    auto: options.Auto = None,
     termination: options.Terminations = None,
     performance: options.Performances = None,
     overheads: options.ManyOverheads = None,
@@ -70,8 +71,9 @@ def sweep(
     """Run every combination of lists of settings.
 
     Options under "What runs", --load, --seed and --round take several values, joined with commas or given
-    again; a TOML file has lists at its top or under [sweep]. Each run is saved when it has finished: after an
-    interruption, the same command goes on where it was.
+    again; a TOML file has lists at its top or under [sweep]. --auto runs beside the lists of policies among
+    which it chooses, and once for each combination of others. Each run is saved when it has finished: after
+    an interruption, the same command goes on where it was.
     """
     settings = options.settings_of(locals())
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed

@@ -112,6 +112,10 @@ def _job_columns(
     jobs.update(outcome_columns(job_state, jobs, prepared.feed.duration_s, reasons, end_s=end_s))
     if _ends_early(prepared):
         jobs["saved_s"] = saved_s(job_state, prepared.feed.duration_s, reasons)
+    for name in ("loss_threshold", "loss_target"):
+        given = getattr(job_state.columns, name)[: job_state.submitted]
+        if not np.isnan(given).all():  # of a workload that has them
+            jobs[name] = given
     if told := declared(prepared.composition.scheduler, "job_columns"):
         jobs.update(told(job_state))
     jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})

@@ -23,6 +23,8 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
     found["read_files"] = prepared.files_read.lines(named_files(table)) or None
     if prepared.oracle:
         found["oracle"] = True
+    if table.get("auto"):
+        found.update(_known_ahead(prepared))
     if table.get("performance") == "auto":
         found["performance"] = registry.spec_of(parts.performance)
     if table["apps"] == "auto":
@@ -34,3 +36,16 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
         found["unknown_models"] = unknown(job_state) or None
     table["provenance"] = {name: value for name, value in found.items() if value is not None}
     return table
+
+
+def _known_ahead(prepared: Prepared) -> dict[str, Any]:
+    """Of a synthesizer: the policies among its own that know durations, and that its belief is an estimate.
+
+    A synthesizer that knows the true durations itself needs no such words: its run is an oracle's.
+    """
+    synthesizer, oracles = prepared.composition.scheduler, prepared.oracles
+    named = [] if any(part is synthesizer for part in oracles) else oracles
+    return {
+        "oracle_policies": [registry.spec_of(part) for part in named] or None,
+        "estimated_ahead": declared(synthesizer, "estimates_durations") or None,
+    }

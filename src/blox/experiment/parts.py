@@ -95,7 +95,8 @@ def _parts(experiment: Experiment, kind: str, setting: str, verb: str) -> dict[s
         raise BloxError(
             f"{setting}={given!r} together with a list of them in auto",
             where=setting,
-            fix="leave it out, or put it first in the list: the first one rules until the first decision",
+            fix="leave it out, or put it first in the list: the first one rules until the first choice; "
+            f"to run it beside the synthesizer: blox compare --{setting} {given} --auto ...",
         )
     timeout_s = experiment.policy_timeout_s
     return {str(spec): _part(kind, spec, verb, timeout_s) for spec in listed or (given,)}

@@ -36,7 +36,7 @@ from blox.experiment.parts import (
     compose,
     windows_of,
 )
-from blox.experiment.traits import knows_durations
+from blox.experiment.traits import know_durations
 from blox.experiment.window import parse_window
 from blox.experiment.workload_checks import check_workload
 from blox.failures.job_failures import job_failures
@@ -104,7 +104,7 @@ class Prepared:
         self.windows = windows_of(self.failures, self.cluster)
         if self.windows:
             check_reservable(self.composition)
-        self.oracle = knows_durations(experiment.belief, self.composition)
+        self.oracles = know_durations(experiment.belief, self.composition)
         self.tariff = Tariff.of(experiment.prices, experiment.power, self.cluster)
         self.metrics = metrics_from_spec(experiment.metrics)
         self.most_jobs = self._most_jobs()
@@ -115,6 +115,11 @@ class Prepared:
         self.submissions = Submissions()  # the jobs as given, where there are such
         if self.composition.options.unlimited_gpus:
             self.cluster = self._room_for_everybody()
+
+    @property
+    def oracle(self) -> bool:
+        """Whether a policy decides by the true durations of jobs."""
+        return bool(self.oracles)
 
     def _parts(self) -> list[object]:
         """Everything that was built from a spec."""

@@ -38,15 +38,15 @@ class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
 
     `window`: "FIRST-LAST", positions in order of submission from 0, both included: JCT and responsiveness
-    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `auto`: policies to
-    choose among while the run goes on, as text, a dict or an `Auto`. `apps`: the column whose values make
-    jobs one app in the figures of fairness; `auto`: the scheduler's own, or else `group`; `job`: each is an
-    app. `compat`: a preset that decides admission, scheduling, placement and how time is
-    credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and `metrics` (of your own) add
-    figures and change nothing else. `policy_timeout_s`: how long a call into a user's file may take, such as
-    a decision of a policy; it is not kept with results. A policy may also be given as an object. One of ours,
-    or of a file, stands for its spec; one of a class of your program is used as it is, and results of such a
-    run are not saved, for nothing could run them again.
+    are over these jobs while others keep arriving. `jobs`: submit no more than so many. `auto`: policies
+    to choose among while the run goes on, as text, a dict or an `Auto`; its objective may be a function.
+    `apps`: the column whose values make jobs one app in the figures of fairness; `auto`: the scheduler's
+    own, or else `group`; `job`: each is an app. `compat`: a preset that decides admission, scheduling,
+    placement and how time is credited. `prices` (dollars per GPU and hour), `power` (watts busy/idle) and
+    `metrics` (of your own) add figures and change nothing else. `policy_timeout_s`: how long a call into
+    a user's file may take, such as a decision of a policy; it is not kept with results. A policy may also
+    be given as an object. One of ours, or of a file, stands for its spec; one of a class of your program
+    is used as it is, and results of such a run are not saved, for nothing could run them again.
     """
 
     workload: str = "philly:load=24,jobs=2000"  # on 128 GPUs more than they can take: schedulers differ
@@ -54,7 +54,7 @@ class Experiment:
     admission: str | Any = "accept-all"
     scheduler: str | Any = "fifo"
     placement: str | Any = "first-free"
-    auto: str = ""
+    auto: str | Any = ""
     termination: str | Any = "completed"
     performance: str | Any = "auto"
     overheads: str = "none"
@@ -79,7 +79,7 @@ class Experiment:
     def __post_init__(self) -> None:
         """Settings of the wrong type are refused; whole numbers become seconds, policies their specs."""
         if self.auto:
-            object.__setattr__(self, "auto", str(Auto.of(self.auto)))
+            object.__setattr__(self, "auto", _kept_auto(Auto.of(self.auto)))
         for field in dataclasses.fields(self):
             value = _typed(field.name, getattr(self, field.name), str(field.type), "Experiment")
             object.__setattr__(self, field.name, value)
@@ -108,7 +108,7 @@ class Experiment:
                     fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
                 raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
             if name == "auto":
-                values[name] = str(Auto.of(value)) if value else ""
+                values[name] = _kept_auto(Auto.of_file(value, where)) if value else ""
                 continue
             values[name] = _typed(name, value, str(fields[name].type), where)
         return cls(**values)
@@ -148,6 +148,11 @@ class Experiment:
         check_seed_count(seeds, where="replicate")
         each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
         return Replications(tuple(experiment.run() for experiment in each))
+
+
+def _kept_auto(auto: Auto) -> str | Auto:
+    """The setting `auto` as text; as an object where it has a function that only this program knows."""
+    return str(auto) if auto.has_text else auto
 
 
 def check_provenance(value: Any, *, where: str) -> None:

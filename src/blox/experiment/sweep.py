@@ -27,6 +27,7 @@ from blox.experiment.parallel import Outcome, Task
 from blox.experiment.parts import DECIDED_BY_PRESET, check_seed_count
 from blox.experiment.settings import Experiment, check_provenance
 from blox.files_read import changed_since
+from blox.lookahead.auto import LISTS, Auto, auto_names
 from blox.optional import declared
 from blox.results.complete import is_complete
 from blox.results.flat import flat
@@ -47,7 +48,9 @@ class Grid:
     """Settings that are the same everywhere, and lists of those that are not; labels of the runs.
 
     `axes`: setting -> values; `load` sets the `load` option of the workload. A compat preset decides the
-    policies by itself, so presets stand beside the combinations of policies, not across them.
+    policies by itself, so presets stand beside the combinations of policies, not across them. So does a
+    synthesizer (`auto`), which chooses the policies that it lists: it runs once for each combination of the
+    others.
     """
 
     base: Experiment = field(default_factory=Experiment)
@@ -131,7 +134,7 @@ class Grid:
         for name in AXES:
             if name == "admission":
                 steps.append(self._policies())
-            elif name in self.axes and name not in (*_POLICIES, "compat"):
+            elif name in self.axes and name not in (*_POLICIES, "auto", "compat"):
                 steps.append([{name: value} for value in self.axes[name]])
         if (count := math.prod(map(len, steps))) > MOST_RUNS:
             raise BloxError(
@@ -173,17 +176,37 @@ class Grid:
         for name in self.varying():
             values = list(dict.fromkeys(setting_of(each, name) for each in experiments))
             texts = [_short(value) if isinstance(value, float) else str(value) for value in values]
-            found[name] = dict(zip(values, labels.names(texts)))
+            named = dict(labels.of_values)
+            called = auto_names(texts) if name == "auto" else labels.names(texts)
+            found[name] = {v: named.get(text, told) for v, text, told in zip(values, texts, called)}
         return found
 
     def _policies(self) -> list[dict[str, Any]]:
+        """The combinations of policies that stand as they are, then synthesizers, then presets."""
         presets = self.axes.get("compat") or ([self.base.compat] if self.base.compat else [])
+        autos = self.axes.get("auto") or ([self.base.auto] if self.base.auto else [])
         own = [name for name in _POLICIES if name in self.axes]
+        named = [name for name in _POLICIES if getattr(self.base, name) != getattr(Experiment, name)]
+        chosen = {auto: chosen_by(auto) for auto in autos if auto}
+        beside = own or "" in autos or any(name in kinds for kinds in chosen.values() for name in named)
         found: list[dict[str, Any]] = []
-        if own or not presets:
-            values = [self.axes[name] for name in own]
-            found = [{"compat": "", **dict(zip(own, chosen))} for chosen in itertools.product(*values)]
-        return found + [{"compat": preset} for preset in presets if preset]
+        if beside or not (presets or autos):
+            found = [{"compat": "", "auto": "", **policies} for policies in self._combinations(own)]
+        for auto, kinds in chosen.items():
+            unset = {name: getattr(Experiment, name) for name in kinds if name in named}
+            across = self._combinations([name for name in own if name not in kinds])
+            found += [{"compat": "", "auto": auto, **unset, **policies} for policies in across]
+        return found + [{"compat": preset, "auto": ""} for preset in presets if preset]
+
+    def _combinations(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Every combination of the values of some axes."""
+        values = [self.axes[name] for name in names]
+        return [dict(zip(names, chosen)) for chosen in itertools.product(*values)]
+
+
+def chosen_by(auto: Any) -> tuple[str, ...]:
+    """The kinds of policies that a synthesizer chooses; none for an empty setting."""
+    return tuple(name for name in LISTS if auto and getattr(Auto.of(auto), name))
 
 
 def with_load(workload: str, load: float) -> str:
@@ -334,10 +357,11 @@ def sweep_csv(grid: Grid, outcomes: Sequence[Outcome]) -> str:
 
 
 def setting_of(experiment: Experiment, name: str) -> Any:
-    """The value of an axis in an experiment; nothing where a compat preset decides it."""
+    """The value of an axis in an experiment; nothing where a preset decides it or a synthesizer chooses."""
     if name == "load":
         return _short(float(declared(workload_from_spec(experiment.workload), "load")))
-    return "" if experiment.compat and name in DECIDED_BY_PRESET else getattr(experiment, name)
+    decided = DECIDED_BY_PRESET if experiment.compat else chosen_by(experiment.auto)
+    return "" if name in decided else getattr(experiment, name)
 
 
 def _checked(name: str, values: Sequence[Any], where: str) -> list[Any]:

@@ -32,9 +32,13 @@ _KNOWN = {
 }
 
 
-def knows_durations(belief: str, parts: Composition) -> bool:
-    """Whether a policy decides by true durations, which no real scheduler knows: the run is an oracle's."""
-    return belief.strip() == "oracle" and any(_reads_durations(part) for part in _policies(parts))
+def know_durations(belief: str, parts: Composition) -> list[Any]:
+    """The policies that decide by true durations, which no real scheduler knows: the run is an oracle's."""
+    if belief.strip() != "oracle":
+        return []
+    found = [part for part in _policies(parts) if _reads_durations(part)]
+    known = {id(part): part for part in found if not declared(part, "estimates_durations")}
+    return list(known.values())
 
 
 def distinct(experiments: Sequence[Experiment]) -> dict[Experiment, Experiment]:

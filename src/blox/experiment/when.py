@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox.errors import BloxError, suggestion
 from blox.experiment.pause import Paused, paused_at
 from blox.experiment.prepared import Prepared
 from blox.lookahead.ahead import look_ahead
 from blox.lookahead.beliefs import belief_named, check_told, draws
+from blox.performance.model_profiles import profiles_from
+from blox.performance.spread import Spread
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array, JobTable
@@ -85,6 +87,7 @@ def when(
         **{name: [value] for name, value in (columns or {}).items()},
     }
     job = JobTable.build(asked, source="the job asked about")
+    _check_model(str((columns or {}).get("model", "")), prepared.composition.performance, job_state)
     looks = [_look(paused, job, believed, draw) for draw in range(samples if draws(belief) else 1)]
     start, finish = np.array(looks).T
     return Prospect(
@@ -96,6 +99,16 @@ def when(
         int((job_state.columns.status[: job_state.submitted] == FINISHED).sum()),
         paused.cluster_state.free_gpus,
     )
+
+
+def _check_model(name: str, performance: object, job_state: JobState) -> None:
+    """Refuses a model that no job so far has and no profile knows: it would run as any other model."""
+    seen = {str(each) for each in job_state.columns.model[: job_state.submitted].tolist()}
+    own = (performance.models, performance.gpus) if isinstance(performance, Spread) else ("", "")
+    profiles = profiles_from(*own)
+    if name and name not in seen and profiles.model(name) is profiles.model(""):
+        known = {*(each.name for each in profiles.models.values()), *seen} - {"", "*"}
+        raise BloxError(f"no model is called {name!r}", where="model", fix=suggestion(name, known))
 
 
 def _look(paused: Paused, job: JobTable, believed: Any, draw: int) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def _curves(path: str) -> Curves:
     heads = [head.strip() for head in next(reader, [])]
     if heads[1:] != ["epoch", "loss"] or heads[0] not in ("job_id", "model"):
         fix = "the first line is job_id,epoch,loss or model,epoch,loss"
-        raise BloxError(f"the columns are {', '.join(heads) or '(none)'}", where=path, fix=fix)
+        raise BloxError(f"the columns are {', '.join(heads) or '(none)'}", where=f"{path}:1", fix=fix)
     found: dict[str, list[float]] = {}
     for cells in reader:
         if any(cell.strip() for cell in cells):

@@ -69,6 +69,11 @@ def reads_durations(spec: str) -> bool:
     return spec.strip().partition(":")[0] in ("told", "oracle", "noisy")
 
 
+def estimates(spec: str) -> bool:
+    """Whether a belief puts an error of its own on the durations that the run tells."""
+    return spec.strip().partition(":")[0] == "noisy"
+
+
 def draws(spec: str) -> bool:
     """Whether a belief draws random numbers."""
     return spec.strip().partition(":")[0] in ("learnt", "noisy")

@@ -1,6 +1,6 @@
 """Objective: what a combination of policies is chosen by.
 
-One figure of the summary, a function of your own, or several joined with `+`. Several are weighed like this:
+A figure of the summary, a function of your own, or several joined with `+`. Several are weighed like this:
 each figure is divided by the best value that any combination would give, so that 1 is the best there is and
 1.2 is 20 % worse; the combination with the smallest mean wins.
 """
@@ -8,6 +8,7 @@ each figure is divided by the best value that any combination would give, so tha
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ import numpy as np
 
 from blox import registry
 from blox.errors import BloxError, suggestion
-from blox.results.own_metrics import metrics_from_spec
+from blox.results.flat import flat
+from blox.results.own_metrics import OwnMetric, metrics_from_spec, own_metric
 from blox.results.result import Result
 from blox.workloads.table import Array
 
@@ -26,11 +28,32 @@ OF_JOBS = (  # less is better; the other figures of LOW and HIGH need more than 
 )
 LOW = (
     *OF_JOBS,
-    *("makespan_s", "preemptions", "moves", "interruptions", "fragmentation"),
-    *("queue_length", "avg_rho", "max_rho", "gpu_hours"),
-    *("wait_admission_s", "wait_priority_s", "wait_capacity_s", "wait_fragmentation_s"),
+    *("makespan_s", "end_s", "preemptions", "moves", "interruptions", "gpu_hours"),
+    *("fragmentation", "queue_length", "fragmentation_whole_run", "queue_length_whole_run"),
+    *("avg_rho", "max_rho", "avg_app_rho", "max_app_rho"),
+    *("wait_admission_s", "wait_priority_s", "wait_capacity_s", "wait_fragmentation_s", "wait_arrival_s"),
+    "wait_scheduler_s",
 )
-HIGH = ("utilisation", "rho_jain")
+HIGH = ("utilisation", "utilisation_whole_run", "rho_jain", "app_rho_jain")
+NEEDS = {  # figures of some runs: what the experiment must have for them
+    **dict.fromkeys(("saved_gpu_hours", "saved_share", "ended_early"), "termination"),
+    "cost_dollars": "prices",
+    **dict.fromkeys(("energy_kwh", "idle_energy_kwh"), "power"),
+    "avg_link_gbps": "links",
+}
+_SOME_LOW = ("cost_dollars", "energy_kwh", "idle_energy_kwh")
+_WAITED = re.compile(r"waited_by_gpus\.[^.]+\.(avg|p95|p99|max)_s")
+_EQUAL = "it is the same with every combination"
+_NO_FAILURE = "nothing fails ahead"
+REFUSED = {  # figures of a summary that tell nothing ahead
+    **dict.fromkeys(("jobs", "submitted", "deadlines", "resizable_jobs", "linked_jobs"), _EQUAL),
+    "finished": f"a look ahead goes on until all jobs are done: {_EQUAL}",
+    **dict.fromkeys(("arrivals_begin_s", "arrivals_end_s"), _EQUAL),
+    **dict.fromkeys(("node_failures", "node_drains", "job_failures", "gpu_availability"), _NO_FAILURE),
+    **dict.fromkeys(("wait_eviction_s", "evicted_jobs", "evictions", "lost_gpu_seconds"), _NO_FAILURE),
+    "effective_training_ratio": _NO_FAILURE,
+    **dict.fromkeys(("choices", "changes_of_policy"), "it counts what the synthesizer itself does"),
+}
 _LEAST = 1e-9  # of the larger: below, two values are the same but for rounding
 
 
@@ -89,33 +112,62 @@ def _ratios(costs: Array) -> Array:
     return np.where(known, ratio, math.inf)
 
 
-def objective_from(text: str) -> Objective:
-    """The objective that a text names: `avg_jct`, `avg_jct+avg_responsiveness`, `./mine.py:function`."""
-    names = [piece.strip() for piece in text.split("+")]
-    if not all(names):
-        raise BloxError(f"the objective is {text!r}", where="auto", fix="name a figure: objective=avg_jct")
+def objective_from(given: str | Sequence[str | Callable[[Result], float]]) -> Objective:
+    """The objective that a text names, or several texts and functions of a result.
+
+    `avg_jct`, `avg_jct+avg_responsiveness`, `./mine.py:function`, `("avg_jct", lambda result: ...)`.
+    """
+    names = [piece.strip() for piece in given.split("+")] if isinstance(given, str) else list(given)
+    if not names or not all(names):
+        raise BloxError(
+            f"the objective is {given!r}", where="objective", fix="name a figure: objective=avg_jct"
+        )
     figures = tuple(map(_figure, names))
     if len({figure.name for figure in figures}) < len(figures):
-        raise BloxError(f"a figure is named twice in {text!r}", where="objective", fix="name it once")
+        raise BloxError(f"a figure is named twice in {given!r}", where="objective", fix="name it once")
     return Objective(figures)
 
 
-def _figure(text: str) -> Figure:
-    name = next((each for each in (text, f"{text}_s") if each in LOW or each in HIGH), None)
+def _figure(given: str | Callable[[Result], float]) -> Figure:
+    if not isinstance(given, str):
+        return _of_metric(own_metric(given))
+    name = next((each for each in (given, f"{given}_s") if _is_named(each)), None)
     if name is not None:
-        return Figure(
-            name, name in HIGH, lambda result: _number(result.summary.get(name)), of_jobs=name in OF_JOBS
-        )
-    if ".py:" not in text:
-        plain = text.partition(":")[0]
-        if plain not in registry.names("metric"):
-            raise BloxError(
-                f"no figure is called {text!r}",
-                where="objective",
-                fix=f"{suggestion(text, (*LOW, *HIGH, *registry.names('metric')))}; or ./mine.py:function",
-            )
-    metric = metrics_from_spec(text)[0]
+        high = name in HIGH or (name in NEEDS and name not in _SOME_LOW)
+        return Figure(name, high, lambda result: _value(result, name), of_jobs=name in OF_JOBS)
+    if ".py:" not in given and given.partition(":")[0] not in registry.names("metric"):
+        raise _no_figure(given)
+    return _of_metric(metrics_from_spec(given)[0])
+
+
+def _of_metric(metric: OwnMetric) -> Figure:
     return Figure(metric.key, metric.better == "high", lambda result: _number(metric.of(result)))
+
+
+def _is_named(name: str) -> bool:
+    return name in LOW or name in HIGH or name in NEEDS or _WAITED.fullmatch(name) is not None
+
+
+def _value(result: Result, name: str) -> float:
+    summary = flat(result.summary) if "." in name else result.summary
+    return _number(summary.get(name, 0.0 if name == "wait_scheduler_s" else None))  # no job waited for it
+
+
+def _no_figure(name: str) -> BloxError:
+    """What is wrong with a name that is no objective; a figure of the summary is told why it is none."""
+    known = (*LOW, *HIGH, *NEEDS, *registry.names("metric"))
+    refused = next((each for each in (name, f"{name}_s") if each in REFUSED), None)
+    if refused is not None:
+        return BloxError(
+            f"{refused} cannot be an objective: {REFUSED[refused]}",
+            where="objective",
+            fix=f"these can: {', '.join(known)}, waited_by_gpus.8.p95_s; or ./mine.py:function",
+        )
+    return BloxError(
+        f"no figure is called {name!r}",
+        where="objective",
+        fix=f"{suggestion(name, known)}; or ./mine.py:function",
+    )
 
 
 def _number(value: float | None) -> float:

@@ -18,10 +18,10 @@ import numpy as np
 from blox.lookahead.ahead import Conditions, Policies, look_ahead
 from blox.lookahead.arrivals import come_again
 from blox.lookahead.auto import Auto
-from blox.lookahead.beliefs import belief_named, draws, reads_durations
+from blox.lookahead.beliefs import belief_named, draws, estimates, reads_durations
 from blox.lookahead.clocks import patient
 from blox.lookahead.objective import Objective, objective_from
-from blox.lookahead.outcome import outcome
+from blox.lookahead.outcome import Measured, outcome
 from blox.optional import declared
 from blox.protocols import promise_of
 from blox.state.cluster import ClusterState
@@ -83,6 +83,7 @@ class Synthesizer:
     auto: Auto
     combinations: tuple[Combination, ...] = field(repr=False)
     conditions: Conditions = field(repr=False)
+    measured: Measured = field(default=Measured(), repr=False)
     objective: Objective = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +169,7 @@ class Synthesizer:
                 cluster_state, job_state, each.policies, conditions, believed,
                 arrivals=coming, jobs_alone=of_jobs,
             )  # fmt: skip
-            found = outcome(ahead, round_s=round_s, jobs_alone=of_jobs)
+            found = outcome(ahead, round_s=round_s, jobs_alone=of_jobs, measured=self.measured)
             values.append(self.objective.values(found))
             rounds += ahead.manager.rounds
         return values, rounds
@@ -219,6 +220,10 @@ class Synthesizer:
     @property
     def reads_durations(self) -> bool:
         return reads_durations(self.auto.belief)
+
+    @property
+    def estimates_durations(self) -> bool:
+        return estimates(self.auto.belief)
 
     @property
     def uses_seed(self) -> bool:

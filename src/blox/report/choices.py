@@ -22,6 +22,7 @@ from blox.report.units import axis_unit
 class Reigns:
     """The choices of a run. `name`: combinations; `ruling`: which of them from each time (s) on.
 
+    Until the first choice the first combination ruled.
     `scores` (choices x combinations): how each would have done, the smallest for the best; inf: no value.
     """
 
@@ -71,10 +72,14 @@ class Reigns:
         return np.where(np.isfinite(behind), behind, np.nan)
 
 
-def timeline(reigns: Reigns) -> Spans:
-    """A row per combination, a bar while it ruled; the first on top."""
-    spans = tuple(tuple(reigns.bars(at)) for at in range(len(reigns.name)))
-    return Spans(tuple(reigns.name), spans, reigns.end_s)
+def timeline(reigns: Reigns, run: Run) -> Spans:
+    """A row per combination, a bar while it ruled, from the first submission of the run on."""
+    spans = [reigns.bars(at) for at in range(len(reigns.name))]
+    begin_s, first_s = float(run.jobs["submit_s"][0]), float(reigns.time_s[0])
+    if begin_s < first_s:
+        joined_s = spans[0].pop(0)[1] if reigns.ruling[0] == 0 else first_s
+        spans[0].insert(0, (begin_s, joined_s))
+    return Spans(tuple(reigns.name), tuple(map(tuple, spans)), reigns.end_s)
 
 
 def lead(reigns: Reigns) -> Chart:

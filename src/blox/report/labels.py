@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from blox.lookahead.auto import auto_names
 from blox.report.run import Run
 from blox.report.settings import differences
 from blox.results.names import default_label, short_name, short_names
 
 _MOST_SETTINGS = 2
-_ORACLE = " (oracle)"
+_MARK = re.compile(r" \((noisy|[^()]*oracle)\)$")
 
 
 def is_oracle(run: Run) -> bool:
@@ -28,13 +29,22 @@ def labels(runs: Sequence[Run]) -> list[str]:
 
 
 def marked(name: str, run: Run) -> str:
-    """The name of a run, and that it is an oracle where it does not say so itself."""
-    return f"{name}{_ORACLE}" if is_oracle(run) and "oracle" not in name else name
+    """The name of a run, and that it is an oracle where it does not say so itself.
+
+    Of a synthesizer, `auto (oracle)` looks ahead with the true durations, `auto (noisy)` with estimates; in
+    `auto (srtf: oracle)` only SRTF, which it may choose, is told the true ones.
+    """
+    provenance = run.experiment.get("provenance", {})
+    marks = ["noisy"] if provenance.get("estimated_ahead") and "noisy" not in name else []
+    if is_oracle(run) and "oracle" not in name:
+        policies = short_names(provenance.get("oracle_policies", []))
+        marks.append(f"{', '.join(policies)}: oracle" if policies else "oracle")
+    return f"{name} ({'; '.join(marks)})" if marks else name
 
 
 def unmarked(name: str) -> str:
     """The name without that mark."""
-    return name.removesuffix(_ORACLE)
+    return _MARK.sub("", name)
 
 
 def _unique(runs: Sequence[Run]) -> list[str]:
@@ -45,6 +55,11 @@ def _unique(runs: Sequence[Run]) -> list[str]:
         if len(alike) == 1:
             continue
         differing = differences([runs[position] for position in alike])
+        if set(differing) == {"auto"}:
+            texts = [text.strip('"') for text in differing["auto"]]  # quoted where a program gave an object
+            for position, told in zip(alike, auto_names(texts)):
+                unique[position] = told.replace("auto", name, 1)
+            continue
         columns = [[_setting(key, text) for text in short_names(column)] for key, column in differing.items()]
         texts = [", ".join(column[at] for column in columns) for at in range(len(alike))]
         telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)

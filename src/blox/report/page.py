@@ -341,11 +341,12 @@ def _choices(runs: Sequence[Run]) -> list[str]:
     for position, reigns in choices.chosen(runs):
         run, name = runs[position], labels(runs)[position]
         caption = (
-            f"{choices.counted(run, len(reigns.time_s))}. At each, every combination was run ahead from the "
-            "present state; the second picture and the table say how each would have done, against the best."
+            f"{choices.counted(run, len(reigns.time_s))}. {reigns.name[0]} ruled until the first. At each, "
+            "every combination was run ahead from the present state; the second picture and the table say "
+            "how each would have done, against the best."
         )
         title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
-        drawn = embedded(f"reigns-{position}", choices.timeline(reigns).interactive())
+        drawn = embedded(f"reigns-{position}", choices.timeline(reigns, run).interactive())
         drawn += embedded(f"lead-{position}", choices.lead(reigns).interactive())
         found.append(section(f"choices-{position}", title, caption, drawn + choices.table(reigns)))
     return found

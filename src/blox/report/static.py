@@ -99,8 +99,8 @@ def rho_cdf(runs: Sequence[Run], *, apps: bool = False) -> Any:
 
 def policies_over_time(runs: Sequence[Run]) -> Any:
     """Which combination of policies ruled when, in the first run that chooses among some."""
-    _, reigns = choices.chosen(runs)[0]
-    drawn = choices.timeline(reigns)
+    position, reigns = choices.chosen(runs)[0]
+    drawn = choices.timeline(reigns, runs[position])
     figure, (axes,) = paper.new_figure(drawn.size)
     drawn.draw(axes)
     return figure

@@ -23,7 +23,7 @@ from blox.results.statistics import Interval, mean_interval
 
 _NUMBERS = ("load", "round_s", "jobs", "max_rounds")
 _PLACES = ("workload", "cluster", "window", "clock", "overheads", "failures")  # conditions, not policies
-_POLICIES = ("scheduler", "compat")  # the setting that is marked where its run is an oracle's
+_POLICIES = ("auto", "scheduler", "compat")  # the setting that is marked where its run is an oracle's
 _NAMES = {"load": "load (jobs per hour)", "round_s": "round (s)"}
 
 Place = tuple[int, int, int]  # panel, line, position
@@ -201,7 +201,7 @@ def _word(name: str, text: str) -> str:
 
 
 def _goes_by(experiment: Experiment) -> str:
-    return experiment.compat or str(experiment.scheduler)
+    return "auto" if experiment.auto else experiment.compat or str(experiment.scheduler)
 
 
 def _seed(run: Result) -> int:

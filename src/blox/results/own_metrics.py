@@ -61,19 +61,26 @@ def metrics_from_spec(text: str) -> list[OwnMetric]:
     """The metrics that a setting names: specs joined with commas, such as `evenness,./mine.py:tail`."""
     found: list[OwnMetric] = []
     for spec in filter(None, (piece.strip() for piece in _APART.split(text))):
-        measure = registry.build("metric", spec)
-        if not callable(measure):
-            raise BloxError(
-                "a metric is a function of the result", where=f"metric {spec!r}", fix="def mine(result): ..."
-            )
-        part = measure.func if isinstance(measure, functools.partial) else measure
-        marks = vars(part if isinstance(part, FunctionType) else type(part))  # by registration
-        key = _key(part, marks, spec)
-        if key in [each.key for each in found]:
-            raise BloxError(f"{key!r} is given twice", where="metrics", fix="give it once")
-        function = watched(measure, key)
-        found.append(OwnMetric(key, _unit(marks, key), str(marks.get("blox_better", "")), function))
+        metric = own_metric(registry.build("metric", spec), spec)
+        if metric.key in [each.key for each in found]:
+            raise BloxError(f"{metric.key!r} is given twice", where="metrics", fix="give it once")
+        found.append(metric)
     return found
+
+
+def own_metric(measure: Any, spec: str = "") -> OwnMetric:
+    """A function of a result as a metric; `spec`: by which it was named, empty for one of a program."""
+    if not callable(measure):
+        raise BloxError(
+            "a metric is a function of the result",
+            where=f"metric {spec or measure!r}",
+            fix="def mine(result): ...",
+        )
+    part = measure.func if isinstance(measure, functools.partial) else measure
+    marks = vars(part if isinstance(part, FunctionType) else type(part))  # by registration
+    key = _key(part, marks, spec)
+    function = watched(measure, key)
+    return OwnMetric(key, _unit(marks, key), str(marks.get("blox_better", "")), function)
 
 
 def remembered(experiment: Mapping[str, Any]) -> list[OwnMetric]:
@@ -112,7 +119,7 @@ def with_metrics(result: Result, metrics: Sequence[OwnMetric]) -> Result:
 def _key(part: Any, marks: Mapping[str, Any], spec: str) -> str:
     """A metric's name in the summary: `tail` of `./mine.py:tail`, with its options where it has some."""
     called = part.__name__ if isinstance(part, FunctionType) else type(part).__name__
-    name = str(marks.get("blox_name") or called)
+    name = str(marks.get("blox_name") or called.replace("<lambda>", "function"))
     options = spec.partition(".py:")[2] or spec
     _, _, options = options.partition(":")
     return f"{name}:{options}" if options else name

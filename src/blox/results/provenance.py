@@ -22,6 +22,7 @@ from blox.workloads.table import Workload
 _CHANGED = "bring the file back, or give --ignore-checksum to run on what is there now"
 _NOT_SPECS = ("window", "label", "compat")
 _MARKS = re.compile(r"[:,=?&]")
+_MARKS_OF_AUTO = re.compile(r"[:,=?&;+]")  # clauses, and objectives joined with a plus
 
 
 def provenance(settings: Mapping[str, Any], workload: Workload, drawn: str = "") -> dict[str, str]:
@@ -33,21 +34,27 @@ def provenance(settings: Mapping[str, Any], workload: Workload, drawn: str = "")
     for name, spec in settings.items():
         if name in _NOT_SPECS or not isinstance(spec, str) or (name == "workload" and checksum):
             continue
-        if files := files_in(spec):
+        if files := files_in(spec, _marks(name)):
             found[f"{name}_file_sha256"] = _digest(files)
     return found
 
 
-def files_in(spec: str) -> list[Path]:
+def files_in(spec: str, marks: re.Pattern[str] = _MARKS) -> list[Path]:
     """The files that a spec names, such as `./mine.py` of `./mine.py:Mine`."""
-    pieces = [piece.strip() for piece in _MARKS.split(spec)]
+    pieces = [piece.strip() for piece in marks.split(spec)]
     return [Path(piece) for piece in pieces if "." in piece and Path(piece).is_file()]
+
+
+def _marks(setting: str) -> re.Pattern[str]:
+    return _MARKS_OF_AUTO if setting == "auto" else _MARKS
 
 
 def named_files(settings: Mapping[str, Any]) -> list[Path]:
     """The files that the settings name, which have checksums of their own."""
-    texts = (spec for name, spec in settings.items() if name not in _NOT_SPECS)
-    return [file for spec in texts if isinstance(spec, str) for file in files_in(spec)]
+    texts = {
+        name: spec for name, spec in settings.items() if name not in _NOT_SPECS and isinstance(spec, str)
+    }
+    return [file for name, spec in texts.items() for file in files_in(spec, _marks(name))]
 
 
 def check_unchanged(recorded: Any, settings: Mapping[str, Any], workload: Workload, *, where: str) -> None:

@@ -148,6 +148,13 @@ def label_of(experiment: Mapping[str, Any]) -> str:
 def _check_nameable(experiment: Mapping[str, Any]) -> None:
     """Refuses settings that only this program knows: an experiment.toml must run again by itself."""
     for name, value in experiment.items():
+        if name == "auto" and not isinstance(value, str):
+            raise BloxError(
+                "the objective of auto has a function that is known to this program alone: "
+                "experiment.toml could not run it again",
+                where="save",
+                fix='put it in a file of its own and give objective="./mine.py:function"',
+            )
         if not isinstance(value, (str, int, float, Mapping, type(None))):
             cls = type(value).__name__
             raise BloxError(

@@ -24,7 +24,7 @@ from blox.errors import BloxError, found_name, suggestion
 from blox.state.links import Matrix, links_from
 from blox.state.slurm_nodes import nodes_from_sinfo
 from blox.workloads.columns import MOST_GPUS
-from blox.workloads.text_files import read_text, read_toml, user_path
+from blox.workloads.text_files import place_in, read_text, read_toml, user_path
 
 DEFAULT_TYPE = "gpu"  # of GPUs that are given none: those for which durations hold
 MOST_NODES = 100_000
@@ -347,12 +347,12 @@ def _whole(group: dict[str, Any], key: str, where: str) -> int:
 def _matrix(kind: str, given: Any, nodes: list[Node], where: str) -> Matrix:
     """The links of a GPU type, which has so many rows as its largest node has GPUs."""
     size = max((n.gpus for n in nodes if n.gpu_type == kind), default=0)
-    where = f"{where}, links.{kind}"
+    where = place_in(where, "links", kind) if where.endswith(".toml") else f"{where}, links.{kind}"
     if not size:
         raise BloxError(
             f"no node has GPUs of type {kind!r}", where=where, fix="name a gpu_type of the nodes above"
         )
-    matrix = links_from(given, where=where)
+    matrix = links_from(given, where=where, gpu_type=kind)
     if len(matrix) != size:
         raise BloxError(
             f"links of {len(matrix)} GPUs, and nodes have {size}",

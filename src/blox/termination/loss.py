@@ -21,10 +21,11 @@ class Loss:
     """Ends jobs whose loss falls no more, or has reached its target (paper, section 5.3).
 
     A job ends when its loss has not fallen by the share `threshold` (0.002: 0.2 %) within `patience` epochs,
-    or, with `target`, when its loss is that or less. A job's own columns `loss_target` and `loss_threshold`
-    go before both. Jobs report the metric `loss` and, if they count them, `epoch`; where they do not, every
-    loss that differs from the last counts as an epoch. A job that reports nothing runs until its work is
-    done. One that was set back, by a failure, is judged anew from there.
+    or, with `target`, when its loss is that or less: a target switches the threshold off. A job's own
+    columns `loss_target` and `loss_threshold` go before both, the target first. Jobs report the metric
+    `loss` and, if they count them, `epoch`; where they do not, every loss that differs from the last counts
+    as an epoch. A job that reports nothing runs until its work is done. One that was set back, by a failure,
+    is judged anew from there.
 
     The paper compares a loss with the lowest one, which is known only when the job is over; whether it still
     falls can be known while the job runs. With the default patience both come to the same: jobs of the

@@ -75,6 +75,11 @@ class Synthetic(ABC):
             )
         zero_or_more("burst_factor", self.burst_factor, "times the load")
         zero_or_more("burst_from", self.burst_from, "seconds, or 4h, 10d")
+        if self.spike_every != DAY and not self.spike_jobs:
+            raise BloxError("spike_every is only of use with spike_jobs", fix="give both: add spike_jobs=16")
+        if self.burst_from != BURST_EVERY_S and not self.burst_factor:
+            fix = "give both: add burst_factor=2"
+            raise BloxError("burst_from is only of use with burst_factor", fix=fix)
         whole("jobs", self.jobs, 1, MOST_JOBS)
         self._check_offered()
         if self._burst_jobs > MOST_AT_ONCE:

@@ -106,16 +106,22 @@ class JobTable:
         for rule, broken in broken_rules(self.columns):
             row = int(np.argmax(broken))
             raise BloxError(
-                f"job {ids.item(row)!r}: {rule.column} is {self.columns[rule.column].item(row)!r}",
+                f"job {_plain(ids, row)!r}: {rule.column} is {_plain(self.columns[rule.column], row)!r}",
                 where=self.place(row),
                 fix=f"{rule.column} {rule.text}",
             )
         for row in repeated_ids(ids):
             raise BloxError(
-                f"the job_id {ids.item(row)!r} is used twice",
+                f"the job_id {_plain(ids, row)!r} is used twice",
                 where=self.place(row),
                 fix="give every job its own id",
             )
+
+
+def _plain(values: Array, row: int) -> Any:
+    """A value as Python's own: a column of objects may hold numpy's."""
+    value = values.item(row)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class Workload(Protocol):

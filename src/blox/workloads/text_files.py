@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import tomllib
 import zlib
 from collections.abc import Callable
@@ -97,6 +98,29 @@ def read_toml(path: str | Path, *, fix: str) -> dict[str, Any]:
     text = read_table(path, fix=fix, most=MOST_TOML_BYTES)
     table: dict[str, Any] = parsed(tomllib.loads, text, kind="TOML", where=str(path), fix=fix)
     return table
+
+
+def place_in(path: str | Path, table: str, key: str = "") -> str:
+    """Where a table of a TOML file, or a key of it, stands: `mine.toml:7, [auto] every`.
+
+    Without the line where the file does not show it: one that cannot be read, or a key in quotes.
+    """
+    words = f"[{table}] {key}" if key else table
+    try:
+        lines = _decoded(_plain(user_path(path), MOST_TOML_BYTES), path).splitlines()
+    except (BloxError, OSError, ValueError):
+        return f"{path}, {words}"
+    within, found = "", 0
+    for number, line in enumerate(lines, 1):
+        if head := re.match(r"\s*\[([^\[\]]+)\]", line):
+            within = head[1].strip()
+        name = line.partition("=")[0].strip() if "=" in line else ""
+        full = f"{within}.{name}".strip(".") if name else within
+        if full == (f"{table}.{key}" if key else table):
+            return f"{path}:{number}, {words}"
+        if full == table and not found:
+            found = number
+    return f"{path}:{found}, {words}" if found else f"{path}, {words}"
 
 
 def read_json(path: str | Path, *, fix: str) -> Any:
