@@ -92,6 +92,13 @@ def test_the_summary_counts_words():
     )
 
 
+def test_rows_of_one_kind_have_one_colour():
+    rows, spans = ("FIFO, all", "FIFO, 1.2x", "LAS, all"), (((0.0, 60.0),),) * 3
+    drawn = Spans(rows, spans, 60.0, kinds=(0, 0, 1)).interactive().data
+    first, second, third = (bar.marker.color for bar in drawn)
+    assert first == second != third
+
+
 @pytest.mark.parametrize(("chart", "traces"), [(LINES, 1), (BARS, 2), (SPANS, 2)])
 def test_charts_survive_being_kept_and_draw_themselves_twice(chart, traces, tmp_path):
     from blox.report.charts import Picture, save_charts

@@ -49,8 +49,8 @@ class ByLoad:
         published = ", ".join(f"{factor:.2f}x at {load:g}" for load, factor in theirs.items())
         answer = (
             f"{'Yes' if factors[high] > factors[low] else 'No'}: by jobs an hour it is {told}. From {low:g} "
-            f"to {high:g} an hour the average JCT of agnostic LAS becomes {other[high] / other[low]:.1f} times "
-            f"as long, that of aware LAS {ours[high] / ours[low]:.1f} times."
+            f"to {high:g} an hour agnostic LAS has {other[high] / other[low]:.1f} times the average JCT, "
+            f"aware LAS {ours[high] / ours[low]:.1f} times."
         )
         answer += f" The authors' published results give {published}." if theirs else ""
         rows = tuple(

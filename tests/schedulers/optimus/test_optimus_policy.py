@@ -10,8 +10,10 @@ from blox.performance.elastic import EPOCHS, LOSS
 from blox.registry import build
 from blox.schedulers.optimus.beliefs import Learnt, remaining_s, sampled, step_table
 from blox.schedulers.optimus.speed import Synchronous
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
+from blox.state.plan import Allocation, Plan
 from support.states import admitted
 
 VARIANTS = (
@@ -51,6 +53,21 @@ def test_where_not_all_fit_those_with_least_to_do_go_first():
     assert sorted(chosen.jobs.tolist()) == [1, 2]
     chosen = build("scheduling", "optimus:first=submission").schedule(state(*jobs), cluster_state)
     assert sorted(chosen.jobs.tolist()) == [0, 1]
+
+
+def test_while_no_size_changes_jobs_keep_their_gpus():
+    jobs = [("cifar10", 4, 9000.0), ("cifar10", 4, 300.0)]
+    job_state, cluster_state = state(*jobs), _cluster("4x4")
+    policy = build("scheduling", "optimus")
+    first = policy.schedule(job_state, cluster_state)
+    wanted = Allocation.from_dict(dict(first.pinned))
+    cluster_state.holdings.apply(Plan.diff(cluster_state.allocation, wanted))
+    progress.begin(job_state, wanted.jobs, wanted.counts, 1.0, 0.0)
+    again = policy.schedule(job_state, cluster_state)
+    assert {row: set(ids) for row, ids in again.pinned.items()} == {
+        row: set(ids) for row, ids in first.pinned.items()
+    }
+    assert again.gpus.tolist() == first.gpus.tolist()
 
 
 def test_jobs_that_are_not_elastic_get_what_they_ask_for():
