@@ -71,7 +71,9 @@ class Counted:
             starts, stops = schedule.line.decision
         else:
             starts, stops = _walk(schedule, cluster_state, job_state)
-        jobs, leaving = (np.array(rows, dtype=np.int64) for rows in (starts, stops))
+        if not (starts or stops):
+            return Plan(settled=True)
+        jobs, leaving = np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
         return exchange(jobs, job_state.columns.gpus[jobs], leaving, cluster_state.holdings)
 
     stable_until = for_ever
