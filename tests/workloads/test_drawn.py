@@ -1,5 +1,7 @@
 """Jobs of a user's workload are held to the rules while they are drawn."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -36,9 +38,8 @@ class Own:
     ],
 )
 def test_a_broken_rule_is_told(batches, words):
-    with pytest.raises(BloxError, match="") as told:
+    with pytest.raises(BloxError, match=re.escape(words)):
         list(drawn(Own(*batches), np.random.default_rng(0)))
-    assert words in str(told.value)
 
 
 def test_jobs_by_the_rules_pass_as_they_are():
