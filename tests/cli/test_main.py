@@ -109,6 +109,30 @@ def test_ctrl_c_during_an_import_is_one_line_too(module):
     assert (done.stdout, done.stderr) == ("", "interrupted\n")
 
 
+SET_UP = """import importlib.abc, importlib.util, os, signal, sys
+from blox.cli.main import _Stop
+signal.signal(signal.SIGINT, _Stop())
+class Compiled(importlib.abc.Loader):
+    def exec_module(self, module):  # as compiled code does, it calls functions and drops what they raise
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            print("lost")
+spec = importlib.util.spec_from_loader("compiled", Compiled())
+try:
+    importlib._bootstrap._load(spec)
+    while True:
+        pass
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_ctrl_c_while_compiled_code_sets_its_module_up_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", SET_UP], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (done.stdout, done.stderr) == ("stopped\n", "")
+
+
 def computed_s(process):
     """The time that a process has computed for."""
     times = psutil.Process(process.pid).cpu_times()

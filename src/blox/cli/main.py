@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
+_SETS_UP = ("_call_with_frames_removed", "_load_unlocked")  # in importlib: what runs a module
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -28,11 +29,19 @@ class _Stop:
 
     def __call__(self, _: int, frame: FrameType | None) -> None:
         self.asked = True
-        if frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
-            # What is raised while Python releases the lock of an import is lost.
+        if _would_be_lost(frame):
             _thread.start_new_thread(_interrupt_soon, ())
         else:
             raise KeyboardInterrupt
+
+
+def _would_be_lost(frame: FrameType | None) -> bool:
+    """Whether an exception in this frame may be dropped: raised while Python releases the lock of an import,
+    or in a function that is called while compiled code sets its module up."""
+    inner = ""
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        inner, frame = frame.f_code.co_name, frame.f_back
+    return frame is not None and (not inner or (inner != "<module>" and frame.f_code.co_name in _SETS_UP))
 
 
 def _terminate(*_: object) -> None:

@@ -277,6 +277,8 @@ def _interrupts_blocked() -> Iterator[None]:
 def _work(pipe: Connection) -> None:
     """The life of a worker process: tasks in, progress and outcomes out, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    import duckdb  # noqa: F401 - results are saved with it: unwound in the middle, its import complains aloud
+
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that no draft is left behind
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
