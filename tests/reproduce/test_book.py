@@ -88,7 +88,8 @@ def test_the_same_pages_give_the_same_bytes_in_the_order_of_the_paper(tmp_path):
 def test_the_summary_counts_words():
     found = {"fig6": answer(), "fig7": answer("fig7", "does not hold"), "gavel": answer("gavel")}
     assert summary(found) == (
-        f"2 of the paper's {len(PAPER)} figures and tables are asked: 1 hold, 0 hold in part, 1 do not hold."
+        f"2 of the paper's {len(PAPER)} figures and tables are asked: "
+        "1 holds, 0 hold in part, 1 does not hold."
     )
 
 

@@ -42,9 +42,19 @@ def book(answers: Mapping[str, Answer], unavailable: Mapping[str, str]) -> str:
 def summary(answers: Mapping[str, Answer]) -> str:
     """How many claims hold, hold in part or do not, in a sentence."""
     of_paper = [answers[item.name].finding.verdict.word for item in PAPER if item.name in answers]
-    counts = ", ".join(f"{of_paper.count(word)} {word}" for word in WORDS)
-    counts = counts.replace("holds", "hold").replace("does not", "do not")
+    counts = ", ".join(_counted(of_paper, word) for word in WORDS)
     return f"{len(of_paper)} of the paper's {len(PAPER)} figures and tables are asked: {counts}."
+
+
+def _counted(words: Sequence[str], word: str) -> str:
+    """`12 hold`, `1 does not hold`."""
+    count = words.count(word)
+    return f"{count} {word if count == 1 else _plural(word)}"
+
+
+def _plural(word: str) -> str:
+    """Of several claims: hold, hold in part, do not hold."""
+    return word.replace("holds", "hold").replace("does", "do")
 
 
 def _how_asked(answers: Mapping[str, Answer]) -> str:
@@ -114,9 +124,7 @@ def _seeds(answer: Answer) -> str:
         return ""
     words = list(answer.by_seed.values())
     told = ", ".join(
-        f"{words.count(word)} of {len(words)} {word.replace('holds', 'hold').replace('does', 'do')}"
-        for word in WORDS
-        if word in words
+        f"{words.count(word)} of {len(words)} {_plural(word)}" for word in WORDS if word in words
     )
     return f' <span class="seeds">By the same rule on each seed alone: {told}.</span>'
 

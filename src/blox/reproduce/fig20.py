@@ -13,6 +13,7 @@ from blox.reproduce.synthesis import (
     DIFFERENCES,
     PLAIN,
     STATIC,
+    UNFINISHED,
     WORKLOADS,
     auto_cases,
     best,
@@ -36,6 +37,7 @@ class Figure20(Page):
         "most 10 % or one minute above the best one (which may be another) in responsiveness; in part if "
         "in one of the two; otherwise it does not hold."
     )
+    unfinished = UNFINISHED
     differences = (
         *DIFFERENCES,
         "Each objective counts by its ratio to the best value that any combination would give; the "

@@ -102,6 +102,7 @@ class Page(ABC):
     rule: ClassVar[str]
     differences: ClassVar[tuple[str, ...]] = ()
     probes: ClassVar[tuple[Probe, ...]] = ()
+    unfinished: ClassVar[str] = "are missing from the averages"  # what becomes of jobs that did not finish
 
     @abstractmethod
     def setup(self, setting: Setting) -> str:

@@ -130,7 +130,7 @@ def _answer(
     done = [found[case] for case in page.cases(setting)]
     finding = page.judged(measured) if isinstance(page, Measurement) else page.finding(done)
     probed = [probe.cause([found[case] for case in probe.cases(setting)]) for probe in page.probes]
-    if missing := _unfinished(done):
+    if missing := _unfinished(page, done):
         finding = replace(finding, notes=(*finding.notes, missing))
     answer = Answer(
         page=name,
@@ -178,15 +178,15 @@ def _by_seed(page: Page, done: Sequence[Done]) -> dict[str, Word]:
     return {seed: finding.verdict.word for seed, finding in alone.items()}
 
 
-def _unfinished(done: Sequence[Done]) -> str:
-    """A sentence about the jobs that are missing from averages; nothing if there are none."""
+def _unfinished(page: Page, done: Sequence[Done]) -> str:
+    """A sentence about the jobs that did not finish; nothing if all did."""
     missing: dict[str, int] = {}
     for each in done:
         jobs, finished = (each.result.summary.get(key, 0) for key in ("jobs", "finished"))
         if finished < jobs:
             missing[each.case.line] = missing.get(each.case.line, 0) + jobs - finished
     lines = ", ".join(f"{count:,} of {line}" for line, count in missing.items())
-    return f"Jobs that did not finish are missing from the averages: {lines}." if missing else ""
+    return f"Jobs that did not finish {page.unfinished}: {lines}." if missing else ""
 
 
 def _write(folder: Path, done: Sequence[Done], answer: Answer) -> None:

@@ -45,6 +45,7 @@ DIFFERENCES = (
     "a measured job until then: it has taken longer.",
     "GPUs are counted, and a job runs at the speed of its duration wherever it is (the paper does not say).",
 )
+UNFINISHED = "count with the time until their run ended"
 
 
 def jct_h(result: Result) -> float:

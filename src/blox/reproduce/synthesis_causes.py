@@ -88,7 +88,7 @@ class Durations:
 
 @dataclass(frozen=True)
 class Steps:
-    """The synthesizer, from our set-up to one in which FIFO comes back, one change at a time; one seed."""
+    """The synthesizer, from our set-up to one in which FIFO comes back, step by step; one seed."""
 
     options: str
     workloads: tuple[str, ...]
@@ -136,10 +136,12 @@ class Steps:
         verdicts = "; ".join(f"{line}: {self.judge(by_name).word}" for line, by_name in chosen.items())
         shares = ", ".join(_share(by_name[PLAIN], "FIFO") for by_name in chosen.values())
         answer = (
-            f"One change at a time, each besides those before, by this page's rule: {verdicts}. On the "
-            f"{SHOWN[PLAIN]} workload FIFO rules for {shares} of the time. With jobs to come, an order that "
-            "lets newcomers pass looks better; with none to come, it looks better to finish jobs one after "
-            "the other, by FIFO, or by SRTF where that is among the policies to choose from."
+            f"Changes, each besides those before, by this page's rule: {verdicts}. From the first change on "
+            "runs are smaller (fewer jobs an hour on fewer GPUs, and a fixed number of jobs), since choices "
+            f"without jobs to come are made often. On the {SHOWN[PLAIN]} workload FIFO rules for {shares} of "
+            "the time. With jobs to come, an order that lets newcomers pass looks better; with none to come, "
+            "it looks better to finish jobs one after the other, by FIFO, or by SRTF where that is among the "
+            "policies to choose from."
         )
         heads = ("set-up", "workload", *SCHEDULERS, "changes a day", "first to take over", "last")
         charts = tuple(

@@ -159,12 +159,13 @@ class Arrivals:
             for jobs, each in off.items()
         )
         told = ", ".join(f"{100 * each:+.0f} % if {_after(jobs)} come after" for jobs, each in off.items())
+        seeds = ", ".join(str(seed) for seed in sorted({each.seed for each in done}))
         return Cause(
             "When does a threshold help?",
             f"If jobs go on coming faster than they can be done. LAS lets each newcomer go before long jobs, "
             "which wait until no more come or the limit of 3,600,000 s is over; a threshold keeps newcomers "
             f"out until the jobs before them are done. Behind {SHOWN.removeprefix('accept ')} the average "
-            f"JCT of the same measured jobs changes by {told}.",
+            f"JCT of the same measured jobs changes by {told} (seeds {seeds}).",
             Table(("jobs after the measured ones", f"{ALL}, h", f"{SHOWN}, h", "changes by"), rows),
         )
 
