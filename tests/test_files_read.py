@@ -5,7 +5,7 @@ import pytest
 
 from blox import Experiment
 from blox.errors import BloxError
-from blox.experiment.sweep import is_finished
+from blox.experiment.run_folders import is_finished
 from blox.files_read import FilesRead, changed_since
 from support.traces import trace
 

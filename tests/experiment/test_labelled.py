@@ -4,7 +4,8 @@ import pytest
 
 from blox import BloxError, Experiment
 from blox.experiment.parallel import Task, run_tasks
-from blox.experiment.sweep import Grid, finished_outcome, run_directory, run_name
+from blox.experiment.run_folders import finished_outcome, run_directory, run_name
+from blox.experiment.sweep import Grid
 
 
 def grid(label=(), **axes):

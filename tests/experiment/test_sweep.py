@@ -12,7 +12,8 @@ import pytest
 from blox import BloxError, Experiment
 from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_tasks
-from blox.experiment.sweep import Grid, is_finished, own_load, run_name, setting_of, values_of, with_load
+from blox.experiment.run_folders import is_finished, run_name
+from blox.experiment.sweep import Grid, own_load, setting_of, values_of, with_load
 from support.waiting import PATIENCE_S, eventually
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from blox import Experiment
-from blox.experiment.sweep import is_finished
+from blox.experiment.run_folders import is_finished
 from blox.results.complete import is_complete
 from support.traces import trace
 

@@ -98,8 +98,9 @@ def _run_grid(grid: Grid, out: Path | None, wanted: Wanted) -> tuple[Comparison[
     from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
     from blox.experiment.history import history_of
+    from blox.experiment.run_folders import slug
     from blox.experiment.same_apps import same_apps
-    from blox.experiment.sweep import check_all, slug
+    from blox.experiment.sweep import check_all
     from blox.report.means_csv import comparison_csv
     from blox.results.comparison import Comparison
     from blox.results.files import write_text

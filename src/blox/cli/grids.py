@@ -17,8 +17,9 @@ from blox.cli.terminal import say
 from blox.errors import BloxError
 from blox.experiment.cases import Case
 from blox.experiment.parallel import Outcome, Task, cores, run_each, run_tasks
+from blox.experiment.run_folders import finished_outcome, slug
 from blox.experiment.settings import Experiment, read_toml
-from blox.experiment.sweep import Grid, chosen_by, finished_outcome, slug, values_of
+from blox.experiment.sweep import Grid, chosen_by, values_of
 from blox.locale_text import decoded
 from blox.lookahead.auto import Auto
 from blox.results.place import check_target, claimed_folder

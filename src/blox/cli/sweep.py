@@ -91,8 +91,9 @@ def _run_grid(
     from blox.cli.grids import check_targets, keeping_finished, resume_tasks
     from blox.disk.toml_text import to_toml
     from blox.experiment.parallel import Task
+    from blox.experiment.run_folders import run_directory
     from blox.experiment.same_apps import same_apps
-    from blox.experiment.sweep import check_all, run_directory, sweep_csv
+    from blox.experiment.sweep import check_all, sweep_csv
     from blox.experiment.traits import distinct
     from blox.report.sweep_points import Layout
     from blox.results.files import write_text

@@ -22,8 +22,9 @@ from msgspec.structs import replace
 
 from blox.errors import BloxError
 from blox.experiment.parallel import Outcome, Task, cores, run_each
+from blox.experiment.run_folders import finished_outcome, run_name
 from blox.experiment.settings import Experiment
-from blox.experiment.sweep import check_all, finished_outcome, run_name
+from blox.experiment.sweep import check_all
 from blox.report.charts import save_charts
 from blox.reproduce.answer import Answer, Finding, Word
 from blox.reproduce.catalogue import page_called
