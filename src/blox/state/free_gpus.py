@@ -4,9 +4,13 @@ One mask is kept; everything else is derived from it when it is asked for."""
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from blox.workloads.table import Array
+
+_NEAR = 1024  # GPUs among which the lowest free ones are looked for first
 
 
 class FreeGpus:
@@ -20,9 +24,8 @@ class FreeGpus:
 
     def copy(self) -> FreeGpus:
         """An independent copy."""
-        twin = FreeGpus(*self._nodes)
-        twin._unheld[:] = self._unheld
-        twin._closed = self._closed
+        twin = copy.copy(self)
+        twin._unheld = self._unheld.copy()
         return twin
 
     # -- changing --------------------------------------------------------------------------------------
@@ -74,15 +77,19 @@ class FreeGpus:
 
     def ids_with(self, given: Array) -> Array:
         """The same once these GPUs have been given back as well."""
-        if not len(given):
-            return self.ids
-        free = self._unheld.copy()
-        free[given] = True
-        return (free if self._closed is None else free & ~self._closed).nonzero()[0]
+        return self._mask_with(given).nonzero()[0] if len(given) else self.ids
 
     def lowest(self, count: int, given: Array) -> Array:
         """The `count` lowest of them, as an array of its own."""
-        return self.ids_with(given)[:count].copy()
+        free = self.mask if not len(given) else self._mask_with(given)
+        first = int(free.argmax())
+        near = free[first : first + _NEAR].nonzero()[0]
+        return (near if len(near) >= count else free[first:].nonzero()[0])[:count] + first
+
+    def _mask_with(self, given: Array) -> Array:
+        free = self._unheld.copy()
+        free[given] = True
+        return free if self._closed is None else free & ~self._closed
 
     @property
     def by_node(self) -> Array:

@@ -6,12 +6,13 @@ was."""
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from blox.state.columns import read_only
 from blox.state.free_gpus import FreeGpus
 from blox.state.plan import GRANTS, NO_ROWS, NOTHING, Allocation, Plan, PlanBuilder
-from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
 
@@ -31,27 +32,24 @@ class Holdings:
     """
 
     def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
-        self._nodes = gpu_node, node_first, node_gpus
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
-        self._order = RowOrder(NO_ROWS)
         self._grants: dict[str, dict[int, float]] = {}  # columns in use: row -> value
+        self._jobs: Array | None = None  # the rows that hold GPUs, while they are known
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(gpu_node, node_first, node_gpus)
         self.size = self.used = 0
+        self.row_bound = 0  # every row that ever held GPUs is below
         self.revision = 0  # counts the changes
         self.blocked = self.settled = False
 
     def copy(self) -> Holdings:
         """An independent copy."""
-        twin = Holdings(*self._nodes)
-        twin._owner[:] = self._owner
-        twin._order = self._order.copy()
-        twin._grants = {name: values.copy() for name, values in self._grants.items()}
-        twin._allocation = self._allocation
+        twin = copy.copy(self)
+        twin._owner = self._owner.copy()
+        twin.owner = read_only(twin._owner)
         twin.free = self.free.copy()
-        twin.size, twin.used = self.size, self.used
-        twin.blocked, twin.settled = self.blocked, self.settled
+        twin._grants = {name: values.copy() for name, values in self._grants.items()}
         return twin
 
     def __deepcopy__(self, seen: object) -> Holdings:
@@ -61,13 +59,13 @@ class Holdings:
 
     @property
     def jobs(self) -> Array:
-        """The rows that hold GPUs, in the order in which they got them. Do not change it."""
-        return self._order.rows
-
-    @property
-    def row_bound(self) -> int:
-        """Every row that holds GPUs is below."""
-        return self._order.bound
+        """The rows that hold GPUs, ascending. Do not change it."""
+        if self._jobs is None:
+            holds = self._marked(self.owner)
+            if self.shared:
+                holds[list(self._grants["share_group"])] = True
+            self._jobs = read_only(holds[:-1].nonzero()[0])
+        return self._jobs
 
     @property
     def bare(self) -> bool:
@@ -83,7 +81,13 @@ class Holdings:
     def allocation(self) -> Allocation:
         """What holds now, as a value."""
         if self._allocation is None:
-            self._allocation = self._as_value()
+            jobs, held = self.jobs, (self._owner >= 0).nonzero()[0]
+            place = jobs.searchsorted(self._owner[held])
+            counts, gpus = np.bincount(place, minlength=len(jobs)), held[place.argsort(kind="stable")]
+            grants = {
+                name: np.array([of[row] for row in jobs.tolist()]) for name, of in self._grants.items()
+            }
+            self._allocation = Allocation(jobs, read_only(counts), read_only(gpus), **grants)
         return self._allocation
 
     def gpus_of(self, row: int) -> Array:
@@ -97,9 +101,13 @@ class Holdings:
         """The GPU ids that these rows hold, ascending."""
         if len(rows) == 1:
             return self.gpus_of(rows.item())
-        marked = np.zeros(self._order.bound + 1, dtype=bool)  # the last entry is for GPUs without an owner
+        return self._marked(rows).take(self._owner).nonzero()[0]
+
+    def _marked(self, rows: Array) -> Array:
+        """By row: whether it is one of these. The last entry is for GPUs without an owner, row -1."""
+        marked = np.zeros(self.row_bound + 1, dtype=bool)
         marked[rows] = True
-        return marked.take(self._owner).nonzero()[0]
+        return marked
 
     def change(self) -> PlanBuilder:
         """A plan in the making, from what holds now."""
@@ -108,13 +116,10 @@ class Holdings:
     # -- changing: the manager only -------------------------------------------------------------------
 
     def apply(self, plan: Plan) -> None:
-        """Carries a plan out."""
-        self.revision += 1
+        """Carries a plan out. Raises NotFree if it gives out a GPU that cannot be given."""
         self.blocked, self.settled = plan.blocked, plan.settled
-        if plan.wanted is not None:
-            self.replace(plan.wanted)
-            return
-        if plan.empty:
+        if plan.wanted is not None or self.shared:
+            self.replace(plan.outcome(self.allocation))
             return
         launch, move, leaving = plan.launch, plan.move, plan.suspend
         if move is not NOTHING:
@@ -127,11 +132,9 @@ class Holdings:
             self._put_on(move)
         if self._grants or not (launch.bare and move.bare and plan.adjust is NOTHING):
             self._grant(plan)
-        self._allocation = None
 
     def release(self, rows: Array) -> None:
         """Jobs give up what they hold, outside of any plan."""
-        self.revision += 1
         self.settled = False
         if self.shared:
             self.replace(self.allocation.without(rows))
@@ -140,38 +143,45 @@ class Holdings:
         for values in self._grants.values():
             for row in rows.tolist():
                 del values[row]
-        self._allocation = None
 
     def replace(self, allocation: Allocation) -> None:
         """Makes a whole allocation the present one."""
-        self.revision += 1
+        jobs, counts, gpus = allocation.jobs, allocation.counts, allocation.gpus
+        self._changed()
         self._owner.fill(-1)
-        self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
-        self._order = RowOrder(allocation.jobs)
-        rows = allocation.jobs.tolist()
-        self._grants = {name: dict(zip(rows, each.tolist())) for name, each in allocation.grants().items()}
+        self._owner[gpus] = np.repeat(jobs, counts)
+        self.row_bound = max(self.row_bound, int(jobs.max(initial=-1)) + 1)
+        self._grants = {
+            name: dict(zip(jobs.tolist(), each.tolist())) for name, each in allocation.grants().items()
+        }
         self._allocation = allocation
-        self.size = len(rows)
+        self.size = len(jobs)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
         self.free.reset(self._owner < 0)
 
+    def _changed(self) -> None:
+        self.revision += 1
+        self._jobs = self._allocation = None
+
     def _take_off(self, rows: Array, gpus: Array) -> None:
         """These rows give back all that they hold, which are these GPUs."""
+        self._changed()
         self.size -= len(rows)
         self.used -= len(gpus)
         self._owner[gpus] = -1
-        self._order.leave(rows)
         self.free.give(gpus)
 
     def _put_on(self, part: Allocation) -> None:
-        """These rows take GPUs. Raises NotFree if one does not exist, is not free, or is given twice."""
+        """These rows take GPUs."""
         rows, gpus = part.jobs, part.gpus
         if not self.free.take(gpus):
             raise self._not_free(part)
+        self._changed()
         self.size += len(rows)
         self.used += len(gpus)
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
-        self._order.join(rows)
+        if (last := rows.item(rows.argmax())) >= self.row_bound:
+            self.row_bound = last + 1
 
     def _not_free(self, part: Allocation) -> NotFree:
         """The first GPU of these that cannot be given."""
@@ -185,6 +195,7 @@ class Holdings:
 
     def _grant(self, plan: Plan) -> None:
         """Suspended jobs lose their grants, launched ones get the default or what the plan says."""
+        self._changed()
         parts = (plan.launch, plan.move, plan.adjust)
         for name in {name for part in parts for name in part.grants()} - self._grants.keys():
             self._grants[name] = dict.fromkeys(self.jobs.tolist(), GRANTS[name])
@@ -198,15 +209,3 @@ class Holdings:
                     values.update(zip(rows, column.tolist()))
                 elif part is not plan.adjust:
                     values.update(dict.fromkeys(rows, GRANTS[name]))
-
-    def _as_value(self) -> Allocation:
-        jobs, owner = self.jobs, self._owner
-        held = (owner >= 0).nonzero()[0]
-        rank = np.empty(int(jobs.max(initial=-1)) + 1, dtype=np.int64)
-        rank[jobs] = np.arange(len(jobs))
-        place = rank[owner[held]]
-        columns = {
-            name: np.array([values[row] for row in jobs.tolist()]) for name, values in self._grants.items()
-        }
-        counts, gpus = np.bincount(place, minlength=len(jobs)), held[np.argsort(place, kind="stable")]
-        return Allocation(jobs, *map(read_only, (counts, gpus)), **columns)
