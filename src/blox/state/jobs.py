@@ -18,7 +18,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.state import progress
-from blox.state.active import ActiveRows, ChangeLog
+from blox.state.change_log import ChangeLog
 from blox.state.columns import ADMITTED, FINISHED, NAN, SUBMISSION, Columns, ScalarColumns
 from blox.workloads.table import Array, JobTable
 
@@ -47,15 +47,15 @@ class JobState:
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
         self._unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
-        self.start_log = ChangeLog()  # rows that started
-        self.idle_log = ChangeLog()  # rows that were admitted, stopped or finished
+        self.changes = ChangeLog()
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
         self.resized = False  # whether any job so far has run on another number of GPUs than it asks for
         self._ones: Array = np.ones(256, dtype=np.int64)
         self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
-        self._active = ActiveRows(_NO_ROWS)
+        self._active: Array | None = None  # the active rows, while they are known
+        self._oldest = 0  # every row below has finished
         self._staged = 0  # rows already loaded, to become visible at their submission
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
@@ -104,44 +104,36 @@ class JobState:
                     fix="return a selection of the rows in new_jobs",
                 )
             self.waiting = left
-        at: Any = accepted
-        c: Any = self.columns
-        if len(accepted) == 1:
-            c, at = self.scalars, accepted.item()
-        c.status[at] = ADMITTED
-        c.admit_s[at] = self.now
+        at = scalar_index(accepted)
+        self.columns.status[at] = ADMITTED
+        self.columns.admit_s[at] = self.now
         progress.admit(self, accepted)
         self.active_count += len(accepted)
-        self._active.join(accepted)
-        self.idle_log.note(accepted)
+        self._active = None
+        self.changes.note(accepted)
         self.just_admitted = accepted
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
-        self.start_log.note(rows)
+        self.changes.note(rows, started=True)
         progress.begin(self, rows, gpus_held, rate, anchor)
 
     def stop(self, rows: Array, end: Array | float) -> None:
         """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
-        self.idle_log.note(rows)
+        self.changes.note(rows)
         progress.bank(self, rows, end)
 
     def finish(self, rows: Array, end: Array | float) -> None:
         """Jobs that have stopped leave the active set for good."""
-        c, earlier = self.columns, self.just_finished
+        earlier = self.just_finished
         self.just_finished = rows if not len(earlier) else np.concatenate((earlier, rows))
-        if len(rows) == 1:
-            one, row = self.scalars, rows.item()
-            one.status[row] = FINISHED
-            one.finish_s[row] = end.item() if isinstance(end, np.ndarray) else end
-        else:
-            c.status[rows] = FINISHED
-            c.finish_s[rows] = end
+        self.columns.status[scalar_index(rows)] = FINISHED
+        self.columns.finish_s[rows] = end
         self.active_count -= len(rows)
-        self._active.leave(rows)
-        self.idle_log.note(rows)
+        self._active = None
+        self.changes.note(rows)
 
     def one(self, row: int) -> Array:
         """A row as an array. Do not change it."""
@@ -158,7 +150,13 @@ class JobState:
     @property
     def active(self) -> Array:
         """The admitted, unfinished jobs, ascending. Do not change it."""
-        return self._active.rows
+        if self._active is None:
+            rows = (self.columns.status[self._oldest : self.submitted] == ADMITTED).nonzero()[0]
+            rows += self._oldest
+            rows.flags.writeable = False
+            self._active = rows
+            self._oldest = min([each.item(0) for each in (rows, self.waiting) if len(each)], default=self.submitted)
+        return self._active
 
     def column(self, name: str) -> Array:
         """Any column by name, aligned with `active`: also one of the workload's own."""
@@ -274,10 +272,9 @@ class JobState:
         twin = copy.copy(self)
         twin._hold(self.columns.copy(self.submitted, self.submitted))
         twin._staged = self.submitted
-        twin._active = ActiveRows(self.active)
         twin._unread_line = None
         twin.waiting = self.waiting.copy()
-        twin.start_log, twin.idle_log = self.start_log.copy(), self.idle_log.copy()
+        twin.changes = self.changes.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), []
         return twin
@@ -293,10 +290,10 @@ class JobState:
         twin._rows = np.arange(len(rows))
         twin._rows.flags.writeable = False
         twin.submitted = twin._staged = len(rows)
-        twin._active, twin.waiting = ActiveRows(numbers[self.active]), numbers[self.waiting]
+        twin._active, twin._oldest, twin.waiting = None, 0, numbers[self.waiting]
         twin._unread_line = None
         twin.just_admitted = twin.just_finished = _NO_ROWS
-        twin.start_log, twin.idle_log = ChangeLog(), ChangeLog()
+        twin.changes = ChangeLog()
         twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
         twin._memory, twin._known = {}, []
         return twin

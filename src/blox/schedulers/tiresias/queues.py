@@ -10,7 +10,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
-from itertools import chain
 
 import numpy as np
 
@@ -41,9 +40,9 @@ class Standings:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._read = -1  # position in job_state.start_log
+        self._read = -1  # position in job_state.changes
         self._line: SortedPlaces | None = None  # of the active jobs; None: not asked for yet
-        self._line_read = (0, 0)  # positions in job_state.start_log and job_state.idle_log
+        self._line_read = 0  # the position up to which the line has been brought
         self._moved: list[int] = []  # rows that have another place than in the line
 
     def update(self, job_state: JobState) -> None:
@@ -62,17 +61,14 @@ class Standings:
     def contested(self, job_state: JobState, free: int) -> list[int] | None:
         """The jobs among which it is decided which start and which make room; see `Line.contested`."""
         self.update(job_state)
-        starts, idle = (
-            job_state.start_log.since(self._line_read[0]),
-            job_state.idle_log.since(self._line_read[1]),
-        )
-        if self._line is None or starts is None or idle is None:
+        changed = job_state.changes.since(self._line_read)
+        if self._line is None or changed is None:
             self._line = SortedPlaces()
             self._line_up(job_state.active.tolist(), job_state)
         else:
-            touched = [*self._moved, *(row for rows in chain(starts, idle) for row in rows.tolist())]
+            touched = [*self._moved, *(row for rows in changed for row in rows.tolist())]
             self._line_up(dict.fromkeys(touched), job_state)
-        self._line_read, self._moved = (job_state.start_log.end, job_state.idle_log.end), []
+        self._line_read, self._moved = job_state.changes.end, []
         one = job_state.scalars
         return self._line.contested(one.held_gpus, one.gpus, free, SHORT_LINE)
 
@@ -120,14 +116,14 @@ class Standings:
         self.place[unstarted] = queue + np.flatnonzero(unstarted)
         self._due = [(at, int(rows[row]), since) for at, row, since in self._due if rows[row] >= 0]
         heapify(self._due)
-        self._read, self._line, self._line_read, self._moved = -1, None, (0, 0), []
+        self._read, self._line, self._line_read, self._moved = -1, None, 0, []
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at the jobs that have started since the last call."""
-        log = job_state.start_log
+        log = job_state.changes
         if self._read == log.end:
             return
-        starts = None if self._read < 0 else log.since(self._read)
+        starts = None if self._read < 0 else log.since(self._read, starts_only=True)
         for rows in (job_state.active,) if starts is None else starts:
             self._look_at(rows, job_state)
         self._read = log.end
