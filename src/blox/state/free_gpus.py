@@ -8,9 +8,10 @@ import copy
 
 import numpy as np
 
+from blox.state.columns import SCALAR_MAX
 from blox.workloads.table import Array
 
-_NEAR = 1024  # GPUs among which the lowest free ones are looked for first
+_NEAR = 64  # GPUs per GPU wanted, among which the lowest free ones are looked for first
 
 
 class FreeGpus:
@@ -37,15 +38,25 @@ class FreeGpus:
 
     def take(self, gpus: Array) -> bool:
         """Jobs take GPUs. False: one does not exist, is not free or is named twice; then call `reset`."""
+        self._forget()
+        if len(gpus) <= SCALAR_MAX:
+            return self._take_few(gpus.tolist())
         unsigned = gpus.view(np.uint64)  # a negative id is a huge one
         if unsigned.item(unsigned.argmax()) >= len(self._unheld):
             return False
         if self._closed is not None and self._closed[gpus].any():
             return False
-        self._forget()
         free = np.count_nonzero(self._unheld)
         self._unheld[gpus] = False
         return bool(free - np.count_nonzero(self._unheld) == len(gpus))
+
+    def _take_few(self, gpus: list[int]) -> bool:
+        unheld, closed = self._unheld, self._closed
+        for gpu in gpus:
+            if not 0 <= gpu < len(unheld) or not unheld[gpu] or (closed is not None and closed[gpu]):
+                return False
+            unheld[gpu] = False
+        return True
 
     def reset(self, unheld: Array) -> None:
         """These GPUs are held by no job, all others are."""
@@ -83,7 +94,7 @@ class FreeGpus:
         """The `count` lowest of them, as an array of its own."""
         free = self.mask if not len(given) else self._mask_with(given)
         first = int(free.argmax())
-        near = free[first : first + _NEAR].nonzero()[0]
+        near = free[first : first + _NEAR * count].nonzero()[0]
         return (near if len(near) >= count else free[first:].nonzero()[0])[:count] + first
 
     def _mask_with(self, given: Array) -> Array:

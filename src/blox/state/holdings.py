@@ -35,6 +35,7 @@ class Holdings:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
         self._grants: dict[str, dict[int, float]] = {}  # columns in use: row -> value
+        self._alone: dict[int, Array] = {}  # GPU ids of jobs that started one at a time: need not be looked for
         self._jobs: Array | None = None  # the rows that hold GPUs, while they are known
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(gpu_node, node_first, node_gpus)
@@ -48,7 +49,7 @@ class Holdings:
         twin = copy.copy(self)
         twin._owner = self._owner.copy()
         twin.owner = read_only(twin._owner)
-        twin.free = self.free.copy()
+        twin._alone, twin.free = self._alone.copy(), self.free.copy()
         twin._grants = {name: values.copy() for name, values in self._grants.items()}
         return twin
 
@@ -94,8 +95,8 @@ class Holdings:
         """The GPU ids that a row holds, ascending."""
         if self.shared:
             return self.allocation.gpus_of(row)
-        held: Array = (self._owner == row).nonzero()[0]
-        return held
+        held = self._alone.get(row)
+        return (self._owner == row).nonzero()[0] if held is None else held
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
@@ -148,6 +149,7 @@ class Holdings:
         """Makes a whole allocation the present one."""
         jobs, counts, gpus = allocation.jobs, allocation.counts, allocation.gpus
         self._changed()
+        self._alone = {}
         self._owner.fill(-1)
         self._owner[gpus] = np.repeat(jobs, counts)
         self.row_bound = max(self.row_bound, int(jobs.max(initial=-1)) + 1)
@@ -169,6 +171,9 @@ class Holdings:
         self.size -= len(rows)
         self.used -= len(gpus)
         self._owner[gpus] = -1
+        if self._alone:
+            for row in rows.tolist():
+                self._alone.pop(row, None)
         self.free.give(gpus)
 
     def _put_on(self, part: Allocation) -> None:
@@ -179,6 +184,9 @@ class Holdings:
         self._changed()
         self.size += len(rows)
         self.used += len(gpus)
+        if len(rows) == 1:
+            self._alone[rows.item()] = held = gpus.copy()
+            held.sort()
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
         if (last := rows.item(rows.argmax())) >= self.row_bound:
             self.row_bound = last + 1
