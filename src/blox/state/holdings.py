@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.state.columns import read_only
 from blox.state.free_gpus import FreeGpus
-from blox.state.plan import GRANTS, NO_ROWS, NOTHING, Allocation, Plan, PlanBuilder
+from blox.state.plan import NOTHING, Allocation, Plan, PlanBuilder
 from blox.workloads.table import Array
 
 
@@ -28,14 +28,14 @@ class Holdings:
     """`size` jobs hold `used` GPUs. `blocked`: a strict order ended the last walk before its end.
 
     `settled`: the last placement vouched that, asked again at once, it would change nothing; a release ends
-    that. Of two jobs that share GPUs, `owner` names one.
+    that. Of two jobs that share GPUs, `owner` names one. `bare`: every job holds whole GPUs and nothing else.
+    Then owners are changed one by one; otherwise what holds is kept as one value, an `Allocation`.
     """
 
     def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
-        self._grants: dict[str, dict[int, float]] = {}  # columns in use: row -> value
-        self._alone: dict[int, Array] = {}  # GPU ids of jobs that started one at a time: need not be looked for
+        self._alone: dict[int, Array] = {}  # GPU ids of jobs that started one at a time: known without a search
         self._jobs: Array | None = None  # the rows that hold GPUs, while they are known
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(gpu_node, node_first, node_gpus)
@@ -43,6 +43,7 @@ class Holdings:
         self.row_bound = 0  # every row that ever held GPUs is below
         self.revision = 0  # counts the changes
         self.blocked = self.settled = False
+        self.bare = True
 
     def copy(self) -> Holdings:
         """An independent copy."""
@@ -50,7 +51,6 @@ class Holdings:
         twin._owner = self._owner.copy()
         twin.owner = read_only(twin._owner)
         twin._alone, twin.free = self._alone.copy(), self.free.copy()
-        twin._grants = {name: values.copy() for name, values in self._grants.items()}
         return twin
 
     def __deepcopy__(self, seen: object) -> Holdings:
@@ -62,21 +62,14 @@ class Holdings:
     def jobs(self) -> Array:
         """The rows that hold GPUs, ascending. Do not change it."""
         if self._jobs is None:
-            holds = self._marked(self.owner)
-            if self.shared:
-                holds[list(self._grants["share_group"])] = True
-            self._jobs = read_only(holds[:-1].nonzero()[0])
+            jobs = self._marked(self._owner)[:-1].nonzero()[0] if self.bare else np.sort(self.allocation.jobs)
+            self._jobs = read_only(jobs)
         return self._jobs
-
-    @property
-    def bare(self) -> bool:
-        """Whether every job holds whole GPUs and nothing else."""
-        return not self._grants
 
     @property
     def shared(self) -> bool:
         """Whether jobs may share GPUs."""
-        return "share_group" in self._grants
+        return not self.bare and self.allocation.share_group is not None
 
     @property
     def allocation(self) -> Allocation:
@@ -85,24 +78,23 @@ class Holdings:
             jobs, held = self.jobs, (self._owner >= 0).nonzero()[0]
             place = jobs.searchsorted(self._owner[held])
             counts, gpus = np.bincount(place, minlength=len(jobs)), held[place.argsort(kind="stable")]
-            grants = {
-                name: np.array([of[row] for row in jobs.tolist()]) for name, of in self._grants.items()
-            }
-            self._allocation = Allocation(jobs, read_only(counts), read_only(gpus), **grants)
+            self._allocation = Allocation(jobs, read_only(counts), read_only(gpus))
         return self._allocation
 
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
-        if self.shared:
-            return self.allocation.gpus_of(row)
         held = self._alone.get(row)
-        return (self._owner == row).nonzero()[0] if held is None else held
+        if held is not None:
+            return held
+        return (self._owner == row).nonzero()[0] if self.bare else np.sort(self.allocation.gpus_of(row))
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
         if len(rows) == 1:
             return self.gpus_of(rows.item())
-        return self._marked(rows).take(self._owner).nonzero()[0]
+        if self.bare:
+            return self._marked(rows).take(self._owner).nonzero()[0]
+        return np.unique(self.allocation.select(np.isin(self.allocation.jobs, rows)).gpus)
 
     def _marked(self, rows: Array) -> Array:
         """By row: whether it is one of these. The last entry is for GPUs without an owner, row -1."""
@@ -119,46 +111,41 @@ class Holdings:
     def apply(self, plan: Plan) -> None:
         """Carries a plan out. Raises NotFree if it gives out a GPU that cannot be given."""
         self.blocked, self.settled = plan.blocked, plan.settled
-        if plan.wanted is not None or self.shared:
-            self.replace(plan.outcome(self.allocation))
+        if plan.wanted is not None:
+            self.replace(plan.wanted)
             return
-        launch, move, leaving = plan.launch, plan.move, plan.suspend
-        if move is not NOTHING:
-            leaving = np.concatenate((leaving, move.jobs))
+        if plan.empty:
+            return
+        outcome = None if self.bare and plan.bare else plan.outcome(self.allocation)
+        leaving = plan.suspend
+        if plan.move is not NOTHING:
+            leaving = np.concatenate((leaving, plan.move.jobs))
         if len(leaving):
             self._take_off(leaving, plan.freed)
-        if len(launch.jobs):
-            self._put_on(launch)
-        if len(move.jobs):
-            self._put_on(move)
-        if self._grants or not (launch.bare and move.bare and plan.adjust is NOTHING):
-            self._grant(plan)
+        for part in (plan.launch, plan.move):
+            if len(part.jobs):
+                self._put_on(part)
+        if outcome is not None:
+            self.replace(outcome)
 
     def release(self, rows: Array) -> None:
         """Jobs give up what they hold, outside of any plan."""
         self.settled = False
-        if self.shared:
+        if self.bare:
+            self._take_off(rows, self.held_by(rows))
+        else:
             self.replace(self.allocation.without(rows))
-            return
-        self._take_off(rows, self.held_by(rows))
-        for values in self._grants.values():
-            for row in rows.tolist():
-                del values[row]
 
     def replace(self, allocation: Allocation) -> None:
         """Makes a whole allocation the present one."""
-        jobs, counts, gpus = allocation.jobs, allocation.counts, allocation.gpus
         self._changed()
         self._alone = {}
         self._owner.fill(-1)
-        self._owner[gpus] = np.repeat(jobs, counts)
-        self.row_bound = max(self.row_bound, int(jobs.max(initial=-1)) + 1)
-        self._grants = {
-            name: dict(zip(jobs.tolist(), each.tolist())) for name, each in allocation.grants().items()
-        }
-        self._allocation = allocation
-        self.size = len(jobs)
+        self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
+        self._allocation, self.bare = allocation, allocation.bare
+        self.size = len(allocation.jobs)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
+        self.row_bound = max(self.row_bound, int(allocation.jobs.max(initial=-1)) + 1)
         self.free.reset(self._owner < 0)
 
     def _changed(self) -> None:
@@ -184,12 +171,13 @@ class Holdings:
         self._changed()
         self.size += len(rows)
         self.used += len(gpus)
+        last = rows.item(rows.argmax())
+        if last >= self.row_bound:
+            self.row_bound = last + 1
         if len(rows) == 1:
-            self._alone[rows.item()] = held = gpus.copy()
+            self._alone[last] = held = gpus.copy()
             held.sort()
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
-        if (last := rows.item(rows.argmax())) >= self.row_bound:
-            self.row_bound = last + 1
 
     def _not_free(self, part: Allocation) -> NotFree:
         """The first GPU of these that cannot be given."""
@@ -200,20 +188,3 @@ class Holdings:
                 return NotFree(row, gpu)
             free[gpu] = False
         raise AssertionError("every GPU of the part can be given")
-
-    def _grant(self, plan: Plan) -> None:
-        """Suspended jobs lose their grants, launched ones get the default or what the plan says."""
-        self._changed()
-        parts = (plan.launch, plan.move, plan.adjust)
-        for name in {name for part in parts for name in part.grants()} - self._grants.keys():
-            self._grants[name] = dict.fromkeys(self.jobs.tolist(), GRANTS[name])
-        for name, values in self._grants.items():
-            for row in plan.suspend.tolist():
-                values.pop(row, None)
-            for part in parts:
-                column = part.grants().get(name)
-                rows = part.jobs.tolist()
-                if column is not None:
-                    values.update(zip(rows, column.tolist()))
-                elif part is not plan.adjust:
-                    values.update(dict.fromkeys(rows, GRANTS[name]))

@@ -132,6 +132,11 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         launch, move, adjust = self.launch.jobs, self.move.jobs, self.adjust.jobs
         return not (len(self.suspend) or len(launch) or len(move) or len(adjust))
 
+    @property
+    def bare(self) -> bool:
+        """Whether jobs get whole GPUs and nothing else."""
+        return self.adjust is NOTHING and self.launch.bare and self.move.bare
+
     def keep(self, now: Allocation) -> Array:
         """The jobs of `now`, the allocation before, for which nothing changes."""
         return np.setdiff1d(now.jobs, np.concatenate((self.suspend, self.move.jobs, self.adjust.jobs)))
