@@ -117,7 +117,7 @@ class BloxManager:
         """Carries a plan out: suspends, then launches, then adjusts."""
         admitted = job_state.just_admitted
         if len(admitted):
-            self.recorder.admitted(admitted)
+            self.recorder.admitted(admitted, self.now)
             job_state.just_admitted = NO_ROWS
         job_state.just_finished = NO_ROWS
         if plan.wanted is not None and (fault := misfit(plan.wanted, cluster_state, job_state)) is not None:

@@ -179,7 +179,7 @@ class _EndReasons(Recorder):
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         pass
 
-    def admitted(self, rows: Array) -> None:
+    def admitted(self, rows: Array, now: float) -> None:
         pass
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:

@@ -10,18 +10,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from struct import Struct
 
 import numpy as np
 
 from blox.failures.log import FailureLog
-from blox.recording.stints import Stints, numbers, raw
+from blox.recording.journal import (
+    ADMIT,
+    ARRIVE,
+    DEPART,
+    END_WAITING,
+    EVICT,
+    FINISH,
+    GONE_BEFORE,
+    LAUNCH,
+    SUSPEND,
+    Happened,
+    Journal,
+)
+from blox.recording.stints import Stints
 from blox.recording.wait_causes import CAUSES, SCHEDULER, ToldCauses
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import Allocation, Plan
+from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -42,8 +56,7 @@ ROUND_COLUMNS = (
     "handed_out",
     "blocked",
 )
-# What is noted in each such round; the rest follows. `submitted`: the jobs that had come by then. `began` and
-# `ceased`: the length by then of the notes of jobs that began, and ceased, to wait.
+# What is noted in each such round; the rest follows. `noted`: the length of the journal by then.
 _NOTED = (
     "time_s",
     "held",
@@ -54,17 +67,17 @@ _NOTED = (
     "fragmentation",
     "blocked",
     "submitted",
-    "began",
-    "ceased",
-    "launched",
-    "suspended",
-    "moved",
-    "finished",
+    "noted",
     "handed_out",
 )
 _ROW = Struct(f"{len(_NOTED)}d")
-_EVENTS = _NOTED.index("launched")  # from here on, what happened in the round itself
-_BYTES = 8  # of a row in notes
+_COUNTED = {
+    "launched": LAUNCH,
+    "suspended": SUSPEND,
+    "moved": ARRIVE,
+}
+_GONE = (FINISH, END_WAITING, GONE_BEFORE)
+_BEGIN_TO_WAIT, _CEASE_TO_WAIT = (ADMIT, SUSPEND, EVICT), (LAUNCH, END_WAITING)
 
 
 class Recorder:
@@ -74,60 +87,48 @@ class Recorder:
         """`round_end` gives the end of the round that begins at a time; None: there are no rounds."""
         self._round_end = round_end
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
-        self._stints = Stints()
-        self._began = bytearray()  # jobs that began to wait, as raw()
-        self._ceased = bytearray()  # jobs that waited no longer
-        self._gone = bytearray()  # jobs that have finished
-        self._gone_before = 0  # jobs that had finished before the recording began
-        self._finished = 0  # jobs that have finished since the last round that was noted
-        self._submitted = self._held = 0  # when a round was last noted
+        self._journal = Journal()
+        self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
         self._handed_out = 0  # GPUs given out in the round that is running
         self._handed_out_until = math.inf
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
-        self._noted: dict[str, Array] | None = None
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # where something may fail
-        self._disturbed = False  # a node has changed or a job was evicted since the last round was noted
+        self._disturbed = False  # a node has changed since the last round was noted
         self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
         self.told = ToldCauses()  # why jobs wait, where policies tell it
         self.noted_s = -math.inf  # when a round was last noted
 
     def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Begins in the middle of a run: what was finished, waiting and running then counts from now on."""
-        rows = np.arange(job_state.submitted)
-        gone = rows[job_state.columns.status[: job_state.submitted] == FINISHED]
-        self._gone += raw(gone)
-        self._gone_before = len(gone)
-        self._began += raw(job_state.active[~job_state.running])
-        held = cluster_state.allocation
-        if held.size:
-            self._stints.start(held, job_state.now, job_state.submitted)
+        now, note = job_state.now, self._journal.note
+        note(GONE_BEFORE, (job_state.columns.status[: job_state.submitted] == FINISHED).nonzero()[0], now)
+        note(ADMIT, job_state.active[~job_state.running], now)
+        self._journal.start(ARRIVE, cluster_state.allocation, now)
         self.shared = cluster_state.holdings.shared
         self._disturbed = True  # the first round is noted, whatever it changes
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
-        self._gone += raw(rows)
-        self._finished += len(rows)
         if was_running is None:
-            self._stints.end(rows, at)
-        else:
-            self._stints.end(rows[was_running], at[was_running] if isinstance(at, np.ndarray) else at)
-            self._ceased += raw(rows[~was_running])
+            self._journal.note(FINISH, rows, at)
+            return
+        at = np.broadcast_to(at, len(rows))
+        self._journal.note(FINISH, rows[was_running], at[was_running])
+        self._journal.note(END_WAITING, rows[~was_running], at[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
         self.end_reasons.update(zip(rows.tolist(), reasons))
 
-    def admitted(self, rows: Array) -> None:
-        self._began += raw(rows)
+    def admitted(self, rows: Array, now: float) -> None:
+        """Jobs begin to wait for their first GPUs."""
+        self._journal.note(ADMIT, rows, now)
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._stints.end(rows, at)
-        self._began += raw(rows)
-        self._disturbed = True
+        self._journal.note(EVICT, rows, at)
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
 
@@ -139,31 +140,18 @@ class Recorder:
 
     def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """A plan has been carried out: a new row, if anything is different from the last one."""
-        launch, move, suspend, holdings = plan.launch, plan.move, plan.suspend, cluster_state.holdings
-        launched, suspended, moved = len(launch.jobs), len(suspend), len(move.jobs)
-        held, submitted, finished = len(job_state.waiting), job_state.submitted, self._finished
-        started = launched or moved
-        if not (
-            started
-            or suspended
-            or finished
-            or submitted > self._submitted
-            or held != self._held
-            or self._disturbed
-        ):
+        now, holdings, journal = job_state.now, cluster_state.holdings, self._journal
+        handed_out = 0 if plan.empty else self._carried_out(plan, job_state)
+        present = (journal.size, job_state.submitted, len(job_state.waiting))
+        if present == self._last and not self._disturbed:
             return
-        now, handed_out = job_state.now, 0
         if self._handed_out and now > self._handed_out_until:
             self._expire()
-        if suspended:
-            self._stints.end(suspend, now)
-            self._began += raw(suspend)
-        if started:
-            handed_out = self._note_starts(launch, move, job_state)
-            if holdings.shared:
-                self.shared = True
-        self._handed_out, self._finished, self._submitted, self._held = handed_out, 0, submitted, held
-        self._disturbed = False
+        if handed_out:
+            self.shared = self.shared or holdings.shared
+            if self._round_end is not None:
+                self._handed_out_until = self._round_end(now)
+        self._handed_out, self._last, self._disturbed = handed_out, present, False
         self.noted_s = now
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
@@ -172,6 +160,7 @@ class Recorder:
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
+        noted, submitted, held = present
         self._rows += _ROW.pack(
             now,
             held,
@@ -182,30 +171,24 @@ class Recorder:
             fragmentation,
             holdings.blocked,
             submitted,
-            len(self._began),
-            len(self._ceased),
-            launched,
-            suspended,
-            moved,
-            finished,
+            noted,
             handed_out,
         )
 
-    def _note_starts(self, launch: Allocation, move: Allocation, job_state: JobState) -> int:
-        """Jobs start, some of them elsewhere; returns how many GPUs they get."""
-        now = job_state.now
-        if len(move.jobs):
-            self._stints.end(move.jobs, now)
-            self._stints.start(move, now, job_state.submitted)
-        if len(launch.jobs):
-            self._stints.start(launch, now, job_state.submitted)
-            self._ceased += raw(launch.jobs)
-        if self.failures is not None:
-            self.failures.started(launch.jobs, job_state)
-            self.failures.started(move.jobs, job_state)
-        if self._round_end is not None:
-            self._handed_out_until = self._round_end(now)
-        return _handed_out(launch) + _handed_out(move)
+    def _carried_out(self, plan: Plan, job_state: JobState) -> int:
+        """Notes which jobs stop and start; returns how many GPUs the latter get."""
+        now, journal, handed_out = job_state.now, self._journal, 0
+        if len(plan.suspend):
+            journal.note(SUSPEND, plan.suspend, now)
+        if len(plan.move.jobs):
+            journal.note(DEPART, plan.move.jobs, now)
+        for kind, part in ((ARRIVE, plan.move), (LAUNCH, plan.launch)):
+            if len(part.jobs):
+                journal.start(kind, part, now)
+                handed_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
+                if self.failures is not None:
+                    self.failures.started(part.jobs, job_state)
+        return handed_out
 
     def close(self, end_s: float) -> None:
         """The run is over."""
@@ -214,7 +197,7 @@ class Recorder:
         self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
-        table = self._table()
+        table = self._table
         exact = ("time_s", "fragmentation")
         return {
             name: table[name] if name in exact else table[name].astype(np.int64) for name in ROUND_COLUMNS
@@ -222,15 +205,15 @@ class Recorder:
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
-        return self._stints.table(end_s)
+        return Stints.of(self._happened, end_s).table()
 
     def gpu_seconds(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds held between two times; a GPU that two jobs share counts once."""
-        return self._stints.gpu_seconds(begin_s, until_s, end_s=self._end_s, shared=self.shared)
+        return self._stints.gpu_seconds(begin_s, until_s, shared=self.shared)
 
     def waits(self) -> dict[str, float]:
         """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
-        table = self._table()
+        table = self._table
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
         blocked = table["blocked"] == 1
         jobs = {
@@ -243,35 +226,41 @@ class Recorder:
         causes = (*CAUSES, SCHEDULER) if table["left_out"].any() else CAUSES
         return {cause: float((jobs[cause] * elapsed).sum()) for cause in causes}
 
+    @cached_property
+    def _happened(self) -> Happened:
+        return self._journal.read()
+
+    @cached_property
+    def _stints(self) -> Stints:
+        return Stints.of(self._happened, self._end_s)
+
+    @cached_property
     def _table(self) -> dict[str, Array]:
         """Everything about every round that was noted."""
-        if self._noted is None:
-            table = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
-            self._noted = {name: table[:, i] for i, name in enumerate(_NOTED)}
-            self._noted["free_gpus"] = self._noted["gpus_total"] - self._noted["gpus_used"]
-            self._noted["gpus_demanded"] = self._demand(self._noted)
-            self._noted.update(self._queue(self._noted))
-        return self._noted
+        columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
+        table = dict(zip(_NOTED, columns))
+        by_then, kind = table["noted"].astype(np.int64), self._happened.kind
+        gone = np.isin(kind, _GONE)
+        began_with = np.count_nonzero(kind == GONE_BEFORE)
+        for name, counted in _COUNTED.items():
+            table[name] = np.diff(_sums(kind == counted)[by_then], prepend=0)
+        table["finished"] = np.diff(_sums(gone)[by_then], prepend=began_with)
+        table["free_gpus"] = table["gpus_total"] - table["gpus_used"]
+        done = _sums(np.where(gone, self._gpus.take(self._happened.job), 0))[by_then]
+        table["gpus_demanded"] = _sums(self._gpus)[table["submitted"].astype(np.int64)] - done
+        table.update(self._queue(table, by_then))
+        return table
 
-    def _demand(self, noted: dict[str, Array]) -> Array:
-        """GPUs that the jobs ask for which have been submitted and have not finished, by round."""
-        gone = numbers(self._gone)
-        submitted, done = (_sums(gpus) for gpus in (self._gpus, self._gpus[gone]))
-        finished = self._gone_before + noted["finished"].cumsum()
-        return submitted[noted["submitted"].astype(np.int64)] - done[finished.astype(np.int64)]
-
-    def _queue(self, noted: dict[str, Array]) -> dict[str, Array]:
+    def _queue(self, table: dict[str, Array], by_then: Array) -> dict[str, Array]:
         """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
         for which enough was free; and those for which enough was handed out to others."""
-        free, given = noted["free_gpus"], noted["handed_out"]
+        free, given, happened = table["free_gpus"], table["handed_out"], self._happened
         queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
-        told = self._told_by_gpus(noted["time_s"])
-        began, ceased = (
-            self._by_gpus(log, noted[name])
-            for log, name in ((self._began, "began"), (self._ceased, "ceased"))
-        )
-        for asked in began:
-            waiting = began[asked] - ceased.get(asked, 0)
+        told, gpus = self._told_by_gpus(table["time_s"]), self._gpus.take(happened.job)
+        begin, cease = (np.isin(happened.kind, kinds) for kinds in (_BEGIN_TO_WAIT, _CEASE_TO_WAIT))
+        change = begin.astype(np.int64) - cease
+        for asked in np.unique(gpus[begin]).tolist():
+            waiting = _sums(np.where(gpus == asked, change, 0))[by_then]
             queued += waiting
             left_out = np.where(asked <= free, told.get(asked, 0), 0)
             by_scheduler += left_out
@@ -292,32 +281,11 @@ class Recorder:
             found[asked] = (begun - ended).cumsum()
         return found
 
-    def _by_gpus(self, notes: bytearray, noted: Array) -> dict[int, Array]:
-        """GPUs asked for -> how many jobs that ask for so many there were in the notes by each round.
-
-        `noted`: how long the notes were in each round.
-        """
-        jobs = noted.astype(np.int64) // _BYTES
-        kinds = self._gpus[: self._submitted]
-        if len(kinds) and (kinds == kinds[0]).all():
-            return {int(kinds[0]): jobs}
-        rounds = np.repeat(np.arange(len(jobs)), np.diff(jobs, prepend=0))  # in which each was noted
-        gpus = self._gpus.take(numbers(notes)[: len(rounds)])
-        found = {}
-        for asked in np.bincount(gpus).nonzero()[0].tolist():
-            found[asked] = np.bincount(rounds[gpus == asked], minlength=len(jobs)).cumsum()
-        return found
-
     def _expire(self) -> None:
         """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
         self._handed_out = 0
         last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
-        self._rows += _ROW.pack(self._handed_out_until, *last[1:_EVENTS], 0, 0, 0, 0, 0)
-
-
-def _handed_out(part: Allocation) -> int:
-    """GPUs of jobs that start; where jobs get shares of GPUs, each GPU once."""
-    return len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
+        self._rows += _ROW.pack(self._handed_out_until, *last[1:-1], 0)
 
 
 def _sums(numbers: Array) -> Array:

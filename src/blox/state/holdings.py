@@ -35,7 +35,9 @@ class Holdings:
     def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
-        self._alone: dict[int, Array] = {}  # GPU ids of jobs that started one at a time: known without a search
+        self._alone: dict[
+            int, Array
+        ] = {}  # GPU ids of jobs that started one at a time: known without a search
         self._jobs: Array | None = None  # the rows that hold GPUs, while they are known
         self._allocation: Allocation | None = None  # what holds now as a value, while it is known
         self.free = FreeGpus(gpu_node, node_first, node_gpus)

@@ -155,7 +155,9 @@ class JobState:
             rows += self._oldest
             rows.flags.writeable = False
             self._active = rows
-            self._oldest = min([each.item(0) for each in (rows, self.waiting) if len(each)], default=self.submitted)
+            self._oldest = min(
+                [each.item(0) for each in (rows, self.waiting) if len(each)], default=self.submitted
+            )
         return self._active
 
     def column(self, name: str) -> Array:

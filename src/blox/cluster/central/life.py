@@ -37,7 +37,7 @@ class Life(Recorder):
         self.noted, self.ends = [], {}
         return noted, ends
 
-    def admitted(self, rows: Array) -> None:
+    def admitted(self, rows: Array, now: float) -> None:
         self._note(rows, "admitted")
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
