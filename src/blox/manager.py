@@ -19,10 +19,10 @@ from blox.registry import spec_of
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.holdings import NotFree
-from blox.state.jobs import JobState, scalar_index
+from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
 from blox.state.outcome import Misfit, job_named, misfit, unusable
-from blox.state.plan import NO_ROWS, Allocation, Plan
+from blox.state.plan import NO_ROWS, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
@@ -115,14 +115,17 @@ class BloxManager:
 
     def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """Carries a plan out: suspends, then launches, then adjusts."""
-        admitted = job_state.just_admitted
-        if len(admitted):
-            self.recorder.admitted(admitted, self.now)
-            job_state.just_admitted = NO_ROWS
-        job_state.just_finished = NO_ROWS
+        if len(job_state.just_admitted):
+            self.recorder.admitted(job_state.just_admitted, self.now)
+        job_state.just_admitted = job_state.just_finished = NO_ROWS
         if plan.wanted is not None and (fault := misfit(plan.wanted, cluster_state, job_state)) is not None:
             self._refuse(fault)
-        self._apply(plan, cluster_state, job_state)
+        if not plan.empty:
+            self._command(plan, cluster_state, job_state)
+        try:
+            cluster_state.holdings.apply(plan)
+        except NotFree as taken:
+            raise _not_free(taken, cluster_state, job_state) from None
         self.recorder.round(plan, cluster_state, job_state)
 
     def next_round(
@@ -165,35 +168,26 @@ class BloxManager:
         assert self.max_rounds is not None
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
-    def _apply(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        if len(plan.suspend):
-            self._suspend(plan.suspend, job_state.columns.preemptions, job_state)
-        if len(plan.move.jobs):
-            self._suspend(plan.move.jobs, job_state.columns.moves, job_state)
-            self._launch(plan.move, cluster_state, job_state)
-        if len(plan.launch.jobs):
-            self._launch(plan.launch, cluster_state, job_state)
+    def _command(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Tells the backend what changes, and starts and stops the progress of jobs."""
+        c = job_state.columns
+        for rows, counter in ((plan.suspend, c.preemptions), (plan.move.jobs, c.moves)):
+            if len(rows):
+                self.backend.suspend(rows, job_state)
+                job_state.stop(rows, self.now)
+                counter[rows] += 1
+        for grants in (plan.move, plan.launch):
+            if len(grants.jobs):
+                if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
+                    self._refuse(fault)
+                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+                job_state.start(grants.jobs, grants.counts, rate, anchor)
         if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
-        try:
-            cluster_state.holdings.apply(plan)
-        except NotFree as fault:
-            raise _not_free(fault, cluster_state, job_state) from None
 
     def _refuse(self, fault: Misfit) -> None:
         """Stops the run: a plan cannot be carried out."""
         raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix)
-
-    def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
-        self.backend.suspend(rows, job_state)
-        job_state.stop(rows, self.now)
-        counter[scalar_index(rows)] += 1
-
-    def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
-            self._refuse(fault)
-        rate, anchor = self.backend.launch(grants, cluster_state, job_state)
-        job_state.start(grants.jobs, grants.counts, rate, anchor)
 
     def _advance(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to a time inside the round: jobs that finished or failed before it are gone."""
@@ -210,10 +204,8 @@ class BloxManager:
 
     def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
-        failed, now = self.backend.failed(cluster_state, job_state), job_state.now
-        if not failed:
-            return
-        for time_s, row in failed:
+        now = job_state.now
+        for time_s, row in self.backend.failed(cluster_state, job_state):
             job_state.now = time_s
             self.backend.collect(cluster_state, job_state)
             self._complete(cluster_state, job_state)

@@ -18,14 +18,16 @@ _EVENT_DTYPE = np.dtype([("kind", np.int64), ("rows", np.int64), ("time_s", np.f
 _INT64 = np.dtype(np.int64)
 
 
-# What happens to jobs. One that moves departs from its GPUs and arrives on others at the same time; END_WAITING:
-# a job ends that holds no GPUs; GONE_BEFORE: it had finished when the recording began.
+# What happens to jobs. One that moves departs from its GPUs and arrives on others at the same time.
+# END_WAITING: a job ends that holds no GPUs; GONE_BEFORE: it had finished when the recording began.
 ADMIT, LAUNCH, SUSPEND, DEPART, ARRIVE, EVICT, FINISH, END_WAITING, GONE_BEFORE = range(9)
 
 
 class Happened(NamedTuple):
-    """A row per job and event, in order: what (ADMIT, ...), the job, and when. `counts` and `gpus`: of every job that
-    starts, in order, how many GPUs it gets, and their ids."""
+    """A row per job and event, in order: what happened (ADMIT, ...), to which job, and when.
+
+    `counts` and `gpus`: of every job that starts, in order, how many GPUs it gets, and their ids.
+    """
 
     kind: Array
     job: Array

@@ -11,8 +11,6 @@ import numpy as np
 from blox.state.columns import SCALAR_MAX
 from blox.workloads.table import Array
 
-_NEAR = 64  # GPUs per GPU wanted, among which the lowest free ones are looked for first
-
 
 class FreeGpus:
     """GPUs that no job holds, on nodes that take jobs. Holdings alone gives and takes them."""
@@ -21,7 +19,7 @@ class FreeGpus:
         self._nodes = gpu_node, node_first, node_gpus
         self._unheld: Array = np.ones(len(gpu_node), dtype=bool)
         self._closed: Array | None = None  # GPUs of nodes that take no jobs; None: all nodes do
-        self._forget()
+        self._by_node: Array | None = None  # while it is known
 
     def copy(self) -> FreeGpus:
         """An independent copy."""
@@ -34,11 +32,11 @@ class FreeGpus:
     def give(self, gpus: Array) -> None:
         """Jobs give GPUs back."""
         self._unheld[gpus] = True
-        self._forget()
+        self._by_node = None
 
     def take(self, gpus: Array) -> bool:
         """Jobs take GPUs. False: one does not exist, is not free or is named twice; then call `reset`."""
-        self._forget()
+        self._by_node = None
         if len(gpus) <= SCALAR_MAX:
             return self._take_few(gpus.tolist())
         unsigned = gpus.view(np.uint64)  # a negative id is a huge one
@@ -61,16 +59,12 @@ class FreeGpus:
     def reset(self, unheld: Array) -> None:
         """These GPUs are held by no job, all others are."""
         self._unheld[:] = unheld
-        self._forget()
+        self._by_node = None
 
     def close(self, node_up: Array) -> None:
         """GPUs of nodes that are not up are not free."""
         self._closed = None if node_up.all() else ~node_up[self._nodes[0]]
-        self._forget()
-
-    def _forget(self) -> None:
-        self._ids: Array | None = None
-        self._by_node: Array | None = None
+        self._by_node = None
 
     # -- reading ---------------------------------------------------------------------------------------
 
@@ -81,10 +75,8 @@ class FreeGpus:
 
     @property
     def ids(self) -> Array:
-        """The ids of the free GPUs, ascending. Do not change it."""
-        if self._ids is None:
-            self._ids = self.mask.nonzero()[0]
-        return self._ids
+        """The ids of the free GPUs, ascending."""
+        return self.mask.nonzero()[0]
 
     def ids_with(self, given: Array) -> Array:
         """The same once these GPUs have been given back as well."""
@@ -92,10 +84,10 @@ class FreeGpus:
 
     def lowest(self, count: int, given: Array) -> Array:
         """The `count` lowest of them, as an array of its own."""
-        free = self.mask if not len(given) else self._mask_with(given)
-        first = int(free.argmax())
-        near = free[first : first + _NEAR * count].nonzero()[0]
-        return (near if len(near) >= count else free[first:].nonzero()[0])[:count] + first
+        free = self._mask_with(given) if len(given) else self.mask
+        if count == 1:
+            return free.argmax(keepdims=True)
+        return free.nonzero()[0][:count].copy()
 
     def _mask_with(self, given: Array) -> Array:
         free = self._unheld.copy()

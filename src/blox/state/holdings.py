@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.state.columns import read_only
 from blox.state.free_gpus import FreeGpus
-from blox.state.plan import NOTHING, Allocation, Plan, PlanBuilder
+from blox.state.plan import NO_ROWS, NOTHING, Allocation, Plan, PlanBuilder
 from blox.workloads.table import Array
 
 
@@ -38,8 +38,8 @@ class Holdings:
         self._alone: dict[
             int, Array
         ] = {}  # GPU ids of jobs that started one at a time: known without a search
-        self._jobs: Array | None = None  # the rows that hold GPUs, while they are known
-        self._allocation: Allocation | None = None  # what holds now as a value, while it is known
+        self._jobs: tuple[int, Array] = (0, NO_ROWS)  # the rows that held GPUs at a revision
+        self._allocation: tuple[int, Allocation] = (0, NOTHING)  # what held then, as a value
         self.free = FreeGpus(gpu_node, node_first, node_gpus)
         self.size = self.used = 0
         self.row_bound = 0  # every row that ever held GPUs is below
@@ -63,10 +63,10 @@ class Holdings:
     @property
     def jobs(self) -> Array:
         """The rows that hold GPUs, ascending. Do not change it."""
-        if self._jobs is None:
+        if self._jobs[0] != self.revision:
             jobs = self._marked(self._owner)[:-1].nonzero()[0] if self.bare else np.sort(self.allocation.jobs)
-            self._jobs = read_only(jobs)
-        return self._jobs
+            self._jobs = self.revision, read_only(jobs)
+        return self._jobs[1]
 
     @property
     def shared(self) -> bool:
@@ -76,12 +76,12 @@ class Holdings:
     @property
     def allocation(self) -> Allocation:
         """What holds now, as a value."""
-        if self._allocation is None:
+        if self._allocation[0] != self.revision:
             jobs, held = self.jobs, (self._owner >= 0).nonzero()[0]
             place = jobs.searchsorted(self._owner[held])
             counts, gpus = np.bincount(place, minlength=len(jobs)), held[place.argsort(kind="stable")]
-            self._allocation = Allocation(jobs, read_only(counts), read_only(gpus))
-        return self._allocation
+            self._allocation = self.revision, Allocation(jobs, read_only(counts), read_only(gpus))
+        return self._allocation[1]
 
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
@@ -140,23 +140,19 @@ class Holdings:
 
     def replace(self, allocation: Allocation) -> None:
         """Makes a whole allocation the present one."""
-        self._changed()
+        self.revision += 1
         self._alone = {}
         self._owner.fill(-1)
         self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
-        self._allocation, self.bare = allocation, allocation.bare
+        self._allocation, self.bare = (self.revision, allocation), allocation.bare
         self.size = len(allocation.jobs)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
         self.row_bound = max(self.row_bound, int(allocation.jobs.max(initial=-1)) + 1)
         self.free.reset(self._owner < 0)
 
-    def _changed(self) -> None:
-        self.revision += 1
-        self._jobs = self._allocation = None
-
     def _take_off(self, rows: Array, gpus: Array) -> None:
         """These rows give back all that they hold, which are these GPUs."""
-        self._changed()
+        self.revision += 1
         self.size -= len(rows)
         self.used -= len(gpus)
         self._owner[gpus] = -1
@@ -170,7 +166,7 @@ class Holdings:
         rows, gpus = part.jobs, part.gpus
         if not self.free.take(gpus):
             raise self._not_free(part)
-        self._changed()
+        self.revision += 1
         self.size += len(rows)
         self.used += len(gpus)
         last = rows.item(rows.argmax())
