@@ -9,9 +9,10 @@ from blox.placement.first_free import FirstFree
 from blox.placement.walk.by_node import place_by_node
 from blox.placement.walk.counting import place_by_count
 from blox.placement.walk.node_room import NodePool
+from blox.schedulers.tiresias.sorted_places import SortedPlaces
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node
-from blox.state.line import ActiveLine, SortedPlaces
+from blox.state.line import ActiveLine
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
 from support.examples import examples

@@ -18,13 +18,20 @@ _EVENT_DTYPE = np.dtype([("kind", np.int64), ("rows", np.int64), ("time_s", np.f
 _INT64 = np.dtype(np.int64)
 
 
-# What happens to jobs. One that moves departs from its GPUs and arrives on others at the same time.
-# END_WAITING: a job ends that holds no GPUs; GONE_BEFORE: it had finished when the recording began.
-ADMIT, LAUNCH, SUSPEND, DEPART, ARRIVE, EVICT, FINISH, END_WAITING, GONE_BEFORE = range(9)
+class Kind:
+    """What happens to jobs, as numbers. One that moves departs from its GPUs and arrives on others."""
+
+    ADMIT, LAUNCH, SUSPEND, DEPART, ARRIVE, EVICT, FINISH = range(7)
+    END_WAITING = 7  # a job ends that holds no GPUs
+    GONE_BEFORE = 8  # it had finished when the recording began
+
+    STARTS, ENDS = (LAUNCH, ARRIVE), (SUSPEND, DEPART, EVICT, FINISH)  # of stints
+    BEGIN_TO_WAIT, CEASE_TO_WAIT = (ADMIT, SUSPEND, EVICT), (LAUNCH, END_WAITING)
+    GONE = (FINISH, END_WAITING, GONE_BEFORE)
 
 
 class Happened(NamedTuple):
-    """A row per job and event, in order: what happened (ADMIT, ...), to which job, and when.
+    """A row per job and event, in order: what happened (a Kind), to which job, and when.
 
     `counts` and `gpus`: of every job that starts, in order, how many GPUs it gets, and their ids.
     """

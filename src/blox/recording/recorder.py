@@ -16,19 +16,7 @@ from struct import Struct
 import numpy as np
 
 from blox.failures.log import FailureLog
-from blox.recording.journal import (
-    ADMIT,
-    ARRIVE,
-    DEPART,
-    END_WAITING,
-    EVICT,
-    FINISH,
-    GONE_BEFORE,
-    LAUNCH,
-    SUSPEND,
-    Happened,
-    Journal,
-)
+from blox.recording.journal import Happened, Journal, Kind
 from blox.recording.stints import Stints
 from blox.recording.wait_causes import CAUSES, SCHEDULER, ToldCauses
 from blox.state.cluster import ClusterState
@@ -39,45 +27,17 @@ from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
-    "time_s",
-    "held",
-    "queued",
-    "running",
-    "gpus_total",
-    "gpus_used",
-    "gpus_demanded",
-    "free_gpus",
-    "largest_free",
-    "fragmentation",
-    "launched",
-    "suspended",
-    "moved",
-    "finished",
-    "handed_out",
-    "blocked",
+    *("time_s", "held", "queued", "running"),
+    *("gpus_total", "gpus_used", "gpus_demanded", "free_gpus", "largest_free", "fragmentation"),
+    *("launched", "suspended", "moved", "finished", "handed_out", "blocked"),
 )
 # What is noted in each such round; the rest follows. `noted`: the length of the journal by then.
 _NOTED = (
-    "time_s",
-    "held",
-    "running",
-    "gpus_total",
-    "gpus_used",
-    "largest_free",
-    "fragmentation",
-    "blocked",
-    "submitted",
-    "noted",
-    "handed_out",
+    *("time_s", "held", "running", "gpus_total", "gpus_used", "largest_free", "fragmentation"),
+    *("blocked", "submitted", "noted", "handed_out"),
 )
 _ROW = Struct(f"{len(_NOTED)}d")
-_COUNTED = {
-    "launched": LAUNCH,
-    "suspended": SUSPEND,
-    "moved": ARRIVE,
-}
-_GONE = (FINISH, END_WAITING, GONE_BEFORE)
-_BEGIN_TO_WAIT, _CEASE_TO_WAIT = (ADMIT, SUSPEND, EVICT), (LAUNCH, END_WAITING)
+_COUNTED = {"launched": Kind.LAUNCH, "suspended": Kind.SUSPEND, "moved": Kind.ARRIVE}
 
 
 class Recorder:
@@ -102,21 +62,21 @@ class Recorder:
 
     def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Begins in the middle of a run: what was finished, waiting and running then counts from now on."""
-        now, note = job_state.now, self._journal.note
-        note(GONE_BEFORE, (job_state.columns.status[: job_state.submitted] == FINISHED).nonzero()[0], now)
-        note(ADMIT, job_state.active[~job_state.running], now)
-        self._journal.start(ARRIVE, cluster_state.allocation, now)
+        now, note, status = job_state.now, self._journal.note, job_state.columns.status
+        note(Kind.GONE_BEFORE, (status[: job_state.submitted] == FINISHED).nonzero()[0], now)
+        note(Kind.ADMIT, job_state.active[~job_state.running], now)
+        self._journal.start(Kind.ARRIVE, cluster_state.allocation, now)
         self.shared = cluster_state.holdings.shared
         self._disturbed = True  # the first round is noted, whatever it changes
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         if was_running is None:
-            self._journal.note(FINISH, rows, at)
+            self._journal.note(Kind.FINISH, rows, at)
             return
         at = np.broadcast_to(at, len(rows))
-        self._journal.note(FINISH, rows[was_running], at[was_running])
-        self._journal.note(END_WAITING, rows[~was_running], at[~was_running])
+        self._journal.note(Kind.FINISH, rows[was_running], at[was_running])
+        self._journal.note(Kind.END_WAITING, rows[~was_running], at[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
@@ -124,11 +84,11 @@ class Recorder:
 
     def admitted(self, rows: Array, now: float) -> None:
         """Jobs begin to wait for their first GPUs."""
-        self._journal.note(ADMIT, rows, now)
+        self._journal.note(Kind.ADMIT, rows, now)
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._journal.note(EVICT, rows, at)
+        self._journal.note(Kind.EVICT, rows, at)
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
 
@@ -161,28 +121,17 @@ class Recorder:
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         noted, submitted, held = present
-        self._rows += _ROW.pack(
-            now,
-            held,
-            holdings.size,
-            total,
-            used,
-            largest,
-            fragmentation,
-            holdings.blocked,
-            submitted,
-            noted,
-            handed_out,
-        )
+        used_by = held, holdings.size, total, used, largest, fragmentation, holdings.blocked
+        self._rows += _ROW.pack(now, *used_by, submitted, noted, handed_out)
 
     def _carried_out(self, plan: Plan, job_state: JobState) -> int:
         """Notes which jobs stop and start; returns how many GPUs the latter get."""
         now, journal, handed_out = job_state.now, self._journal, 0
         if len(plan.suspend):
-            journal.note(SUSPEND, plan.suspend, now)
+            journal.note(Kind.SUSPEND, plan.suspend, now)
         if len(plan.move.jobs):
-            journal.note(DEPART, plan.move.jobs, now)
-        for kind, part in ((ARRIVE, plan.move), (LAUNCH, plan.launch)):
+            journal.note(Kind.DEPART, plan.move.jobs, now)
+        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
             if len(part.jobs):
                 journal.start(kind, part, now)
                 handed_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
@@ -240,8 +189,8 @@ class Recorder:
         columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
         table = dict(zip(_NOTED, columns))
         by_then, kind = table["noted"].astype(np.int64), self._happened.kind
-        gone = np.isin(kind, _GONE)
-        began_with = np.count_nonzero(kind == GONE_BEFORE)
+        gone = np.isin(kind, Kind.GONE)
+        began_with = np.count_nonzero(kind == Kind.GONE_BEFORE)
         for name, counted in _COUNTED.items():
             table[name] = np.diff(_sums(kind == counted)[by_then], prepend=0)
         table["finished"] = np.diff(_sums(gone)[by_then], prepend=began_with)
@@ -257,7 +206,7 @@ class Recorder:
         free, given, happened = table["free_gpus"], table["handed_out"], self._happened
         queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
         told, gpus = self._told_by_gpus(table["time_s"]), self._gpus.take(happened.job)
-        begin, cease = (np.isin(happened.kind, kinds) for kinds in (_BEGIN_TO_WAIT, _CEASE_TO_WAIT))
+        begin, cease = (np.isin(happened.kind, kinds) for kinds in (Kind.BEGIN_TO_WAIT, Kind.CEASE_TO_WAIT))
         change = begin.astype(np.int64) - cease
         for asked in np.unique(gpus[begin]).tolist():
             waiting = _sums(np.where(gpus == asked, change, 0))[by_then]

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blox.recording.journal import ARRIVE, DEPART, EVICT, FINISH, LAUNCH, SUSPEND, Happened
+from blox.recording.journal import Happened, Kind
 from blox.workloads.table import Array
-
-_STARTS, _ENDS = (LAUNCH, ARRIVE), (SUSPEND, DEPART, EVICT, FINISH)
 
 
 class Stints(NamedTuple):
@@ -24,7 +22,7 @@ class Stints(NamedTuple):
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
         """Unfinished stints end with the run, at `end_s`. The n-th end of a job ends its n-th stint."""
-        starts, ends = (np.isin(happened.kind, kinds) for kinds in (_STARTS, _ENDS))
+        starts, ends = (np.isin(happened.kind, kinds) for kinds in (Kind.STARTS, Kind.ENDS))
         started, ended = happened.job[starts], happened.job[ends]
         in_order, by_job = (np.argsort(jobs, kind="stable") for jobs in (started, ended))
         ended = ended[by_job]

@@ -7,7 +7,7 @@ from blox import Experiment
 from blox.placement.walk import counting
 from blox.placement.walk.requests import Requests
 from blox.schedulers.tiresias import queues
-from blox.state.line import SortedPlaces
+from blox.schedulers.tiresias.sorted_places import SortedPlaces
 from blox.state.schedule import Schedule
 
 

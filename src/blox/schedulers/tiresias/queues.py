@@ -13,9 +13,9 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from blox.schedulers.tiresias.sorted_places import SortedPlaces
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
-from blox.state.line import SortedPlaces
 from blox.workloads.table import Array
 
 _QUEUE = 1 << 32  # a queue's number stands above everything else in a job's place
