@@ -85,9 +85,7 @@ class FreeGpus:
     def lowest(self, count: int, given: Array) -> Array:
         """The `count` lowest of them, as an array of its own."""
         free = self._mask_with(given) if len(given) else self.mask
-        if count == 1:
-            return free.argmax(keepdims=True)
-        return free.nonzero()[0][:count].copy()
+        return np.array([free.argmax()]) if count == 1 else free.nonzero()[0][:count].copy()
 
     def _mask_with(self, given: Array) -> Array:
         free = self._unheld.copy()

@@ -107,7 +107,7 @@ class JobState:
         at = scalar_index(accepted)
         self.columns.status[at] = ADMITTED
         self.columns.admit_s[at] = self.now
-        progress.admit(self, accepted)
+        progress.admit(self, at)
         self.active_count += len(accepted)
         self._active = None
         self.changes.note(accepted)

@@ -49,13 +49,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
     @property
     def bare(self) -> bool:
         """Whether no optional column is in use."""
-        return (
-            self.config is None
-            and self.cpu is None
-            and self.memory_gb is None
-            and self.share_group is None
-            and self.share_milli is None
-        )
+        return self.config is self.cpu is self.memory_gb is self.share_group is self.share_milli is None
 
     def grants(self) -> dict[str, Array]:
         """The optional columns that are in use."""

@@ -24,12 +24,9 @@ if TYPE_CHECKING:
     from blox.state.jobs import JobState
 
 
-def admit(job_state: JobState, rows: Array) -> None:
+def admit(job_state: JobState, at: Array | int) -> None:
     """Jobs begin to wait for their first stint now."""
-    if len(rows) == 1:
-        job_state.scalars.held_since[rows.item()] = job_state.now
-    else:
-        job_state.columns.held_since[rows] = job_state.now
+    job_state.columns.held_since[at] = job_state.now
 
 
 def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, anchor: Array | float) -> None:
