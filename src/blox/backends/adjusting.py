@@ -17,4 +17,3 @@ class AdjustingSimulation(Simulation):
         self._checkpoints.note(grants.jobs, job_state.now, job_state)
         begin = progress.rebase(job_state, grants.jobs)
         progress.set_rate(job_state, grants.jobs, self._project(grants, begin, cluster_state, job_state))
-        self._ends.stopped(len(grants.jobs))  # the job that was to end first may end later now

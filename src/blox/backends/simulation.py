@@ -6,6 +6,7 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, Self, final
 
@@ -33,9 +34,6 @@ from blox.state.plan import NO_ROWS, Allocation
 from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
-NO_TIMES: Array = np.empty(0)
-NONE_ENDED = (NO_ROWS, NO_TIMES)
-
 
 class PerformanceModel(Protocol):
     """How fast jobs run on the GPUs they are given: 1.0 is the speed that their duration implies."""
@@ -47,7 +45,7 @@ class Simulation(BackendBase):
     """The backend that computes what would have happened, exactly and at once.
 
     A kind of simulation changes how fast jobs run (`_rates`, `_project`), what a launch costs (`_delay`) or
-    how their ends are found (`_ended`, `_next_own_event`).
+    which jobs have ended (`_due`, `_next_own_event`).
     """
 
     def __init__(
@@ -103,13 +101,21 @@ class Simulation(BackendBase):
 
     @final
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        rows, at = self._ended(cluster_state, job_state)
+        """The running jobs whose work is done by now, ascending, and when it was."""
+        ended = dict(self._due(cluster_state, job_state))
+        if not ended:
+            return NO_ROWS, job_state.now
+        at: Array | float
+        if len(ended) == 1:  # as in most calls
+            ((row, at),) = ended.items()
+            rows = job_state.one(row)
+        else:
+            rows = np.array(sorted(ended))
+            at = np.array([ended[row] for row in rows.tolist()])
         return rows, job_state.now if self._options.finish_at_boundary else at
 
-    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        """The running jobs whose work is done by now, ascending, and when it was."""
-        if job_state.now < self._ends.earliest:
-            return NONE_ENDED
+    def _due(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
+        """The running jobs whose work is done by now, and when it was, in order of time."""
         return self._ends.due(cluster_state, job_state)
 
     def launch(
@@ -120,7 +126,6 @@ class Simulation(BackendBase):
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """A job that holds no GPUs does not progress."""
-        self._ends.stopped(len(rows))
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
         """What a job did since its last checkpoint is lost."""

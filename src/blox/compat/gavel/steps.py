@@ -53,7 +53,7 @@ class StepSimulation(IntervalSimulation):
         progress.report(job_state, rows, done, job_state.now)
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
             if left[row] <= 0:
-                self._finish_s[row] = end_s
+                self._ends.put_one(row, end_s)
         for row in last.rows[last.counts & ~last.shared].tolist() if self._failures else ():
             self._failures.pop(row, None)
         self._fail(last.rows[~last.counts & ~last.shared], run)

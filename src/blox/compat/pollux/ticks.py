@@ -60,7 +60,7 @@ class TickSimulation(IntervalSimulation):
             share = training.progress / training.application.progress[-1]
             progress.report(job_state, row, share * self._work_s.item(row), job_state.now)
             if after is not None:
-                self._finish_s[row] = begin + after
+                self._ends.put_one(row, begin + after)
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
