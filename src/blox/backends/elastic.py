@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from blox.backends.adjusting import AdjustingSimulation
 from blox.backends.ends import Ends
+from blox.backends.setup import BackendSetup
+from blox.backends.simulation import AdjustingSimulation
 from blox.optional import declared
 from blox.state import progress
 from blox.state.cluster import ClusterState
@@ -50,7 +51,8 @@ class ElasticSimulation(AdjustingSimulation):
     `overheads.resize_s` where that is given.
     """
 
-    def _begin(self) -> None:
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         self._staged: StagedModel = self._performance  # type: ignore[assignment]
         self._stages: dict[int, Stages] = {}  # of each job, where it last started or was adjusted
         self._place: dict[int, int] = {}  # the stage that the job is in
@@ -99,7 +101,7 @@ class ElasticSimulation(AdjustingSimulation):
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         rates = []
         for row, start, stages in zip(grants.jobs.tolist(), each(begin), found):
-            self._stages[row] = stages._replace(rates=stages.rates * self._overheads.working_share)
+            self._stages[row] = stages._replace(rates=stages.rates * self._working_share)
             done = job_state.scalars.done0[row]
             place = min(int(stages.ends.searchsorted(done, side="right")), len(stages.ends) - 1)
             rates.append(self._enter(row, place, done, start, job_state))

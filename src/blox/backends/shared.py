@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from blox.backends.adjusting import AdjustingSimulation
+from blox.backends.setup import BackendSetup
+from blox.backends.simulation import AdjustingSimulation
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -38,7 +39,8 @@ class SharedSimulation(AdjustingSimulation):
     Jobs report `steps_per_s`, their throughput with their partner or alone, when they start or are adjusted.
     """
 
-    def _begin(self) -> None:
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         # Of each job that shares: its partner, and the rate that it would have alone.
         self._partners: dict[int, tuple[int, float]] = {}
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
@@ -84,8 +86,7 @@ class SharedSimulation(AdjustingSimulation):
             self._kinds[unknown] = model.kinds(unknown, cluster_state, job_state)
         kinds = self._kinds.take(grants.jobs)
         rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
-        if (share := self._overheads.working_share) != 1.0:
-            rate, alone = rate * share, alone * share
+        rate, alone = rate * self._working_share, alone * self._working_share
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         if grants.share_group is not None or self._partners:
             groups = repeat(-1) if grants.share_group is None else grants.share_group.tolist()

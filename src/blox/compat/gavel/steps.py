@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.interval import IntervalSimulation
+from blox.backends.setup import BackendSetup
 from blox.compat.gavel.run_state import GavelRun, Round, gavel_run
 from blox.errors import BloxError
 from blox.state import progress
@@ -23,8 +24,8 @@ MOST_FAILURES = 5
 class StepSimulation(IntervalSimulation):
     """Runs round by round. When a round ends is known when the jobs that run in it are."""
 
-    def _begin(self) -> None:
-        super()._begin()
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         assert isinstance(self._performance, Steps)
         self._round_s = self._performance.round_s
         self._running: Round | None = None

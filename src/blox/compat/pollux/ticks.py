@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.interval import IntervalSimulation
+from blox.backends.setup import BackendSetup
 from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
 from blox.performance.goodput_interference import interfering
@@ -35,8 +36,8 @@ def trainings_of(job_state: JobState) -> dict[int, Training]:
 class TickSimulation(IntervalSimulation):
     """Advances trainings from wake-up to wake-up."""
 
-    def _begin(self) -> None:
-        super()._begin()
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         performance = self._performance
         assert isinstance(performance, Measured)
         self._truth = performance
