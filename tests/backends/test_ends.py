@@ -12,13 +12,6 @@ from support.states import staged
 JOBS = 400
 
 
-def due(ends, cluster_state, job_state):
-    """The jobs that have ended by now, ascending, and when."""
-    found = dict(ends.due(cluster_state, job_state))
-    rows = np.array(sorted(found), dtype=np.int64)
-    return rows, np.array([found[row] for row in rows.tolist()])
-
-
 @pytest.mark.parametrize("most", [1, 3, 40])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
@@ -29,7 +22,7 @@ def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
     held, over = job_state.columns.held_gpus, 0
 
     def cluster():
-        return SimpleNamespace(running=np.array(list(running), dtype=np.int64))
+        return SimpleNamespace(running=np.array(list(running), dtype=np.int64), running_count=len(running))
 
     for _ in range(600):
         idle = np.flatnonzero(held[:JOBS] == 0)
@@ -48,7 +41,7 @@ def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
         if earliest == math.inf:
             continue
         job_state.now = earliest if rng.random() < 0.8 else earliest + 20.0
-        rows, times = due(ends, cluster(), job_state)
+        rows, times = ends.due(cluster(), job_state)
         expected = sorted(row for row, end in running.items() if end <= job_state.now)
         assert rows.tolist() == expected
         assert np.atleast_1d(times).tolist() == [running[row] for row in expected]

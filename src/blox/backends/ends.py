@@ -2,23 +2,24 @@
 
 Jobs that end before a certain time, the horizon, are kept in a heap. Those that end later are not looked at
 before the heap is used up; it is then filled with the running jobs that end next. An entry whose job has
-stopped, or has another end by now, is dropped when it comes to the top.
+stopped, or has another end by now, is dropped when it comes to the top. Where many jobs start or end at once,
+all running jobs are scanned, which is faster then.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 import numpy as np
 
 from blox.state.cluster import ClusterState
-from blox.state.columns import scalar_view
+from blox.state.columns import SCALAR_MAX, scalar_view
 from blox.state.jobs import JobState
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
-_FILL = 64  # least number of running jobs that fill a heap; it takes one in eight of more
+_FILL = 1024  # least number of running jobs that fill a heap; it takes one in eight of more
 
 
 class Ends:
@@ -29,7 +30,7 @@ class Ends:
         self._of_one = scalar_view(self._of)  # the same, one at a time
         self._heap: list[tuple[float, int]] = []  # (end, row)
         self._horizon = -math.inf  # every running job that ends before is in the heap
-        self._heap_max = 0  # entries: above, to fill the heap anew is faster than to add many
+        self._few_changes = False  # since it was last filled, only few jobs have started or ended at a time
 
     def grow(self, count: int) -> None:
         """Adds rows for jobs that have no end yet."""
@@ -37,16 +38,12 @@ class Ends:
         self._of_one = scalar_view(self._of)
 
     def put(self, rows: Array, ends: Array) -> None:
-        """Jobs start, or get another end."""
+        """Many jobs start, or get another end."""
         self._of[rows] = ends
-        soon = (ends < self._horizon).nonzero()[0]
-        if len(self._heap) + len(soon) > self._heap_max:
-            self._heap, self._horizon = [], -math.inf
-            return
-        for entry in zip(ends[soon].tolist(), rows[soon].tolist()):
-            heappush(self._heap, entry)
+        self._heap, self._horizon, self._few_changes = [], -math.inf, False
 
     def put_one(self, row: int, end: float) -> None:
+        """The same of one job."""
         self._of_one[row] = end
         if end < self._horizon:
             heappush(self._heap, (end, row))
@@ -59,26 +56,54 @@ class Ends:
             if of[row] == end and held[row]:
                 return end
             heappop(heap)
+        if not cluster_state.running_count:
+            return math.inf
         self._fill(cluster_state.running)
-        return self._heap[0][0] if self._heap else math.inf
+        return self._heap[0][0]
 
-    def due(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
-        """The running jobs that have ended by now, and when, in order of time. None is returned again.
+    def pop(self) -> int:
+        """Takes out the job that `next` has found, and returns its row. It has no end any more."""
+        _, row = heappop(self._heap)
+        self._of_one[row] = math.inf
+        return row
 
-        Other jobs may get another end meanwhile.
-        """
-        while (end := self.next(cluster_state, job_state)) <= job_state.now:
-            _, row = heappop(self._heap)
-            self._of_one[row] = math.inf
-            yield row, end
+    def due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        """The running jobs that have ended by now, ascending, and when. They have no end any more."""
+        heap, now = self._heap, job_state.now
+        if (heap and now < heap[0][0]) or (end := self.next(cluster_state, job_state)) > now:
+            return NO_ROWS, now
+        if now >= self._horizon:
+            return self._scan(cluster_state.running, now)
+        ended = {}
+        while end <= now:
+            row = self.pop()
+            ended[row], end = end, self.next(cluster_state, job_state)
+        if len(ended) == 1:  # as in most calls
+            return job_state.one(row), ended[row]
+        rows = np.array(sorted(ended))
+        return rows, np.array([ended[row] for row in rows.tolist()])
+
+    def _scan(self, running: Array, now: float) -> tuple[Array, Array]:
+        """The same where not all of them are in the heap."""
+        rows = running[self._of[running] <= now]
+        rows.sort()
+        ends = self._of[rows]
+        self._of[rows] = math.inf
+        self._few_changes = self._few_changes and len(rows) <= SCALAR_MAX
+        return rows, ends
 
     def _fill(self, running: Array) -> None:
-        """Fills the heap with the running jobs that end next."""
-        ends, count = self._of[running], _FILL + len(running) // 8
-        self._horizon, self._heap_max = math.inf, 2 * count
-        if count < len(running):
+        """Fills the heap with the running jobs that end next: with one only, where many change at a time."""
+        ends = self._of[running]
+        if not self._few_changes:
+            first = ends.argmin()
+            self._horizon, self._few_changes = ends.item(first), True
+            self._heap = [(self._horizon, running.item(first))]
+            return
+        count = _FILL + len(ends) // 8
+        self._horizon = math.inf
+        if count < len(ends):
             soonest = ends.argpartition(count)[:count]
             running, ends = running[soonest], ends[soonest]
             self._horizon = ends.max().item()
-        self._heap = list(zip(ends.tolist(), running.tolist()))
-        heapify(self._heap)
+        self._heap = sorted(zip(ends.tolist(), running.tolist()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import repeat
 from typing import Protocol
 
@@ -45,12 +44,18 @@ class SharedSimulation(AdjustingSimulation):
         self._partners: dict[int, tuple[int, float]] = {}
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
-    def _due(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
-        for row, end in super()._due(cluster_state, job_state):
-            yield row, end
+    def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        if not self._partners:
+            return super()._due(cluster_state, job_state)
+        ended = {}
+        while (end := self._ends.next(cluster_state, job_state)) <= job_state.now:
+            row = self._ends.pop()
+            ended[row] = end
             other, _ = self._partners.pop(row, _ALONE)
             if self._partners.get(other, _ALONE)[0] == row:
                 self._run_alone(other, end, job_state)
+        rows = np.array(sorted(ended), dtype=np.int64)
+        return rows, np.array([ended[row] for row in rows.tolist()])
 
     def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         self._rates(grants, cluster_state, job_state)

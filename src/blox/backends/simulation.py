@@ -6,7 +6,6 @@ The truth lives here: durations, speeds, overheads. Policies see beliefs in JobS
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -26,7 +25,7 @@ from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
 
@@ -71,21 +70,11 @@ class Simulation(BackendBase):
 
     @final
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        """The running jobs whose work is done by now, ascending, and when it was."""
-        ended = dict(self._due(cluster_state, job_state))
-        if not ended:
-            return NO_ROWS, job_state.now
-        at: Array | float
-        if len(ended) == 1:  # as in most calls
-            ((row, at),) = ended.items()
-            rows = job_state.one(row)
-        else:
-            rows = np.array(sorted(ended))
-            at = np.array([ended[row] for row in rows.tolist()])
+        rows, at = self._due(cluster_state, job_state)
         return rows, job_state.now if self._options.finish_at_boundary else at
 
-    def _due(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
-        """The running jobs whose work is done by now, and when it was, in order of time."""
+    def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        """The running jobs whose work is done by now, ascending, and when it was."""
         return self._ends.due(cluster_state, job_state)
 
     def launch(
