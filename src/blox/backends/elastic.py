@@ -126,8 +126,6 @@ class ElasticSimulation(AdjustingSimulation):
         if self._overheads.resize_s is None:
             return delay
         given_up = [self._given_up.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]
-        resized = [
-            when == job_state.now and gpus not in (0, count)
-            for (when, gpus), count in zip(given_up, grants.counts.tolist())
-        ]
+        when, gpus = np.array(given_up).T
+        resized = (when == job_state.now) & (gpus != 0) & (gpus != grants.counts)
         return np.where(resized, self._overheads.resize_s, delay)
