@@ -83,8 +83,11 @@ def arrays_only() -> Iterator[None]:
 
 
 def scan_ends(ends: Ends, cluster_state, job_state) -> float:  # type: ignore[no-untyped-def]
-    """The earliest end of all running jobs."""
-    return float(ends.of[cluster_state.running].min(initial=np.inf))
+    """The earliest end of all running jobs, looked for whenever it is asked for."""
+    ends._heap, ends._few_changes = [], False  # so that one job is taken into the heap, and no more
+    if cluster_state.running_count:
+        ends._fill(cluster_state.running)
+    return ends._heap[0][0] if ends._heap else np.inf
 
 
 def exchange_all(pins, cluster_state, job_state) -> Plan:  # type: ignore[no-untyped-def]
@@ -156,7 +159,7 @@ def forms(jobs_csv: str) -> list[Form]:
         Form("state/active: listed on demand", events, listed_at_once(ActiveRows, "join", "leave")),
         Form("state/row_order: listed on demand", events, listed_at_once(RowOrder, "join", "leave")),
         Form("state/progress and others: few jobs one by one", fifo, arrays_only),
-        Form("backends/ends: kept in a heap", fifo, replaced(Ends, "_first", scan_ends)),
+        Form("backends/ends: kept in a heap", fifo, replaced(Ends, "next", scan_ends)),
     ]
 
 

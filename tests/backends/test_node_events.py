@@ -8,6 +8,7 @@ import pytest
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents
+from blox.backends.setup import BackendSetup
 from blox.backends.simulation import Simulation
 from blox.cluster.recorded import RecordedBackend
 from blox.compat.gavel.steps import StepSimulation
@@ -57,7 +58,8 @@ def simulated(kind, model, events):
         },
         source="test",
     )
-    backend = kind(JobFeed(iter((jobs,)), 2, lambda batch: batch), model, node_events=events)
+    feed = JobFeed(iter((jobs,)), 2, lambda batch: batch)
+    backend = kind(BackendSetup(feed, model, node_events=events))
     cluster_state, job_state = ClusterState(cluster_from_spec("v100=2x1")), JobState()
     backend.submit(job_state)
     job_state.add_new_jobs(job_state.waiting)

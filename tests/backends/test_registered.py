@@ -28,7 +28,7 @@ class Mine:
     slower_s: float = 100.0
 
     def open(self, setup):
-        backend = Slow.from_setup(setup)
+        backend = Slow(setup)
         backend.slower_s = self.slower_s
         return backend
 

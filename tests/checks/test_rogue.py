@@ -176,7 +176,7 @@ class Slow(Simulation):
 class Mine:
     '''Loops.'''
     def open(self, setup):
-        return Slow.from_setup(setup)
+        return Slow(setup)
 """
 
 

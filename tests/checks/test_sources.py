@@ -86,7 +86,7 @@ class Mine:
     \"\"\"A simulation with a fault.\"\"\"
 
     def open(self, setup):
-        return Backend.from_setup(setup)
+        return Backend(setup)
 """
 TEN, ONES = "np.full(len(rows), 10)", '{"loss": np.ones(len(rows))}'
 BROKEN |= {

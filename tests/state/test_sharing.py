@@ -7,6 +7,7 @@ import pytest
 
 from blox import Experiment
 from blox.backends.feed import JobFeed
+from blox.backends.setup import BackendSetup
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.job_speeds import job_speeds
 from blox.placement.walk.pinned import place_pinned
@@ -95,7 +96,7 @@ def simulated(models, duration_s, cluster="k80=1x2"):
     jobs = job_table([1] * len(models), duration_s, model=models)
     cluster_state, job_state = idle_cluster(cluster), JobState()
     feed = JobFeed(iter((jobs,)), 2, lambda batch: batch)
-    backend = ByThroughput.simulation(feed, ByThroughput())
+    backend = ByThroughput.simulation(BackendSetup(feed, ByThroughput()))
     backend.submit(job_state)
     job_state.add_new_jobs(job_state.waiting)
     return backend, cluster_state, job_state

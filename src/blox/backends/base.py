@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import final
 
-import numpy as np
-
 from blox.backends.feed import JobFeed
 from blox.backends.node_events import ListedNodeEvents, NodeEvents
 from blox.failures.job_failures import JobFailures
@@ -37,7 +35,6 @@ class BackendBase:
         self._feed = feed
         self._node_events: NodeEvents = node_events or ListedNodeEvents()
         self._job_failures = job_failures
-        self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._busy_until_s = -math.inf  # what happens before is acted on then
 
     @property
@@ -90,9 +87,4 @@ class BackendBase:
         """Nothing to give back."""
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
-        """Takes the true work of newly staged jobs."""
-        self._work_s = np.concatenate((self._work_s, self._true_work_s(jobs)))
-
-    def _true_work_s(self, jobs: JobTable) -> Array:
-        """Seconds that each job takes in isolation."""
-        return jobs.columns["duration_s"]
+        """Takes what policies do not see of newly staged jobs; nothing where jobs take their own time."""

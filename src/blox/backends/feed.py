@@ -31,40 +31,35 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
-        self._durations: list[Array] = []  # the same, batch by batch
+        self.duration_s: Array = np.empty(0)  # the true one of the same rows: for results, not for policies
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
-        self.ended = False
 
     def resume(self, jobs: JobTable) -> None:
         """Goes on behind jobs that have been submitted before: its own come after them."""
         self.submit_s = jobs.columns["submit_s"]
-        self._durations = [jobs.columns["duration_s"]]
+        self.duration_s = jobs.columns["duration_s"]
 
     @property
-    def duration_s(self) -> Array:
-        """The true duration of every staged job: for results, not for policies."""
-        return np.concatenate(self._durations) if self._durations else np.empty(0)
+    def ended(self) -> bool:
+        """Whether every job has been submitted."""
+        return self.next_submission == math.inf
 
     def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
-        if job_state.now < self.next_submission:
-            return
-        while self.next_submission <= job_state.now and not self.ended:
+        while self.next_submission <= job_state.now:
             due = int(self.submit_s.searchsorted(job_state.now, side="right"))
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)
-            if due == len(self.submit_s):
-                self._draw(job_state, on_batch)
-            left = job_state.submitted < len(self.submit_s)
-            self.next_submission = self.submit_s.item(job_state.submitted) if left else -math.inf
-        if self.ended and job_state.submitted == len(self.submit_s):
-            self.next_submission = math.inf
+            if due < len(self.submit_s):
+                self.next_submission = self.submit_s.item(due)
+            elif not self._draw(job_state, on_batch):
+                self.next_submission = math.inf
 
-    def _draw(self, job_state: JobState, on_batch: OnBatch) -> None:
+    def _draw(self, job_state: JobState, on_batch: OnBatch) -> bool:
+        """Stages the next batch; False: there is none."""
         jobs = next(self._batches, None)
         if jobs is None or self._left == 0:
-            self.ended = True
-            return
+            return False
         if self._left is not None:
             jobs = jobs.take(slice(0, self._left))
             self._left -= len(jobs)
@@ -73,7 +68,8 @@ class JobFeed:
         rows = job_state.stage(seen, seen.columns["duration_s"])
         on_batch(jobs, rows, job_state)
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
-        self._durations.append(jobs.columns["duration_s"])
+        self.duration_s = np.concatenate((self.duration_s, jobs.columns["duration_s"]))
+        return True
 
 
 def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
@@ -83,14 +79,14 @@ def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
     """
     jobs.validate()
     least = jobs.least_gpus
-    wide = (least if resizes else jobs.columns["gpus"]) > largest
-    if wide.any():
-        row = int(np.argmax(wide))
+    needed = least if resizes else jobs.columns["gpus"]
+    if (needed > largest).any():
+        row = int(np.argmax(needed > largest))
         option = f"{'max_gpus' if jobs.lines is None else 'PATH?max_gpus'}={largest} in the workload"
         fits = int(least[row]) <= largest
         raise BloxError(
             f"job {jobs.columns['job_id'][row]!r} {'needs' if resizes else 'asks for'} "
-            f"{int((least if resizes else jobs.columns['gpus'])[row])} GPUs, and the cluster has {largest}",
+            f"{int(needed[row])} GPUs, and the cluster has {largest}",
             where=jobs.place(row),
             fix=f"use a larger cluster, {RESIZE if fits else ''}or leave such jobs out: {option}",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.backends.adjusting import AdjustingSimulation
+from blox.backends.simulation import AdjustingSimulation
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
@@ -24,9 +24,7 @@ class GradedSimulation(AdjustingSimulation):
         if not self._options.whole_iterations:
             return super()._project(grants, begin, cluster_state, job_state)
         rows, round_s = grants.jobs, self._round_s
-        speed = np.broadcast_to(
-            np.asarray(self._rates(grants, cluster_state, job_state), dtype=np.float64), len(rows)
-        )
+        speed = self._rates(grants, cluster_state, job_state)
         iteration_s = self._iteration_s.take(rows)
         per_round = np.maximum(np.floor(round_s / (iteration_s / speed)), 1.0)
         left = self._iterations.take(rows) - np.rint(job_state.columns.done0.take(rows) / iteration_s)

@@ -5,9 +5,7 @@ When a job ends is known only when it has ended. For simulators that count steps
 
 from __future__ import annotations
 
-import numpy as np
-
-from blox.backends.simulation import NONE_ENDED, Simulation
+from blox.backends.simulation import Simulation
 from blox.errors import BloxError
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -16,17 +14,7 @@ from blox.workloads.table import Array, JobTable
 
 
 class IntervalSimulation(Simulation):
-    """A kind of it advances jobs in `collect`, reports their progress there, and enters those that ended."""
-
-    def _begin(self) -> None:
-        self._finish_s: dict[int, float] = {}  # of the rows that ended since the last wake-up
-
-    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if not self._finish_s:
-            return NONE_ENDED
-        rows = sorted(self._finish_s)
-        ends = np.array([self._finish_s.pop(row) for row in rows])
-        return np.array(rows, dtype=np.int64), ends
+    """A kind of it advances jobs in `collect`, reports their progress, and notes ends by `_ends.put_one`."""
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
         raise BloxError(
@@ -40,6 +28,3 @@ class IntervalSimulation(Simulation):
     ) -> tuple[Array | float, Array | float]:
         """Progress is reported, not expected: the rate is 0."""
         return 0.0, job_state.now
-
-    def suspend(self, rows: Array, job_state: JobState) -> None:
-        """Nothing to do: a job that holds no GPUs is not advanced."""

@@ -4,38 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Protocol
 
 from blox.state.node_events import NodeEvent
 
 
-class NodeEvents(Protocol):
-    """A source of node events. It is asked for those that are due at every wake-up."""
+class NodeEvents:
+    """Node events in order of time, endless or not. Those that are due are asked for at every wake-up."""
 
-    @property
-    def next_s(self) -> float:
-        """When the next event is due that `due` has not returned yet; inf: there is none."""
-        ...
+    def __init__(self, events: Iterable[NodeEvent]) -> None:
+        self._events = iter(events)
+        self._take_next()
+
+    def _take_next(self) -> None:
+        self._next = next(self._events, None)
+        # When the next event is due that `due` has not returned yet; inf: there is none.
+        self.next_s = math.inf if self._next is None else self._next.time_s
 
     def due(self, now: float) -> list[NodeEvent]:
         """Every event up to `now` in order of time, each returned once."""
-        ...
+        found = []
+        while self._next is not None and self.next_s <= now:
+            found.append(self._next)
+            self._take_next()
+        return found
 
 
-class ListedNodeEvents:
+class ListedNodeEvents(NodeEvents):
     """Node events that are known beforehand; none by default."""
 
     def __init__(self, events: Iterable[NodeEvent] = ()) -> None:
-        self._events = sorted(events, key=lambda event: event.time_s)
-        self._returned = 0
-        self.next_s = self._events[0].time_s if self._events else math.inf
-
-    def due(self, now: float) -> list[NodeEvent]:
-        if now < self.next_s:
-            return []
-        first = self._returned
-        while self.next_s <= now:
-            self._returned += 1
-            more = self._returned < len(self._events)
-            self.next_s = self._events[self._returned].time_s if more else math.inf
-        return self._events[first : self._returned]
+        super().__init__(sorted(events, key=lambda event: event.time_s))

@@ -57,7 +57,7 @@ class ReportingBackend:
         """Brings the metrics of running jobs up to date; `epoch` is how many each has ended."""
         self._backend.collect(cluster_state, job_state)
         rows, _, ended = self._epochs(job_state)
-        self._grow(job_state.submitted)
+        self._told.resize(job_state.submitted, refcheck=False)
         new = (ended != self._told[rows]) & (ended > 0)
         rows, ended = rows[new], ended[new]
         if not len(rows):
@@ -94,8 +94,3 @@ class ReportingBackend:
         rows, epochs = rows[epochs > 0], epochs[epochs > 0]
         done = progress.done_s(job_state, rows, job_state.now) / self._feed.duration_s[rows]
         return rows, epochs, np.minimum(np.floor(done * epochs + _GRAIN), epochs)
-
-    def _grow(self, count: int) -> None:
-        if len(self._told) < count:
-            more = np.zeros(max(count, 2 * len(self._told)) - len(self._told))
-            self._told = np.concatenate((self._told, more))

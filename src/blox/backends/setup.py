@@ -6,7 +6,7 @@ A backend is registered like every other part: a frozen dataclass whose fields a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from blox.backends.feed import JobFeed
@@ -32,9 +32,9 @@ class BackendSetup:
 
     feed: JobFeed
     performance: PerformanceModel
-    overheads: Overheads
-    options: SimulationOptions
-    round_s: float
+    overheads: Overheads = field(default_factory=Overheads)
+    options: SimulationOptions = field(default_factory=SimulationOptions)
+    round_s: float = 300.0
     node_events: NodeEvents | None = None
     job_failures: JobFailures | None = None
 

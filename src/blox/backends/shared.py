@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Protocol
 
 import numpy as np
 
-from blox.backends.adjusting import AdjustingSimulation
+from blox.backends.setup import BackendSetup
+from blox.backends.simulation import AdjustingSimulation
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
+
+_ALONE = -1, 0.0  # stands for the partner of a job that has none
 
 
 class PairModel(Protocol):
@@ -34,38 +38,32 @@ class SharedSimulation(AdjustingSimulation):
     Jobs report `steps_per_s`, their throughput with their partner or alone, when they start or are adjusted.
     """
 
-    def _begin(self) -> None:
-        self._partners: dict[int, int] = {}
-        self._alone: dict[int, float] = {}  # the rate that a job which shares would have alone
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
+        # Of each job that shares: its partner, and the rate that it would have alone.
+        self._partners: dict[int, tuple[int, float]] = {}
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
-    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        if not self._partners or job_state.now < self._ends.earliest:
-            return super()._ended(cluster_state, job_state)
-        ends = self._ends.of
-        running = set(cluster_state.running.tolist())
-        over: list[int] = []
-        while running:
-            row = min(running, key=lambda each: (ends.item(each), each))
-            end = ends.item(row)
-            if end > job_state.now:
-                break
-            running.discard(row)
-            over.append(row)
-            other = self._partners.pop(row, -1)
-            if self._partners.pop(other, -1) == row and other in running:
+    def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+        if not self._partners:
+            return super()._due(cluster_state, job_state)
+        ended = {}
+        while (end := self._ends.next(cluster_state, job_state)) <= job_state.now:
+            row = self._ends.pop()
+            ended[row] = end
+            other, _ = self._partners.pop(row, _ALONE)
+            if self._partners.get(other, _ALONE)[0] == row:
                 self._run_alone(other, end, job_state)
-        self._ends.stopped(len(over))
-        rows = np.array(sorted(over), dtype=np.int64)
-        return rows, ends.take(rows)
+        rows = np.array(sorted(ended), dtype=np.int64)
+        return rows, np.array([ended[row] for row in rows.tolist()])
 
     def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         self._rates(grants, cluster_state, job_state)
         super()._go_on(grants, cluster_state, job_state)
 
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
-        """A job whose partner has ended goes on at the rate that it has alone."""
-        rate = self._alone[row]
+        """A job whose partner has left goes on at the rate that it has alone."""
+        _, rate = self._partners.pop(row)
         self._checkpoints.note(job_state.one(row), from_s, job_state)
         begin = progress.rebase_one(job_state, row, from_s)
         progress.set_rate(job_state, row, rate)
@@ -74,40 +72,33 @@ class SharedSimulation(AdjustingSimulation):
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
         """A job whose partner is lost, and which is not lost itself, goes on alone from now on."""
-        stay = {self._partners.get(row, -1) for row in rows.tolist()} - {-1, *rows.tolist()}
+        lost = rows.tolist()
+        stay = {self._partners.get(row, _ALONE)[0] for row in lost}.difference(lost, [-1])
         saved = super().lose(rows, job_state)
         for row in sorted(stay):
-            del self._partners[row]
             self._run_alone(row, job_state.now, job_state)
         return saved
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        super().suspend(rows, job_state)
         for row in rows.tolist():
             self._partners.pop(row, None)
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
         """The rates of jobs that start or are adjusted; notes which job shares with which."""
         model: PairModel = self._performance  # type: ignore[assignment]
+        unknown = grants.jobs[self._kinds.take(grants.jobs) < 0]
+        if len(unknown):
+            self._kinds[unknown] = model.kinds(unknown, cluster_state, job_state)
         kinds = self._kinds.take(grants.jobs)
-        if kinds.min(initial=0) < 0:
-            fresh = grants.jobs[kinds < 0]
-            self._kinds[fresh] = model.kinds(fresh, cluster_state, job_state)
-            kinds = self._kinds.take(grants.jobs)
         rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
-        if (share := self._overheads.working_share) != 1.0:
-            rate, alone = rate * share, alone * share
+        rate, alone = rate * self._working_share, alone * self._working_share
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
-        partners = self._partners
-        if grants.share_group is not None:
-            for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
+        if grants.share_group is not None or self._partners:
+            groups = repeat(-1) if grants.share_group is None else grants.share_group.tolist()
+            for row, other, speed in zip(grants.jobs.tolist(), groups, alone.tolist()):
+                self._partners[row] = int(other), speed
                 if other < 0:
-                    partners.pop(row, None)
-                else:
-                    partners[row], self._alone[row] = int(other), speed
-        elif partners:
-            for row in grants.jobs.tolist():
-                partners.pop(row, None)
+                    del self._partners[row]
         return rate
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:

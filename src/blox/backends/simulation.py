@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, Self, final
+from typing import Protocol, final
 
 import numpy as np
 
 from blox.backends.base import BackendBase
 from blox.backends.checkpoints import Checkpoints
 from blox.backends.ends import Ends
-from blox.backends.feed import JobFeed
-from blox.backends.node_events import NodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.errors import BloxError
-from blox.failures.job_failures import JobFailures
 from blox.foreign import is_foreign, watched_part
 from blox.optional import declared
-from blox.options import SimulationOptions
-from blox.performance.overheads import Overheads
 from blox.performance.rates import check_rates
 from blox.registry import register
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
-
-NO_TIMES: Array = np.empty(0)
-NONE_ENDED = (NO_ROWS, NO_TIMES)
 
 
 class PerformanceModel(Protocol):
@@ -47,41 +40,18 @@ class Simulation(BackendBase):
     """The backend that computes what would have happened, exactly and at once.
 
     A kind of simulation changes how fast jobs run (`_rates`, `_project`), what a launch costs (`_delay`) or
-    how their ends are found (`_ended`, `_next_own_event`).
+    which jobs have ended (`_due`, `_next_own_event`).
     """
 
-    def __init__(
-        self,
-        feed: JobFeed,
-        performance: PerformanceModel,
-        overheads: Overheads | None = None,
-        options: SimulationOptions | None = None,
-        round_s: float = 300.0,
-        node_events: NodeEvents | None = None,
-        job_failures: JobFailures | None = None,
-    ) -> None:
-        super().__init__(feed, node_events, job_failures)
-        self._performance, self._of_a_user = watched_part(performance), is_foreign(performance)
-        self._overheads = overheads or Overheads()
-        self._checkpoints = Checkpoints(self._overheads)
-        self._options = options or SimulationOptions()
-        self._round_s = round_s
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup.feed, setup.node_events, setup.job_failures)
+        self._performance, self._of_a_user = watched_part(setup.performance), is_foreign(setup.performance)
+        self._overheads, self._options, self._round_s = setup.overheads, setup.options, setup.round_s
+        self._working_share = setup.overheads.working_share
+        self._checkpoints = Checkpoints(setup.overheads)
+        self._work_s: Array = np.empty(0)  # by row: true isolated seconds
         self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
-        self._begin()
-
-    @classmethod
-    def from_setup(cls, setup: BackendSetup) -> Self:
-        """The simulation of a run."""
-        return cls(
-            setup.feed,
-            setup.performance,
-            setup.overheads,
-            setup.options,
-            setup.round_s,
-            setup.node_events,
-            setup.job_failures,
-        )
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
         """Goes on from states that another backend has brought here; call it once, before anything else.
@@ -98,18 +68,13 @@ class Simulation(BackendBase):
         c, rows = job_state.columns, grants.jobs
         self._note_ends(rows, c.rate[rows], c.anchor[rows], job_state)
 
-    def _begin(self) -> None:
-        """Sets up the state of a kind of simulation; called once, at the end of the constructor."""
-
     @final
     def completed(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        rows, at = self._ended(cluster_state, job_state)
+        rows, at = self._due(cluster_state, job_state)
         return rows, job_state.now if self._options.finish_at_boundary else at
 
-    def _ended(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+    def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         """The running jobs whose work is done by now, ascending, and when it was."""
-        if job_state.now < self._ends.earliest:
-            return NONE_ENDED
         return self._ends.due(cluster_state, job_state)
 
     def launch(
@@ -120,7 +85,6 @@ class Simulation(BackendBase):
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """A job that holds no GPUs does not progress."""
-        self._ends.stopped(len(rows))
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
         """What a job did since its last checkpoint is lost."""
@@ -153,7 +117,7 @@ class Simulation(BackendBase):
         rate = self._performance.rate(grants, cluster_state, job_state)
         if self._of_a_user:
             check_rates(rate, self._performance, grants, job_state)
-        return rate if self._overheads.working_share == 1.0 else rate * self._overheads.working_share
+        return rate * self._working_share
 
     def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
         """Refuses jobs that share GPUs where nothing says how fast they are together."""
@@ -176,22 +140,26 @@ class Simulation(BackendBase):
             for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
             return
-        left = self._work_s[rows]
-        left -= job_state.columns.done0[rows]
-        if isinstance(rate, np.ndarray) or rate != 1.0:
-            left /= rate
-        left += begin
-        self._ends.put(rows, left)
+        left = self._work_s[rows] - job_state.columns.done0[rows]
+        self._ends.put(rows, left / rate + begin)
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
-        super()._learn(jobs, rows, job_state)
+        work_s = jobs.columns["duration_s"]
+        if self._options.whole_round_credit:
+            work_s = whole_round_work_s(jobs, self._round_s, self._options.credit_factor)
+        self._work_s = np.concatenate((self._work_s, work_s))
         self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
-    def _true_work_s(self, jobs: JobTable) -> Array:
-        if self._options.whole_round_credit:
-            return whole_round_work_s(jobs, self._round_s, self._options.credit_factor)
-        return super()._true_work_s(jobs)
+
+class AdjustingSimulation(Simulation):
+    """The simulation for performance models whose rates depend on more than GPUs."""
+
+    def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Jobs go on where they are at another speed, from now on or from the end of their launch."""
+        self._checkpoints.note(grants.jobs, job_state.now, job_state)
+        begin = progress.rebase(job_state, grants.jobs)
+        progress.set_rate(job_state, grants.jobs, self._project(grants, begin, cluster_state, job_state))
 
 
 @register.backend("simulation")
@@ -202,4 +170,4 @@ class SimulationBackend:
     def open(self, setup: BackendSetup) -> Simulation:
         # A performance model whose rates change while a job runs brings the simulation that does so.
         kind: type[Simulation] = declared(setup.performance, "simulation") or Simulation
-        return kind.from_setup(setup)
+        return kind(setup)

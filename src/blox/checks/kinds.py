@@ -83,7 +83,7 @@ SOURCES = {  # parts that are no policies
             "one number per row, by name",
             'return {"loss": losses}',
         ),
-        Kind("backend", "open", ("setup",), "a backend", "return Mine.from_setup(setup)"),
+        Kind("backend", "open", ("setup",), "a backend", "return Mine(setup)"),
     )
 }
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
+from blox.backends.node_events import NodeEvents
 from blox.errors import BloxError
 from blox.foreign import watched_part
 from blox.state.cluster_spec import ClusterSpec
@@ -37,27 +38,13 @@ def worst_states(events: Iterable[tuple[int, NodeEvent]]) -> Iterator[NodeEvent]
         yield event._replace(state=max(of_node.values(), key=STATES.index, default="up"))
 
 
-class Timeline:
-    """The node events of all sources. `next_s` and `due` are what a backend asks for."""
+class Timeline(NodeEvents):
+    """The node events of all sources."""
 
     def __init__(self, sources: Sequence[FailureSource], cluster: ClusterSpec, seed: int) -> None:
         streams = (_checked(source, number, cluster, seed) for number, source in enumerate(sources))
         together = heapq.merge(*streams, key=lambda each: (each[1].time_s, each[1].node))
-        self._events = worst_states(together)
-        self._next = next(self._events, None)
-
-    @property
-    def next_s(self) -> float:
-        """When the next event is due; inf: there is none."""
-        return math.inf if self._next is None else self._next.time_s
-
-    def due(self, now: float) -> list[NodeEvent]:
-        """The events up to `now` that have not been given out, in order of time."""
-        found = []
-        while self._next is not None and self._next.time_s <= now:
-            found.append(self._next)
-            self._next = next(self._events, None)
-        return found
+        super().__init__(worst_states(together))
 
 
 def _checked(

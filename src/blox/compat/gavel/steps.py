@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.interval import IntervalSimulation
+from blox.backends.setup import BackendSetup
 from blox.compat.gavel.run_state import GavelRun, Round, gavel_run
 from blox.errors import BloxError
 from blox.state import progress
@@ -23,8 +24,8 @@ MOST_FAILURES = 5
 class StepSimulation(IntervalSimulation):
     """Runs round by round. When a round ends is known when the jobs that run in it are."""
 
-    def _begin(self) -> None:
-        super()._begin()
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         assert isinstance(self._performance, Steps)
         self._round_s = self._performance.round_s
         self._running: Round | None = None
@@ -53,7 +54,7 @@ class StepSimulation(IntervalSimulation):
         progress.report(job_state, rows, done, job_state.now)
         for row, end_s in zip(rows.tolist(), last.end_s[last.counts].tolist()):
             if left[row] <= 0:
-                self._finish_s[row] = end_s
+                self._ends.put_one(row, end_s)
         for row in last.rows[last.counts & ~last.shared].tolist() if self._failures else ():
             self._failures.pop(row, None)
         self._fail(last.rows[~last.counts & ~last.shared], run)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from blox.backends.interval import IntervalSimulation
+from blox.backends.setup import BackendSetup
 from blox.compat.pollux.training import Application, Training
 from blox.errors import BloxError, suggestion
 from blox.performance.goodput_interference import interfering
@@ -35,8 +36,8 @@ def trainings_of(job_state: JobState) -> dict[int, Training]:
 class TickSimulation(IntervalSimulation):
     """Advances trainings from wake-up to wake-up."""
 
-    def _begin(self) -> None:
-        super()._begin()
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup)
         performance = self._performance
         assert isinstance(performance, Measured)
         self._truth = performance
@@ -60,7 +61,7 @@ class TickSimulation(IntervalSimulation):
             share = training.progress / training.application.progress[-1]
             progress.report(job_state, row, share * self._work_s.item(row), job_state.now)
             if after is not None:
-                self._finish_s[row] = begin + after
+                self._ends.put_one(row, begin + after)
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
