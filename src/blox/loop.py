@@ -12,7 +12,7 @@ from collections.abc import Callable
 from blox.manager import BloxManager
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared, for_ever
 from blox.recording.decisions import DecisionTrace
-from blox.recording.wait_reasons import WaitReasons, listed_rows
+from blox.recording.wait_reasons import WaitReasons
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
@@ -41,18 +41,17 @@ def execute_round(
     schedule = scheduler.schedule(job_state, cluster_state)
     wanted = placement.place(schedule, cluster_state, job_state)
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
-    listed = None
-    if reasons is not None and not schedule.line.lists_all(job_state):
-        listed = listed_rows(schedule, job_state)
+    if reasons is not None:
+        reasons.decided(schedule, job_state)
     if trace is not None:
         trace.decided(schedule, plan)
     del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
     job_state.settle_line()
     manager.exec_jobs(plan, cluster_state, job_state)
     if reasons is not None:
-        reasons.note(listed, cluster_state, job_state)
+        reasons.carried_out(cluster_state, job_state)
         if trace is not None:
-            told = reasons.reasons(listed, cluster_state, job_state)
+            told = reasons.of_waiting(cluster_state, job_state)
             trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
     return plan
 

@@ -38,25 +38,26 @@ class WaitReasons:
         self._scheduler: Reasons = declared(scheduler, "wait_reasons")
         self._placement: Reasons = declared(placement, "wait_reasons")
         self._always = self._admission is not None or self._placement is not None
+        self._listed: Array | None = None  # the rows of this round's schedule; None: all active ones
 
-    def note(self, listed: Array | None, cluster_state: ClusterState, job_state: JobState) -> None:
-        """The plan has been carried out: if the recorder has noted the round, so are reasons to wait.
+    def decided(self, schedule: Schedule, job_state: JobState) -> None:
+        """A round is decided, and not carried out yet."""
+        everything = schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count
+        self._listed = None if everything else schedule.jobs
 
-        `listed`: the rows of the schedule; None: all active ones.
-        """
-        if listed is None and not self._always and not self._told.open and not cluster_state.windows:
+    def carried_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """The plan has been carried out: if the recorder has noted the round, so are reasons to wait."""
+        if self._listed is None and not (self._always or self._told.open or cluster_state.windows):
             return
         if self._recorder.noted_s == job_state.now:
-            self._told.note(job_state.now, *self.reasons(listed, cluster_state, job_state))
+            self._told.note(job_state.now, *self.of_waiting(cluster_state, job_state))
 
-    def reasons(
-        self, listed: Array | None, cluster_state: ClusterState, job_state: JobState
-    ) -> tuple[Array, Array]:
+    def of_waiting(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
         """Waiting rows, and for each the code of what a policy tells about it (0: nothing)."""
         rows, codes = [NO_ROWS], [NO_ROWS]
         for part, reasons, about in (
             ("admission", self._admission, job_state.waiting),
-            *self._of_admitted(listed, cluster_state, job_state),
+            *self._of_admitted(cluster_state, job_state),
         ):
             if len(about) and reasons is not None:
                 rows.append(about)
@@ -64,7 +65,7 @@ class WaitReasons:
         return np.concatenate(rows), np.concatenate(codes)
 
     def _of_admitted(
-        self, listed: Array | None, cluster_state: ClusterState, job_state: JobState
+        self, cluster_state: ClusterState, job_state: JobState
     ) -> list[tuple[str, Reasons, Array]]:
         """(part, its reasons, the rows that it is asked about), of admitted jobs that wait."""
         if job_state.active_count == cluster_state.holdings.size:
@@ -72,7 +73,7 @@ class WaitReasons:
         columns, active = job_state.columns, job_state.active
         waiting = active[columns.held_gpus[active] == 0]
         in_line = np.zeros(job_state.submitted, dtype=bool)
-        in_line[active if listed is None else listed] = True
+        in_line[active if self._listed is None else self._listed] = True
         in_line = in_line[waiting]
         room = columns.gpus[waiting] <= cluster_state.free_gpus
         if cluster_state.holdings.blocked:
@@ -98,11 +99,6 @@ class WaitReasons:
         texts = [str(words) for words in answer]
         codes = {words: self._told.code(part, words) for words in dict.fromkeys(texts)}
         return np.array([codes[words] for words in texts])
-
-
-def listed_rows(schedule: Schedule, job_state: JobState) -> Array | None:
-    """The rows that a schedule lists; None: all active ones."""
-    return None if len(schedule.jobs) == job_state.active_count else schedule.jobs
 
 
 def _left_out(rows: Array, job_state: JobState, cluster_state: ClusterState) -> str:

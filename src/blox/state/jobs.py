@@ -249,7 +249,11 @@ class JobState:
         for known, memory in self._known:  # a few; a dictionary by id() would call every audit hook
             if known is policy:
                 return memory  # type: ignore[no-any-return]
-        return self._recall(policy, factory)
+        name = _policy_key(policy)  # the same for every object with this name and these parameters
+        if name not in self._memory:
+            self._memory[name] = factory()
+        self._known.append((policy, self._memory[name]))
+        return self._memory[name]  # type: ignore[no-any-return]
 
     def forget(self, verb: str) -> None:
         """Drops what policies with a verb (accept, schedule, place) remember: others rule in their place."""
@@ -300,23 +304,12 @@ class JobState:
         twin._memory, twin._known = {}, []
         return twin
 
-    def _recall(self, policy: object, factory: Callable[[], T]) -> T:
-        """What a policy with this name and these parameters remembers; it is known from now on."""
-        name = _policy_key(policy)
-        if name not in self._memory:
-            self._memory[name] = factory()
-        self._known.append((policy, self._memory[name]))
-        return self._memory[name]  # type: ignore[no-any-return]
-
     def _metric_column(self, name: str) -> Array:
-        values = self._metrics.get(name)
-        if values is not None and len(values) >= len(self.columns.gpus):
-            return values
-        grown = np.full(len(self.columns.gpus), NAN)
-        if values is not None:
-            grown[: len(values)] = values
-        self._metrics[name] = grown
-        return grown
+        values = self._metrics.get(name, np.empty(0))
+        if len(values) < len(self.columns.gpus):
+            more = np.full(len(self.columns.gpus) - len(values), NAN)
+            values = self._metrics[name] = np.concatenate((values, more))
+        return values
 
     def _grow(self, needed: int) -> None:
         size = len(self.columns.gpus)
