@@ -35,9 +35,6 @@ class Holdings:
     def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
-        self._alone: dict[
-            int, Array
-        ] = {}  # GPU ids of jobs that started one at a time: known without a search
         self._jobs: tuple[int, Array] = (0, NO_ROWS)  # the rows that held GPUs at a revision
         self._allocation: tuple[int, Allocation] = (0, NOTHING)  # what held then, as a value
         self.free = FreeGpus(gpu_node, node_first, node_gpus)
@@ -52,7 +49,7 @@ class Holdings:
         twin = copy.copy(self)
         twin._owner = self._owner.copy()
         twin.owner = read_only(twin._owner)
-        twin._alone, twin.free = self._alone.copy(), self.free.copy()
+        twin.free = self.free.copy()
         return twin
 
     def __deepcopy__(self, seen: object) -> Holdings:
@@ -85,9 +82,6 @@ class Holdings:
 
     def gpus_of(self, row: int) -> Array:
         """The GPU ids that a row holds, ascending."""
-        held = self._alone.get(row)
-        if held is not None:
-            return held
         return (self._owner == row).nonzero()[0] if self.bare else np.sort(self.allocation.gpus_of(row))
 
     def held_by(self, rows: Array) -> Array:
@@ -141,7 +135,6 @@ class Holdings:
     def replace(self, allocation: Allocation) -> None:
         """Makes a whole allocation the present one."""
         self.revision += 1
-        self._alone = {}
         self._owner.fill(-1)
         self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
         self._allocation, self.bare = (self.revision, allocation), allocation.bare
@@ -156,9 +149,6 @@ class Holdings:
         self.size -= len(rows)
         self.used -= len(gpus)
         self._owner[gpus] = -1
-        if self._alone:
-            for row in rows.tolist():
-                self._alone.pop(row, None)
         self.free.give(gpus)
 
     def _put_on(self, part: Allocation) -> None:
@@ -172,9 +162,6 @@ class Holdings:
         last = rows.item(rows.argmax())
         if last >= self.row_bound:
             self.row_bound = last + 1
-        if len(rows) == 1:
-            self._alone[last] = held = gpus.copy()
-            held.sort()
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
 
     def _not_free(self, part: Allocation) -> NotFree:
