@@ -11,6 +11,9 @@ TORCH ?= torch==2.13.0
 .PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui screenshots test-torch fuzz chaos soak pollux bench clean
 .DEFAULT_GOAL := help
 
+# Tests start hundreds of processes: where nothing compiled may be kept, each would compile all of blox again.
+unexport PYTHONDONTWRITEBYTECODE
+
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
