@@ -43,8 +43,10 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+# One worker more than there are cores: some tests wait for processes more than they work. A worker begins with
+# whole folders, so that what a module sets up is set up once, and takes over what is left of another's.
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long"
+	$(BIN)/pytest -n $$(($(WORKERS) + 1)) --dist worksteal -m "not slow and not long"
 
 # pytest answers 5 when no test is marked slow: that is not a failure.
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
