@@ -83,7 +83,7 @@ def test_seeds_in_a_file_and_on_the_command_line(command, tmp_path, text, words,
     (tmp_path / "e.toml").write_text(f"{settings}{text}\n")
     for name in ("run", "compare"):
         out = tmp_path / name
-        only = ["--scheduler", "las"] if name == "compare" else []
+        only = ["--scheduler", "las", "--no-report"] if name == "compare" else []
         assert command(name, tmp_path / "e.toml", *words, *only, "--out", out, "--processes", 1).code == 0
         inside = out if name == "run" else out / "las"
         kept = [Result.load(each.parent).experiment["seed"] for each in sorted(inside.rglob("jobs.csv"))]
