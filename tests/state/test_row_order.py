@@ -1,5 +1,7 @@
 """A row order is a list from which any row may leave."""
 
+import random
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,21 +10,26 @@ from blox.state.row_order import RowOrder
 from support.examples import examples
 
 
+# How many rows come and how many go, which ones, and whether the order is listed afterwards.
+STEP = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**32 - 1), st.booleans())
+STEPS = st.integers(0, 60).flatmap(lambda count: st.lists(STEP, min_size=count, max_size=count))
+
+
 @examples(200)
-@given(st.data())
-def test_it_is_a_list(data):
-    first = data.draw(st.lists(st.integers(0, 40), unique=True, max_size=5))
+@given(st.lists(st.integers(0, 40), unique=True, max_size=5), STEPS)
+def test_it_is_a_list(first, steps):
     order, plain = RowOrder(np.array(first, dtype=np.int64)), list(first)
-    for _ in range(data.draw(st.integers(0, 60))):
+    for coming, going, seed, listed in steps:
+        pick = random.Random(seed).sample
         absent = [row for row in range(200) if row not in plain]
-        come = data.draw(st.lists(st.sampled_from(absent), unique=True, max_size=9))
+        come = pick(absent, min(coming, len(absent)))
         order.join(np.array(come, dtype=np.int64))
         plain += come
         if plain:
-            go = data.draw(st.lists(st.sampled_from(plain), unique=True, max_size=9))
+            go = pick(plain, min(going, len(plain)))
             order.leave(np.array(go, dtype=np.int64))
             plain = [row for row in plain if row not in go]
-        if data.draw(st.booleans()):  # it need not have been listed in between
+        if listed:  # it need not have been listed in between
             assert order.rows.tolist() == plain
     twin = order.copy()
     order.join(np.array([1000]))
