@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from blox.state.row_order import RowOrder
 from support.examples import examples
 
-
 # How many rows come and how many go, which ones, and whether the order is listed afterwards.
 STEP = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**32 - 1), st.booleans())
 STEPS = st.integers(0, 60).flatmap(lambda count: st.lists(STEP, min_size=count, max_size=count))
