@@ -40,6 +40,7 @@ def test_compare_and_report_take_labels_and_groups(command, trace, tmp_path):
     answer = command(
         "compare", "--workload", trace, "--cluster", "2x4", "--scheduler", "fifo,las:by=time",
         "--label", "base,ours", "--by", "gpus", "--metric", "waited-over:hours=0.1", "--out", out,
+        "--processes", 1,
     )  # fmt: skip
     assert answer.code == 0, answer.err
     assert (out / "base" / "jobs.csv").is_file() and (out / "ours" / "jobs.csv").is_file()

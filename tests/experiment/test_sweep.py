@@ -160,10 +160,9 @@ def test_what_was_finished_is_not_run_again(command, tmp_path, monkeypatch, swep
 
 
 def test_more_seeds_later_keep_the_earlier_runs(command, tmp_path):
-    command("sweep", *SMALL, "--scheduler", "fifo,las", "--out", tmp_path / "s", "--no-report")
-    answer = command(
-        "sweep", *SMALL, "--scheduler", "fifo,las", "--seed", "0-1", "--out", tmp_path / "s", "--no-report"
-    )
+    words = ["--scheduler", "fifo,las", "--out", tmp_path / "s", "--no-report", "--processes", 1]
+    command("sweep", *SMALL, *words)
+    answer = command("sweep", *SMALL, *words, "--seed", "0-1")
     assert answer.err == "2 of 4 runs were finished before\n"
 
 
