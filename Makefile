@@ -11,6 +11,9 @@ TORCH ?= torch==2.13.0
 .PHONY: help setup demo demo-cluster test lint types unit test-slow test-ui screenshots test-torch fuzz chaos soak pollux bench clean
 .DEFAULT_GOAL := help
 
+# Tests start hundreds of processes: where nothing compiled may be kept, each would compile all of blox again.
+unexport PYTHONDONTWRITEBYTECODE
+
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -40,8 +43,10 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+# One worker more than there are cores: some tests wait for processes more than they work. A worker begins with
+# whole folders, so that what a module sets up is set up once, and takes over what is left of another's.
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long"
+	$(BIN)/pytest -n $$(($(WORKERS) + 1)) --dist worksteal -m "not slow and not long"
 
 # pytest answers 5 when no test is marked slow: that is not a failure.
 test-slow: $(STAMP) ## the tests that take longer than the quick suite allows

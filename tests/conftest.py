@@ -1,7 +1,9 @@
 """What several folders of tests need: where the shared folder is, and the command line."""
 
+import sys
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,36 @@ from support.traces import HEADER, trace
 
 settings.register_profile("same-every-time", derandomize=True, deadline=None)
 settings.load_profile("same-every-time")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed_parts():
+    """Installed packages are asked for parts once, unless a test installs one: it takes 20 ms each time."""
+    from blox.registry import known_parts
+
+    look, path = known_parts._entry_points, set(sys.path)
+    known = cache(look)
+
+    def parts(kind: str):
+        installed = any(any(Path(place).glob("*.dist-info")) for place in set(sys.path) - path)
+        return look(kind) if installed else known(kind)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(known_parts, "_entry_points", parts)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """The folders of policies that a test has loaded leave the path of imports with it.
+
+    After hundreds of tests, every import and every look at what is installed would search all of them.
+    """
+    path = list(sys.path)
+    try:
+        return (yield)
+    finally:
+        sys.path[:] = path
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,10 +60,18 @@ BY_VARIABLE = {
 
 def calls(function: str) -> Iterator[tuple[str, ast.Call]]:
     """(module, call) of every call of a built-in, or of `declared`, in the source."""
-    for file in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
-                yield file.relative_to(SOURCE).as_posix(), node
+    return ((module, call) for module, name, call in calls_by_name() if name == function)
+
+
+@cache
+def calls_by_name() -> list[tuple[str, str, ast.Call]]:
+    """(module, function, call) of every call of a function by its bare name in the source."""
+    return [
+        (file.relative_to(SOURCE).as_posix(), node.func.id, node)
+        for file in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
 
 
 def literal(call: ast.Call) -> str | None:

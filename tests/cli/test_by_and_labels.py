@@ -40,6 +40,7 @@ def test_compare_and_report_take_labels_and_groups(command, trace, tmp_path):
     answer = command(
         "compare", "--workload", trace, "--cluster", "2x4", "--scheduler", "fifo,las:by=time",
         "--label", "base,ours", "--by", "gpus", "--metric", "waited-over:hours=0.1", "--out", out,
+        "--processes", 1,
     )  # fmt: skip
     assert answer.code == 0, answer.err
     assert (out / "base" / "jobs.csv").is_file() and (out / "ours" / "jobs.csv").is_file()
@@ -138,7 +139,7 @@ def test_a_sweep_names_traces_and_draws_for_paper(command, trace, tmp_path):
     answer = command(
         "sweep", "--workload", trace, "--workload", f"{other}?extra=keep", "--scheduler", "fifo,las",
         "--cluster", "2x4", "--label", f"Ours={trace}", "--baseline", "las", "--metric", "evenness",
-        "--out", out,
+        "--out", out, "--processes", 1,
     )  # fmt: skip
     assert answer.code == 0, answer.err
     assert (
@@ -153,7 +154,7 @@ def test_a_sweep_names_traces_and_draws_for_paper(command, trace, tmp_path):
     }
     page = (out / "report.html").read_text()
     assert "Relative to las" in page and '"Ours"' in packed(page)["by-avg_jct_s"]
-    again = command("sweep", out / "sweep.toml", "--out", out)
+    again = command("sweep", out / "sweep.toml", "--out", out, "--no-report")
     assert again.code == 0 and "4 of 4 runs were finished before" in again.err
 
 

@@ -67,13 +67,14 @@ def test_a_synthesizer_stands_beside_the_schedulers_that_it_is_compared_with(com
     command("run", *SMALL, *auto, "--out", tmp_path / "alone")
     for name in ("experiment.toml", "jobs.csv", "summary.json", "choices.csv"):
         assert (tmp_path / "c" / "auto" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
-    again = command("compare", tmp_path / "c" / "compare.toml", "--out", tmp_path / "d", "--no-report")
+    words = ["--out", tmp_path / "d", "--no-report", "--processes", 1]
+    again = command("compare", tmp_path / "c" / "compare.toml", *words)
     assert again.code == 0 and runs_in(tmp_path / "d") == ["auto", "fifo", "las"]
 
 
 def test_a_synthesizer_alone_is_compared_with_all_that_it_chooses_among(command, tmp_path):
     auto = ["--auto", "scheduler=fifo,las", "--auto", "admission=accept-all,threshold:factor=1.2"]
-    answer = command("compare", *SMALL, *auto, "--out", tmp_path / "c", "--no-report")
+    answer = command("compare", *SMALL, *auto, "--out", tmp_path / "c", "--no-report", "--processes", 1)
     assert answer.code == 0, answer.err
     assert len(runs_in(tmp_path / "c")) == 5 and "auto" in runs_in(tmp_path / "c")
 
@@ -97,10 +98,10 @@ def test_lists_in_a_file_and_the_file_it_writes(command, tmp_path):
     (tmp_path / "c.toml").write_text(
         'workload = "constant"\ncluster = "2x2"\njobs = 9\nscheduler = ["fifo", "las"]\n'
     )
-    assert command("compare", tmp_path / "c.toml", "--out", tmp_path / "c").code == 0
+    assert command("compare", tmp_path / "c.toml", "--out", tmp_path / "c", "--processes", 1).code == 0
     kept = tomllib.loads((tmp_path / "c" / "compare.toml").read_text())
     assert kept["sweep"] == {"scheduler": ["fifo", "las"]}
-    again = command("compare", tmp_path / "c" / "compare.toml", "--out", tmp_path / "d")
+    again = command("compare", tmp_path / "c" / "compare.toml", "--out", tmp_path / "d", "--processes", 1)
     assert (again.code, again.err) == (0, "")
     assert (tmp_path / "d" / "las" / "jobs.csv").read_bytes() == (
         tmp_path / "c" / "las" / "jobs.csv"

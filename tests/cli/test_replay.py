@@ -55,8 +55,9 @@ def test_what_cannot_be_played_is_told_before_anything_starts(
         assert each in answer.err
 
 
-def test_its_results_are_read_like_those_of_a_simulation(command, tmp_path, three_jobs):
+def test_its_results_are_read_like_those_of_a_simulation(command, tmp_path):
     """report, compare by report, explain; what would need the run again is refused."""
+    three_jobs = trace(tmp_path / "short.csv", "a,0,2,200 b,12,2,300 c,20,4,100")
     real, simulated = tmp_path / "real", tmp_path / "simulated"
     common = ["--cluster", "1x4", "--round", 100]
     assert (

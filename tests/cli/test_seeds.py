@@ -35,7 +35,8 @@ def files_of(directory):
 
 
 def test_a_run_over_seeds_has_means_with_intervals_and_a_folder_each(command, tmp_path):
-    answer = command("run", *SMALL, "--scheduler", "las", "--seed", 2, "--seeds", 3, "--out", tmp_path / "r")
+    words = ["--scheduler", "las", "--seed", 2, "--seeds", 3, "--out", tmp_path / "r", "--processes", 1]
+    answer = command("run", *SMALL, *words)
     assert (answer.code, answer.err) == (0, "")
     assert "Over 40 jobs in each run. Means of 3 seeds; ± is the 95 % interval." in answer.out
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == [
@@ -83,7 +84,7 @@ def test_seeds_in_a_file_and_on_the_command_line(command, tmp_path, text, words,
     (tmp_path / "e.toml").write_text(f"{settings}{text}\n")
     for name in ("run", "compare"):
         out = tmp_path / name
-        only = ["--scheduler", "las"] if name == "compare" else []
+        only = ["--scheduler", "las", "--no-report"] if name == "compare" else []
         assert command(name, tmp_path / "e.toml", *words, *only, "--out", out, "--processes", 1).code == 0
         inside = out if name == "run" else out / "las"
         kept = [Result.load(each.parent).experiment["seed"] for each in sorted(inside.rglob("jobs.csv"))]
@@ -189,7 +190,7 @@ def test_seeds_of_a_trace_that_nothing_draws_by_are_run_once(command, tmp_path):
 
 def test_a_trace_is_compared_over_its_days(command, tmp_path):
     words = ["--workload", trace(tmp_path, 700), "--cluster", "1x4", "--scheduler", "fifo,srtf"]
-    answer = command("compare", *words)
+    answer = command("compare", *words, "--processes", 1)
     assert answer.code == 0
     assert "by resampling the 30 days on which jobs were submitted" in flowing(answer.out)
     assert "95 % interval" in answer.out
@@ -241,7 +242,8 @@ def test_a_sweep_over_beliefs_shows_every_point_and_runs_once_what_cannot_differ
 def test_a_sweep_tells_the_best_at_each_point_and_how_far_it_is_from_the_baseline(command, tmp_path):
     words = ["--load", "2,12", "--seeds", 3, "--scheduler", "fifo,las,srtf", "--no-report"]
     workload = ["--workload", "gavel:multi=true,jobs=40", "--cluster", "4x4"]
-    answer = command("sweep", *workload, *words, "--baseline", "fifo", "--out", tmp_path / "s")
+    words += ["--baseline", "fifo", "--out", tmp_path / "s", "--processes", 1]
+    answer = command("sweep", *workload, *words)
     heads, *table = answer.out[: answer.out.index("figures:")].split("\n\n")[-2].splitlines()
     assert "lowest" in heads and "not distinguishable" in heads and "against fifo" in heads
     assert "average JCT" in table[0] and "from it" in table[0] and "h (95 % interval)" in table[0]

@@ -12,10 +12,14 @@ from blox.cluster.chaos.history import run_history
 from support.cluster_mistakes import KNOWN_SEEDS, MISTAKES
 
 CHUNK = 50
+QUICK = 250  # histories of the quick suite; the slow tests run as many again
 MOST_SEEDS = 200  # among which every mistake must show itself
 
 
-@pytest.mark.parametrize("first", range(0, 500, CHUNK))
+@pytest.mark.parametrize(
+    "first",
+    [*range(0, QUICK, CHUNK), *(pytest.param(n, marks=pytest.mark.slow) for n in range(QUICK, 500, CHUNK))],
+)
 def test_nothing_is_lost_or_run_twice(first):
     for seed in range(first, first + CHUNK):
         run_history(seed)

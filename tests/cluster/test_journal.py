@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -34,8 +36,9 @@ def test_records_are_stored_replaced_and_deleted(tmp_path):
     again.close()
 
 
-def test_a_second_scheduler_is_refused(tmp_path):
+def test_a_second_scheduler_is_refused(tmp_path, monkeypatch):
     journal = Journal(tmp_path / "j")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))  # and not for 5 s
     with pytest.raises(BloxError, match="cannot be opened"):
         Journal(tmp_path / "j")
     journal.close()

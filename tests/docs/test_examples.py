@@ -1,25 +1,23 @@
 """Every example runs, and Figure 2 gives what `blox run` gives."""
 
+import shlex
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blox import Experiment, Result
 from blox.results.replications import load_runs
+from support.pages import shell
 from support.places import ROOT
 
 EXAMPLES = ROOT / "examples"
 
 
 def blox(*arguments):
-    command = [str(Path(sys.executable).parent / "blox"), *map(str, arguments)]
-    done = subprocess.run(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-    )
+    done = shell(shlex.join(["blox", *map(str, arguments)]), ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -2,6 +2,8 @@
 
 import csv
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_tasks
 from blox.experiment.run_folders import is_finished, run_name
 from blox.experiment.sweep import Grid, own_load, setting_of, values_of, with_load
+from support.pages import shell
 from support.waiting import PATIENCE_S, eventually
 
 SMALL = ["--workload", "gavel:multi=true", "--cluster", "4x4", "--jobs", 30]
@@ -100,6 +103,14 @@ def test_names_depend_on_the_settings_alone():
     assert run_name(first).startswith("las-philly-load=24-jobs=2000-s0-")
 
 
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """The folder `one` with what SWEEP gives in one process, which tests only read, and what was printed."""
+    out = tmp_path_factory.mktemp("swept") / "one"
+    words = map(str, ("blox", "sweep", *SWEEP, "--out", out, "--processes", 1))
+    return out, shell(shlex.join(words), out.parent)
+
+
 def files_of(directory):
     same = ("sweep.csv", "sweep.toml", "jobs.csv", "summary.json", "experiment.toml", "rounds.parquet")
     return {
@@ -109,29 +120,29 @@ def files_of(directory):
     }
 
 
-def test_the_same_bytes_with_one_process_and_with_two(command, tmp_path):
-    one = command("sweep", *SWEEP, "--out", tmp_path / "one", "--processes", 1)
-    two = command("sweep", *SWEEP, "--out", tmp_path / "two", "--processes", 2)
-    assert (one.code, two.code, one.err, two.err) == (0, 0, "", "")
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
-    assert one.out.replace("/one/", "/two/") == two.out
+def test_the_same_bytes_with_one_process_and_with_two(command, swept):
+    place, one = swept
+    two = command("sweep", *SWEEP, "--out", place.parent / "two", "--processes", 2)
+    assert (one.returncode, two.code, one.stderr, two.err) == (0, 0, "", "")
+    assert files_of(place) == files_of(place.parent / "two")
+    assert one.stdout.replace("/one/", "/two/") == two.out
 
 
-def test_a_row_per_run_with_the_settings_that_vary_and_all_figures(command, tmp_path):
-    command("sweep", *SWEEP, "--out", tmp_path / "s", "--processes", 1)
-    rows = list(csv.DictReader((tmp_path / "s" / "sweep.csv").open()))
+def test_a_row_per_run_with_the_settings_that_vary_and_all_figures(swept):
+    place, _ = swept
+    rows = list(csv.DictReader((place / "sweep.csv").open()))
     assert [(r["load"], r["scheduler"], r["seed"]) for r in rows[:3]] == [
         ("6", "fifo", "0"), ("6", "fifo", "1"), ("6", "las", "0"),
     ]  # fmt: skip
     assert len(rows) == 8
     assert {"avg_jct_s", "p99_jct_s", "wait_priority_s", "preemptions"} <= set(rows[0])
-    assert all((tmp_path / "s" / "runs" / row["run"] / "jobs.csv").is_file() for row in rows)
-    page = (tmp_path / "s" / "report.html").read_text()
+    assert all((place / "runs" / row["run"] / "jobs.csv").is_file() for row in rows)
+    page = (place / "report.html").read_text()
     assert "avg_jct_s" in page and "lines are not distinguishable" in page, "two seeds show little"
 
 
-def test_what_was_finished_is_not_run_again(command, tmp_path, monkeypatch):
-    command("sweep", *SWEEP, "--out", tmp_path / "s", "--processes", 1)
+def test_what_was_finished_is_not_run_again(command, tmp_path, monkeypatch, swept):
+    shutil.copytree(swept[0], tmp_path / "s")
     before = files_of(tmp_path / "s")
     lost = sorted((tmp_path / "s" / "runs").iterdir())[3]
     (lost / "summary.json").unlink()
@@ -140,7 +151,8 @@ def test_what_was_finished_is_not_run_again(command, tmp_path, monkeypatch):
     monkeypatch.setattr(
         Experiment, "run", lambda self, *words: ran.append(run_name(self)) or run(self, *words)
     )
-    answer = command("sweep", tmp_path / "s" / "sweep.toml", "--out", tmp_path / "s", "--processes", 1)
+    words = ["--out", tmp_path / "s", "--processes", 1, "--no-report"]
+    answer = command("sweep", tmp_path / "s" / "sweep.toml", *words)
     assert answer.code == 0
     assert answer.err == "7 of 8 runs were finished before\n"
     assert ran == [lost.name]
@@ -148,10 +160,9 @@ def test_what_was_finished_is_not_run_again(command, tmp_path, monkeypatch):
 
 
 def test_more_seeds_later_keep_the_earlier_runs(command, tmp_path):
-    command("sweep", *SMALL, "--scheduler", "fifo,las", "--out", tmp_path / "s", "--no-report")
-    answer = command(
-        "sweep", *SMALL, "--scheduler", "fifo,las", "--seed", "0-1", "--out", tmp_path / "s", "--no-report"
-    )
+    words = ["--scheduler", "fifo,las", "--out", tmp_path / "s", "--no-report", "--processes", 1]
+    command("sweep", *SMALL, *words)
+    answer = command("sweep", *SMALL, *words, "--seed", "0-1")
     assert answer.err == "2 of 4 runs were finished before\n"
 
 

@@ -74,8 +74,9 @@ def test_explain_tells_of_an_eviction_in_the_life_of_a_job(command, folder):
 
 
 def test_compare_and_sweep_take_failures(command, folder):
+    common = ("--overheads", "checkpoint=10m", "--processes", 1)
     words = "compare --workload philly:load=6,max_gpus=8 --cluster 4x4 --jobs 12 --scheduler fifo,las"
-    answer = command(*words.split(), "--failures", "mtbf=1d,repair=2h", "--overheads", "checkpoint=10m")
+    answer = command(*words.split(), "--failures", "mtbf=1d,repair=2h", *common)
     assert answer.code == 0, answer.err
     assert "evictions" in answer.out
     words = (
@@ -87,7 +88,7 @@ def test_compare_and_sweep_take_failures(command, folder):
         "--failures",
         "drain:node=node-1,at=5h,lasts=1h",
     )
-    answer = command(*words.split(), *several, "--overheads", "checkpoint=10m")
+    answer = command(*words.split(), *several, *common, "--no-report")
     assert answer.code == 0, answer.err
     assert len((folder / "s" / "sweep.csv").read_text().splitlines()) == 7
 

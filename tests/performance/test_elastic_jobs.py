@@ -193,7 +193,7 @@ def test_a_batch_size_out_of_a_jobs_limits_cannot_be_set(tmp_path):
 def test_pollux_keeps_to_the_limits_of_batch_sizes(tmp_path, scheduler):
     times = {}
     for low, high in (("", ""), (1000, 1000), ("", 300), (2000, "")):
-        experiment = limited(tmp_path, f"a,0,4,50000,cifar10,1,16,{low},,{high}", scheduler=scheduler)
+        experiment = limited(tmp_path, f"a,0,4,15000,cifar10,1,16,{low},,{high}", scheduler=scheduler)
         result = experiment.run()  # which refuses a batch size out of the limits
         times[low, high] = float(result.jobs["jct_s"][0])
         used = result.jobs["gpu_seconds"][0] / result.jobs["run_s"][0]

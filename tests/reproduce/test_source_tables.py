@@ -1,9 +1,18 @@
 """Tables 3 and 7 are counted in the tree itself, and judged by their rules."""
 
+from functools import cache
+
 import pytest
 
 from blox.reproduce import Setting, source_tree, table3, table7
 from blox.reproduce.scheduler_parts import PAPER, PARTS, by_abstraction, counted
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_module_is_read_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_tree, "code_lines", cache(source_tree.code_lines))
+        yield
 
 
 @pytest.fixture(scope="module")

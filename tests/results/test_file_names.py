@@ -1,5 +1,7 @@
 """No name of a folder or file changes the data that is read from it: a path is a path, never a pattern."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -38,9 +40,10 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def decoy():
-    """Another run, of other jobs: what a pattern would find."""
-    return Experiment(workload="constant:every_s=60", cluster="1x2", jobs=6, scheduler="las").run()
+def decoy(tmp_path_factory):
+    """The directory of another run, of other jobs: what a pattern would find."""
+    run = Experiment(workload="constant:every_s=60", cluster="1x2", jobs=6, scheduler="las").run()
+    return run.save(tmp_path_factory.mktemp("decoy") / "decoy")
 
 
 def tables(result):
@@ -57,14 +60,14 @@ def tables(result):
 @pytest.mark.parametrize("name", NAMES)
 def test_results_are_the_same_under_any_name(run, decoy, tmp_path, name):
     for other in ("run1", "runs", "run", "deep/er"):
-        decoy.save(tmp_path / other)
+        shutil.copytree(decoy, tmp_path / other)
     run.save(tmp_path / name)
     assert tables(Result.load(tmp_path / name)) == tables(run)
 
 
 def test_a_relative_name_is_a_path_too(run, decoy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    decoy.save("run1")
+    shutil.copytree(decoy, "run1")
     run.save("run[1]")
     run.save("~")
     assert tables(Result.load("run[1]")) == tables(Result.load("~")) == tables(run)

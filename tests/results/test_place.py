@@ -205,6 +205,7 @@ def killed_while_clearing(place):
 
 def test_a_sweep_goes_on_with_a_run_that_was_between_two_renames(command, tmp_path):
     words = ["sweep", *SMALL, "--scheduler", "fifo,las", "--out", tmp_path / "s", "--no-report"]
+    words += ["--processes", 1]
     assert command(*words).code == 0
     runs = sorted((tmp_path / "s" / "runs").iterdir())
     runs[0].rename(swap.beside(runs[0], "old"))
