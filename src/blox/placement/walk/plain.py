@@ -10,18 +10,18 @@ knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
+from blox import Plan
 from blox.placement.walk.requests import Requests
-from blox.placement.walk.room import Room, Share
-from blox.state.plan import Plan
+from blox.placement.walk.room import Room, Share, Shares
 from blox.workloads.table import Array
 
-Pending = tuple[int, int, int]  # row, GPUs needed, place in line
-NO_MORE: Pending = (-1, 0, sys.maxsize)
+InLine = tuple[int, int, int]  # row, GPUs needed or held, place in line
+NO_MORE: InLine = (-1, 0, sys.maxsize)
 _CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks end early
 
 
@@ -29,16 +29,13 @@ class Walk:
     """One walk down a schedule, through a room that knows what is free and how a job finds its place."""
 
     def __init__(self, requests: Requests, unit_of: Array, room: Room, *, undo: bool = True) -> None:
-        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by."""
-        schedule, order = requests.schedule, requests.schedule.order
+        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by; ascending."""
         self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
-        self._strict, self._preempt = schedule.strict, schedule.preempt
-        self._queue = chain.from_iterable(_pending(requests, order))
-        self._victims = Victims(requests, unit_of, order)
+        self._victims = Victims(requests, unit_of)
         # Released victims that are still to be reached, the next one last: victims come off from the end of
         # the line, so one that is released later stands before all of them.
         self._returning: list[int] = []
-        self._returned: set[int] = set()  # victims that were reached, and went back where they had been
+        self._returned: list[int] = []  # victims that were reached, and went back where they had been
         # New placements in order: a job has an entry for each of its units.
         self._rows: list[int] = []
         self._units: list[int] = []
@@ -46,74 +43,72 @@ class Walk:
 
     def run(self) -> Plan:
         """Goes down the line: every job is placed, passed over, or ends the walk."""
-        room, victims, returning, blocked = self._room, self._victims, self._returning, False
-        upcoming = next(self._queue, NO_MORE)
+        room, victims, returning, undo = self._room, self._victims, self._returning, self._undo
+        strict, preempt = self._requests.schedule.strict, self._requests.schedule.preempt
+        queue = chain.from_iterable(_in_line(self._requests, self._requests.need, waiting=True))
+        upcoming, refused, blocked = next(queue, NO_MORE), sys.maxsize, False
         while returning or upcoming is not NO_MORE:
             if returning and victims.places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
                 row, need, place = victims.rows[victim], victims.held[victim], victims.places[victim]
-                if self._undo and self._goes_back(victim):
+                home = victims.homes[victim]
+                if undo and room.fits(row, home):
+                    for unit, count in home:
+                        room.take(row, unit, count)
+                    self._returned.append(victim)
                     continue
             else:
                 row, need, place = upcoming
-                upcoming = next(self._queue, NO_MORE)
-            if not room.total and not (self._preempt and victims.any_behind(place)):
-                blocked = self._strict
+                upcoming = next(queue, NO_MORE)
+            if not room.total and not (preempt and victims.any_behind(place, victims.off)):
+                blocked = strict
                 break
-            if room.hopeless(need):
+            if refused <= need <= room.alike:
                 continue
-            shares = room.choose(row, need)
-            if shares is None and self._preempt:
+            shares = room.choose(row, need) if need <= room.total else None
+            if shares is None and preempt:
                 shares = self._displace(row, need, place)
             if shares is not None:
-                self._put(row, shares)
-            elif self._strict:
+                for unit, count in shares:
+                    room.take(row, unit, count)
+                    self._rows.append(row)
+                    self._units.append(unit)
+                    self._counts.append(count)
+            elif strict:
                 blocked = True
                 break
-            else:
-                room.refuse(need)
+            elif need <= room.alike:
+                refused = need
         return self._plan(blocked)
-
-    def _put(self, row: int, shares: list[Share]) -> None:
-        self._room.take(row, shares)
-        for unit, count in shares:
-            self._rows.append(row)
-            self._units.append(unit)
-            self._counts.append(count)
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
-        room, victims, shares = self._room, self._victims, None
-        first = last = victims.off
-        while shares is None and victims.reach(last) and victims.places[last] > place:
-            given = victims.shares(last)
-            room.give(victims.rows[last], given)
+        room, victims, free, shares = self._room, self._victims, self._room.free, None
+        whole, last = need <= room.whole, victims.off
+        while shares is None and victims.any_behind(place, last):
+            victim, may_fit = victims.rows[last], not whole
+            for unit, count in victims.homes[last] or victims.spread_home(last):
+                room.take(victim, unit, -count)
+                may_fit = may_fit or free[unit] >= need
             last += 1
-            shares = room.choose_after(row, need, given)
+            if may_fit and need <= room.total:
+                shares = room.choose(row, need)
+        released = range(victims.off, last)
         if shares is not None or not self._undo:
-            self._returning += range(first, last)
+            self._returning += released
             victims.off = last
-            return shares
-        for back in range(first, last):
-            room.take(victims.rows[back], victims.shares(back))
-        return None
-
-    def _goes_back(self, victim: int) -> bool:
-        """A released job that is reached goes back where it was, if that is still free."""
-        row, home = self._victims.rows[victim], self._victims.shares(victim)
-        if not self._room.fits(row, home):
-            return False
-        self._room.take(row, home)
-        self._returned.add(victim)
-        return True
+        else:
+            for victim in released:
+                for unit, count in victims.homes[victim]:
+                    room.take(victims.rows[victim], unit, count)
+        return shares
 
     def _plan(self, blocked: bool) -> Plan:
-        victims, requests = self._victims, self._requests
-        off = [victims.rows[i] for i in range(victims.off) if i not in self._returned]
-        leaving = np.array(off, dtype=np.int64)
+        off = np.array(self._victims.rows[: self._victims.off], dtype=np.int64)
+        leaving = np.delete(off, self._returned)
         if not self._rows:
-            return requests.unplaced(leaving)
-        change = requests.change(leaving)
+            return self._requests.unplaced(leaving)
+        change = self._requests.change(leaving)
         rows, units, counts = np.array(self._rows), np.array(self._units), np.array(self._counts)
         gpus = _lowest_ids(self._unit_of, change.free_ids, units, counts)
         starts = np.concatenate(([True], rows[1:] != rows[:-1])).nonzero()[0]
@@ -124,77 +119,70 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, place in line, unit (-1: several), GPUs held. The first `off` have been released.
-    The lists hold as many as were asked for: `reach()` adds more."""
+    Lists by victim: row, GPUs held, place in line, and where it stood when the walk began (empty: on several
+    units, not worked out yet). The first `off` have been released. The lists hold as many as were asked for.
+    """
 
-    def __init__(self, requests: Requests, unit_of: Array, order: Array) -> None:
-        owner = requests.holdings.owner
-        first, last = np.empty((2, requests.holdings.row_bound + 1), dtype=np.int32)
-        last[owner] = unit_of  # GPUs come in ascending order: the last one stays (row -1: without an owner),
-        first[owner[::-1]] = unit_of[::-1]  # or here the first
-        self._first, self._last = first, last
-        self._requests, self._unit_of = requests, unit_of
-        self._line = (~requests.pending[order]).nonzero()[0][::-1]  # places of the running jobs
-        self._order = order
+    def __init__(self, requests: Requests, unit_of: Array) -> None:
+        self._holdings, self._unit_of = requests.holdings, unit_of
+        self._more = _in_line(requests, requests.held, waiting=False)
+        self._unit: Array | None = None  # by row: the unit that it stands on; -1: several
         self.rows: list[int] = []
-        self.places: list[int] = []
-        self.units: list[int] = []
         self.held: list[int] = []
+        self.places: list[int] = []
+        self.homes: list[Shares] = []
         self.off = 0
 
-    def reach(self, count: int) -> bool:
-        """Whether there are more than `count`; the lists then hold that many."""
-        known = len(self.rows)
-        if count < known:
-            return True
-        places = self._line[known : known + max(_CHUNK, known)]
-        if not len(places):
+    def any_behind(self, place: int, released: int) -> bool:
+        """Whether, beyond so many released, there is a victim that stands behind this place."""
+        places = self.places
+        return (released < len(places) or self._reach()) and places[released] > place
+
+    def _reach(self) -> bool:
+        """Lists more victims; False: all are listed."""
+        more = next(self._more, None)
+        if more is None:
             return False
-        positions = self._order[places]
-        rows = self._requests.schedule.jobs[positions]
-        unit = self._first[rows]
-        unit[unit != self._last[rows]] = -1
-        self.rows += rows.tolist()
-        self.places += places.tolist()
-        self.units += unit.tolist()
-        self.held += self._requests.held[positions].tolist()
+        if self._unit is None:
+            owner, unit_of = self._holdings.owner, self._unit_of
+            self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: without an owner
+            self._unit[owner] = unit_of
+            self._unit[owner[self._unit[owner] != unit_of]] = -1
+        rows, held, places = zip(*more)
+        units = self._unit[list(rows)].tolist()
+        self.rows += rows
+        self.held += held
+        self.places += places
+        self.homes += [() if unit < 0 else ((unit, count),) for unit, count in zip(units, held)]
         return True
 
-    def any_behind(self, place: int) -> bool:
-        """Whether any job that may still be released stands behind this place."""
-        return self.reach(self.off) and self.places[self.off] > place
-
-    def shares(self, victim: int) -> list[Share]:
-        """Where a victim stands, or stood when the walk began."""
-        unit = self.units[victim]
-        if unit >= 0:
-            return [(unit, self.held[victim])]
-        gpus = self._requests.holdings.gpus_of(self.rows[victim])
-        found, counts = np.unique(self._unit_of[gpus], return_counts=True)
-        return list(zip(found.tolist(), counts.tolist()))
+    def spread_home(self, victim: int) -> Shares:
+        """Where a victim stands, or stood when the walk began, that is on several units."""
+        found, counts = np.unique(
+            self._unit_of[self._holdings.gpus_of(self.rows[victim])], return_counts=True
+        )
+        self.homes[victim] = tuple(zip(found.tolist(), counts.tolist()))
+        return self.homes[victim]
 
 
-def _pending(requests: Requests, order: Array) -> Iterator[Iterable[Pending]]:
-    """The jobs to be placed, first in line first, in chunks."""
-    line = requests.pending[order].nonzero()[0]
-    size = _CHUNK
-    while len(line):
-        places, line = line[:size], line[size:]
-        positions = order[places]
-        rows = requests.schedule.jobs[positions]
-        yield zip(rows.tolist(), requests.need[positions].tolist(), places.tolist())
+def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[Iterator[InLine]]:
+    """The jobs that wait, the first in line first, or that run, the last in line first; in growing chunks."""
+    schedule, size = requests.schedule, _CHUNK
+    line = requests.pending[schedule.order]
+    places = line.nonzero()[0] if waiting else (~line).nonzero()[0][::-1]
+    while len(places):
+        here, places = places[:size], places[size:]
+        positions = schedule.order[here]
+        yield zip(schedule.jobs[positions].tolist(), gpus[positions].tolist(), here.tolist())
         size *= 2
 
 
 def _lowest_ids(unit_of: Array, free_ids: Array, units: Array, counts: Array) -> Array:
     """The lowest free ids of each unit, in the order of the walk."""
-    size = int(unit_of.max()) + 1
-    by_unit = np.argsort(units, kind="stable")
-    in_order = counts[by_unit]
-    free = np.bincount(unit_of[free_ids], minlength=size)
-    kept = free - np.bincount(units, weights=counts, minlength=size).astype(np.int64)
-    first = np.empty(len(units), dtype=np.int64)  # of each placement, in the list of free ids
-    first[by_unit] = in_order.cumsum() - in_order
-    first += (kept.cumsum() - kept)[units]
-    first -= counts.cumsum() - counts
-    return free_ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))
+    wanted = np.repeat(units, counts)
+    order = np.argsort(wanted, kind="stable")
+    by_unit = wanted[order]
+    number = np.arange(len(wanted)) - by_unit.searchsorted(by_unit)  # among those wanted of its unit
+    gpus = np.empty_like(wanted)
+    gpus[order] = free_ids[unit_of[free_ids].searchsorted(by_unit) + number]
+    return gpus
