@@ -54,12 +54,16 @@ def start(
 
 def _count(requests: Requests, assign: Assign) -> Plan:
     """The walk over all jobs of the schedule."""
-    schedule, need, leaving = requests.schedule, requests.need, NO_ROWS
-    if schedule.preempt and int(need[requests.pending].sum()) > requests.free:
+    schedule, need, free, leaving = requests.schedule, requests.need, requests.free, NO_ROWS
+    short = requests.waiting > free
+    if not short and not requests.single:
+        short = int(need[requests.pending].sum()) > free
+    if short and schedule.preempt:
         starting, leaving = _displacing(requests)
     else:
-        in_line = schedule.line.rank(requests.pending.nonzero()[0])
-        starting = in_line[first_come(need[in_line], requests.free, schedule.strict)]
+        starting = schedule.line.rank(requests.pending.nonzero()[0])
+        if short:
+            starting = starting[first_come(need[starting], free, schedule.strict)]
     if not len(starting):
         return requests.unplaced()
     blocked = schedule.strict and len(starting) < requests.waiting
@@ -69,19 +73,23 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
-    """Positions that start, in order, and the rows of the running jobs that make room, ascending.
-
-    Of the running jobs that lose, from the end of the line, as many leave as the jobs that start need: all
-    of them, unless a strict order ends the walk."""
+    """Positions that start, in order, and the rows of the running jobs that make room, ascending."""
     schedule, order = requests.schedule, requests.schedule.order
-    waits, need, held = requests.pending[order], requests.need[order], requests.held[order]
-    wins = np.zeros(len(order), dtype=bool)
-    wins[first_come(need, requests.free + int(held.sum()), schedule.strict)] = True
-    starting, losers = (wins & waits).nonzero()[0], (~(wins | waits)).nonzero()[0][::-1]
-    shortage = int(need[starting].sum()) - requests.free
-    released = held[losers].cumsum()
-    leaving = losers[: int(released.searchsorted(shortage)) + 1] if shortage > 0 else losers[:0]
-    return order[starting], schedule.jobs[np.sort(order[leaving])]
+    waits, wins = requests.pending[order], np.zeros(len(order), dtype=bool)
+    if requests.single:
+        wins[: requests.capacity] = True
+    else:
+        wins[first_come(requests.need[order], requests.capacity, schedule.strict)] = True
+    starting = order[(wins & waits).nonzero()[0]]
+    leaving = order[(~(wins | waits)).nonzero()[0]]
+    if schedule.strict and len(leaving) and not requests.single:
+        # Behind the job that ended the walk, as many leave, from the end, as the jobs that start need.
+        shortage = int(requests.need[starting].sum()) - requests.free
+        released = requests.held[leaving[::-1]].cumsum()
+        kept = len(leaving) - int(released.searchsorted(shortage)) - 1
+        leaving = leaving[kept:] if shortage > 0 else NO_ROWS
+    leaving.sort()
+    return starting, schedule.jobs[leaving]
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:
@@ -91,18 +99,20 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     from the end of the order chooses exactly these (a job can use what all jobs behind it hold), so that walk
     need not be walked.
     """
-    line = np.arange(len(need))
-    chosen = []
-    while True:
-        total = need[line].cumsum()
-        fits = int(total.searchsorted(capacity, side="right"))
-        chosen.append(line[:fits])
-        if strict or fits == len(line):
-            return np.concatenate(chosen)
+    total = need.cumsum()
+    fits = int(total.searchsorted(capacity, side="right"))
+    if strict or fits == len(need):
+        return np.arange(fits)
+    line, chosen = np.arange(len(need)), [np.arange(fits)]
+    while capacity and fits < len(line):
         if fits:
             capacity -= int(total[fits - 1])
         rest = line[fits + 1 :]
         line = rest[need[rest] <= capacity]
+        total = need[line].cumsum()
+        fits = int(total.searchsorted(capacity, side="right"))
+        chosen.append(line[:fits])
+    return np.concatenate(chosen)
 
 
 # -- shorter ways to the same plan, where few of all active jobs matter ------------------------------------

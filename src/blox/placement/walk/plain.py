@@ -45,50 +45,52 @@ class Walk:
         """Goes down the line: every job is placed, passed over, or ends the walk."""
         room, victims, returning, undo = self._room, self._victims, self._returning, self._undo
         strict, preempt = self._requests.schedule.strict, self._requests.schedule.preempt
-        queue = chain.from_iterable(_in_line(self._requests, self._requests.need, waiting=True))
+        waiting = _in_line(self._requests, self._requests.need, waiting=True)
+        queue = chain.from_iterable(zip(*(each.tolist() for each in chunk)) for chunk in waiting)
+        take, fits, choose, places, alike = room.take, room.fits, room.choose, victims.places, room.alike
         upcoming, refused, blocked = next(queue, NO_MORE), sys.maxsize, False
         while returning or upcoming is not NO_MORE:
-            if returning and victims.places[returning[-1]] < upcoming[2]:
+            if returning and places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
-                row, need, place = victims.rows[victim], victims.held[victim], victims.places[victim]
+                row, need, place = victims.rows[victim], victims.held[victim], places[victim]
                 home = victims.homes[victim]
-                if undo and room.fits(row, home):
+                if undo and fits(row, home):
                     for unit, count in home:
-                        room.take(row, unit, count)
+                        take(row, unit, count)
                     self._returned.append(victim)
                     continue
             else:
                 row, need, place = upcoming
                 upcoming = next(queue, NO_MORE)
-            if not room.total and not (preempt and victims.any_behind(place, victims.off)):
+            if not room.total and not (preempt and victims.any_behind(place)):
                 blocked = strict
                 break
-            if refused <= need <= room.alike:
+            if refused <= need <= alike:
                 continue
-            shares = room.choose(row, need) if need <= room.total else None
+            shares = choose(row, need) if need <= room.total else None
             if shares is None and preempt:
                 shares = self._displace(row, need, place)
             if shares is not None:
                 for unit, count in shares:
-                    room.take(row, unit, count)
+                    take(row, unit, count)
                     self._rows.append(row)
                     self._units.append(unit)
                     self._counts.append(count)
             elif strict:
                 blocked = True
                 break
-            elif need <= room.alike:
+            elif need <= alike:
                 refused = need
         return self._plan(blocked)
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
         room, victims, free, shares = self._room, self._victims, self._room.free, None
-        whole, last = need <= room.whole, victims.off
-        while shares is None and victims.any_behind(place, last):
-            victim, may_fit = victims.rows[last], not whole
-            for unit, count in victims.homes[last] or victims.spread_home(last):
-                room.take(victim, unit, -count)
+        take, places, homes, whole, last = room.take, victims.places, victims.homes, room.whole, victims.off
+        while shares is None and (last < len(places) or victims.reach()) and places[last] > place:
+            victim, may_fit = victims.rows[last], need > whole
+            for unit, count in homes[last] or victims.spread_home(last):
+                take(victim, unit, -count)
                 may_fit = may_fit or free[unit] >= need
             last += 1
             if may_fit and need <= room.total:
@@ -99,8 +101,8 @@ class Walk:
             victims.off = last
         else:
             for victim in released:
-                for unit, count in victims.homes[victim]:
-                    room.take(victims.rows[victim], unit, count)
+                for unit, count in homes[victim]:
+                    take(victims.rows[victim], unit, count)
         return shares
 
     def _plan(self, blocked: bool) -> Plan:
@@ -133,12 +135,11 @@ class Victims:
         self.homes: list[Shares] = []
         self.off = 0
 
-    def any_behind(self, place: int, released: int) -> bool:
-        """Whether, beyond so many released, there is a victim that stands behind this place."""
-        places = self.places
-        return (released < len(places) or self._reach()) and places[released] > place
+    def any_behind(self, place: int) -> bool:
+        """Whether any job that may still be released stands behind this place."""
+        return (self.off < len(self.places) or self.reach()) and self.places[self.off] > place
 
-    def _reach(self) -> bool:
+    def reach(self) -> bool:
         """Lists more victims; False: all are listed."""
         more = next(self._more, None)
         if more is None:
@@ -148,12 +149,12 @@ class Victims:
             self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: without an owner
             self._unit[owner] = unit_of
             self._unit[owner[self._unit[owner] != unit_of]] = -1
-        rows, held, places = zip(*more)
-        units = self._unit[list(rows)].tolist()
-        self.rows += rows
-        self.held += held
-        self.places += places
-        self.homes += [() if unit < 0 else ((unit, count),) for unit, count in zip(units, held)]
+        rows, held, places = more
+        shares = zip(self._unit[rows].tolist(), held.tolist())
+        self.homes += [(share,) if share[0] >= 0 else () for share in shares]
+        self.rows += rows.tolist()
+        self.held += held.tolist()
+        self.places += places.tolist()
         return True
 
     def spread_home(self, victim: int) -> Shares:
@@ -165,15 +166,17 @@ class Victims:
         return self.homes[victim]
 
 
-def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[Iterator[InLine]]:
-    """The jobs that wait, the first in line first, or that run, the last in line first; in growing chunks."""
-    schedule, size = requests.schedule, _CHUNK
-    line = requests.pending[schedule.order]
-    places = line.nonzero()[0] if waiting else (~line).nonzero()[0][::-1]
+def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tuple[Array, Array, Array]]:
+    """The jobs that wait, the first in line first, or that run, the last in line first; in growing chunks.
+
+    Row, GPUs and place in line of each."""
+    order, size = requests.schedule.order, _CHUNK
+    places = (requests.pending[order] == waiting).nonzero()[0]
+    places = places if waiting else places[::-1]
     while len(places):
         here, places = places[:size], places[size:]
-        positions = schedule.order[here]
-        yield zip(schedule.jobs[positions].tolist(), gpus[positions].tolist(), here.tolist())
+        positions = order[here]
+        yield requests.schedule.jobs[positions], gpus[positions], here
         size *= 2
 
 

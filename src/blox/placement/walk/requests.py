@@ -19,9 +19,9 @@ class Requests:
 
     A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is placed
     anew. `unlisted` are the running rows that hold their GPUs no longer: left out by the schedule, or
-    resized. `free` counts the GPUs left when they are gone, `waiting` the jobs to be placed. `kept` are
-    running rows that are out of the walk: they stay on draining nodes until they end, since to displace one
-    would free little or nothing."""
+    resized. `free` counts the GPUs left when they are gone, `capacity` all GPUs, `waiting` the jobs to be
+    placed. `single`: every job needs one GPU. `kept` are running rows that are out of the walk: they stay on
+    draining nodes until they end, since to displace one would free little or nothing."""
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
@@ -31,12 +31,18 @@ class Requests:
         self.schedule, self.holdings = schedule, holdings
         self.cluster_state, self.job_state = cluster_state, job_state
         self.held: Array = columns.held_gpus[jobs]
-        self.need: Array = columns.gpus[jobs] if schedule.gpus is None else schedule.gpus
+        self.single: bool = schedule.gpus is None and job_state.single_gpu
+        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
+        if schedule.gpus is not None:
+            self.need = schedule.gpus
         self.unlisted: Array = NO_ROWS
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active:
             self._leave_out()
         self.pending: Array = self.held == 0
+        self.capacity: int = cluster_state.total_gpus
+        if cluster_state.draining:
+            self.capacity = self.free + int(self.held.sum())
         self.waiting: int = len(jobs) - holdings.size + len(self.unlisted) + len(self.kept)
 
     def _leave_out(self) -> None:
