@@ -252,11 +252,16 @@ class PlanBuilder:
     def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
         """Puts jobs on GPUs, grouped job by job: launches them, or moves those of them that were removed."""
         self._launched = placed = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
-        if set(self._removed.tolist()).isdisjoint(jobs.tolist()):
+        if not len(self._removed):
             return
-        again = np.isin(jobs, self._removed)
-        self._launched, self._moved = placed.select(~again), placed.select(again)
-        self._removed = self._removed[~np.isin(self._removed, jobs)]
+        bound = self._holdings.row_bound
+        removed = np.zeros(bound + 1, dtype=bool)  # by row; the last one, for rows beyond, stays false
+        removed[self._removed] = True
+        again = removed[np.minimum(jobs, bound)]
+        if again.any():
+            self._launched, self._moved = placed.select(~again), placed.select(again)
+            removed[self._moved.jobs] = False
+            self._removed = self._removed[removed[self._removed]]
 
     @property
     def moves(self) -> bool:

@@ -22,7 +22,7 @@ from blox.workloads.table import Array
 
 InLine = tuple[int, int, int]  # row, GPUs needed or held, place in line
 NO_MORE: InLine = (-1, 0, sys.maxsize)
-_CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks end early
+_CHUNK = 128  # jobs that are turned into plain numbers at a time: most walks end early
 
 
 class Walk:
@@ -53,7 +53,7 @@ class Walk:
             if returning and places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
                 row, need, place = victims.rows[victim], victims.held[victim], places[victim]
-                home = victims.homes[victim]
+                home = victims.home(victim)
                 if undo and fits(row, home):
                     for unit, count in home:
                         take(row, unit, count)
@@ -86,14 +86,13 @@ class Walk:
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
         room, victims, free, shares = self._room, self._victims, self._room.free, None
-        take, places, homes, whole, last = room.take, victims.places, victims.homes, room.whole, victims.off
+        take, places, whole, last = room.take, victims.places, room.whole, victims.off
         while shares is None and (last < len(places) or victims.reach()) and places[last] > place:
-            victim, may_fit = victims.rows[last], need > whole
-            for unit, count in homes[last] or victims.spread_home(last):
-                take(victim, unit, -count)
-                may_fit = may_fit or free[unit] >= need
+            home = victims.home(last)
+            for unit, count in home:
+                take(victims.rows[last], unit, -count)
             last += 1
-            if may_fit and need <= room.total:
+            if need <= room.total and (need > whole or free[unit] >= need or len(home) > 1):
                 shares = room.choose(row, need)
         released = range(victims.off, last)
         if shares is not None or not self._undo:
@@ -101,7 +100,7 @@ class Walk:
             victims.off = last
         else:
             for victim in released:
-                for unit, count in homes[victim]:
+                for unit, count in victims.home(victim):
                     take(victims.rows[victim], unit, count)
         return shares
 
@@ -121,8 +120,8 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, GPUs held, place in line, and where it stood when the walk began (empty: on several
-    units, not worked out yet). The first `off` have been released. The lists hold as many as were asked for.
+    Lists by victim: row, GPUs held, place in line, unit (-1: several). The first `off` have been released.
+    The lists hold as many as were asked for.
     """
 
     def __init__(self, requests: Requests, unit_of: Array) -> None:
@@ -132,7 +131,8 @@ class Victims:
         self.rows: list[int] = []
         self.held: list[int] = []
         self.places: list[int] = []
-        self.homes: list[Shares] = []
+        self.units: list[int] = []
+        self._spread: dict[int, Shares] = {}  # where victims of several units stand
         self.off = 0
 
     def any_behind(self, place: int) -> bool:
@@ -150,20 +150,21 @@ class Victims:
             self._unit[owner] = unit_of
             self._unit[owner[self._unit[owner] != unit_of]] = -1
         rows, held, places = more
-        shares = zip(self._unit[rows].tolist(), held.tolist())
-        self.homes += [(share,) if share[0] >= 0 else () for share in shares]
+        self.units += self._unit[rows].tolist()
         self.rows += rows.tolist()
         self.held += held.tolist()
         self.places += places.tolist()
         return True
 
-    def spread_home(self, victim: int) -> Shares:
-        """Where a victim stands, or stood when the walk began, that is on several units."""
-        found, counts = np.unique(
-            self._unit_of[self._holdings.gpus_of(self.rows[victim])], return_counts=True
-        )
-        self.homes[victim] = tuple(zip(found.tolist(), counts.tolist()))
-        return self.homes[victim]
+    def home(self, victim: int) -> Shares:
+        """Where a victim stands, or stood when the walk began."""
+        if self.units[victim] >= 0:
+            return ((self.units[victim], self.held[victim]),)
+        if victim not in self._spread:
+            gpus = self._holdings.gpus_of(self.rows[victim])
+            found, counts = np.unique(self._unit_of[gpus], return_counts=True)
+            self._spread[victim] = tuple(zip(found.tolist(), counts.tolist()))
+        return self._spread[victim]
 
 
 def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tuple[Array, Array, Array]]:
@@ -182,10 +183,13 @@ def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tupl
 
 def _lowest_ids(unit_of: Array, free_ids: Array, units: Array, counts: Array) -> Array:
     """The lowest free ids of each unit, in the order of the walk."""
-    wanted = np.repeat(units, counts)
-    order = np.argsort(wanted, kind="stable")
-    by_unit = wanted[order]
-    number = np.arange(len(wanted)) - by_unit.searchsorted(by_unit)  # among those wanted of its unit
-    gpus = np.empty_like(wanted)
-    gpus[order] = free_ids[unit_of[free_ids].searchsorted(by_unit) + number]
-    return gpus
+    size = int(unit_of.max()) + 1
+    by_unit = np.argsort(units, kind="stable")
+    in_order = counts[by_unit]
+    free = np.bincount(unit_of[free_ids], minlength=size)
+    kept = free - np.bincount(units, weights=counts, minlength=size).astype(np.int64)
+    first = np.empty(len(units), dtype=np.int64)  # of each placement, in the list of free ids
+    first[by_unit] = in_order.cumsum() - in_order
+    first += (kept.cumsum() - kept)[units]
+    first -= counts.cumsum() - counts
+    return free_ids.take(np.repeat(first, counts) + np.arange(int(counts.sum())))
