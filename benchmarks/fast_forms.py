@@ -28,7 +28,6 @@ from blox import Experiment
 from blox.backends.ends import Ends
 from blox.placement.first_free import FirstFree
 from blox.placement.walk import by_node, counting, pinned
-from blox.placement.walk.plain import Walk
 from blox.state import leases
 from blox.state.active import ActiveRows
 from blox.state.plan import Allocation, Plan
@@ -124,7 +123,6 @@ class Form:
 
 def forms(jobs_csv: str) -> list[Form]:
     fifo = compat("", 0, "Fifo").settings
-    many_wait = large("", 0, "las", "consolidated", 3, 30_000).settings
     apart = large("", 0, "las", "first-free", 0.9, 30_000).settings
     events = {
         "workload": jobs_csv,
@@ -145,7 +143,6 @@ def forms(jobs_csv: str) -> list[Form]:
         Form("walk/counting: counted, not walked", apart, replaced_in_first_free()),
         Form("walk/counting: newcomers decide", events, replaced(counting, "_newcomers_decide", unknown)),
         Form("walk/counting: contested jobs only", events, replaced(counting, "_contested", unknown)),
-        Form("walk/best_fit: one loop", many_wait, replaced(by_node, "BestFitWalk", Walk)),
         Form(
             "walk/pinned: GPUs that change hands",
             wide,

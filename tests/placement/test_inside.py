@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from blox import Experiment, registry
 from blox.errors import BloxError
-from blox.placement.inside import InsideNode
+from blox.placement.node_placement import NodePlacement
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.links import machines
@@ -20,7 +20,7 @@ from support.mid_run import rounds
 from support.states import placed
 
 OVER_NODES = sorted(
-    name for name, cls in registry.classes("placement").items() if issubclass(cls, InsideNode)
+    name for name, cls in registry.classes("placement").items() if issubclass(cls, NodePlacement)
 )
 HEADER = "job_id,submit_s,gpus,duration_s"
 

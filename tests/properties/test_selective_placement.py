@@ -7,8 +7,7 @@ from hypothesis import given
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodePool
+from blox.placement.walk.by_node import NodePool, place_by_node
 from support.examples import examples
 from support.mid_run import rounds
 from support.reference_walk import per_node, walk

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
-from blox.placement.walk.by_node import place_by_node
+from blox.placement.walk.by_node import NodePool, place_by_node
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool
 from blox.schedulers.tiresias.sorted_places import SortedPlaces
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import ClusterSpec, Node

@@ -66,7 +66,7 @@ def test_they_say_what_new_ones_say(seed, most, size):
             gpus = (rng.permutation(free) if rng.random() < 0.5 else free)[: counts.sum()]
             new = np.arange(next_row, next_row + len(counts))
             next_row += len(counts)
-            change.launch(new, counts, gpus)
+            change.put(new, counts, gpus)
             holdings.apply(change.plan())
             gpus_of |= Allocation(new, counts, gpus).as_dict()
         plain = fresh(gpus_of, size, 8)

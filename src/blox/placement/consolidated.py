@@ -3,22 +3,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blox.errors import BloxError
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node, same_rule
-from blox.placement.walk.node_room import NodePool
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
+from blox import BloxError, ClusterState, JobState, Plan, Schedule, register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, Share, place_by_node, same_rule
 
 
 @register.placement("consolidated")
 @dataclass(frozen=True)
-class Consolidated(InsideNode):
+class Consolidated(NodePlacement):
     """Puts a job on the fewest nodes, best fit; when they are not to be had it waits, or spreads.
 
     `fallback=wait`: the job is not placed on more nodes than it needs. `fallback=spread`: it then takes
@@ -33,12 +25,10 @@ class Consolidated(InsideNode):
         if self.fallback not in ("wait", "spread"):
             raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+    def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         best_fit = self.fallback == "wait"
-        plan = place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
+        return place_by_node(schedule, cluster_state, job_state, self, best_fit=best_fit)
 
-    stable_until = for_ever
     node_rule = same_rule
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:

@@ -2,13 +2,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blox import ClusterState, JobState, Plan, Schedule, register
 from blox.placement.walk.counting import place_by_count
 from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 
 
 @register.placement("count")

@@ -2,37 +2,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node, same_rule
+from blox import ClusterState, JobState, Plan, Schedule, register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, RuleOfJob, SameRule, Share, place_by_node
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool, RuleOfJob
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 
 
 @register.placement("first-free")
 @dataclass(frozen=True)
-class FirstFree(InsideNode):
+class FirstFree(NodePlacement):
     """Takes the free GPUs with the lowest ids, wherever they are (paper, Table 5: "first available")."""
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        if schedule.gpu_type is None and not job_state.typed and not cluster_state.windows:
-            plan = place_by_count(schedule, cluster_state, job_state)
-        else:
-            plan = place_by_node(schedule, cluster_state, job_state, self)
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
+    def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        if schedule.gpu_type is None and self.node_rule(cluster_state, job_state) is None:
+            return place_by_count(schedule, cluster_state, job_state)
+        return place_by_node(schedule, cluster_state, job_state, self)
 
-    stable_until = for_ever
-
-    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob | None:
+    def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob | None:  # type: ignore[override]
         """Any GPUs will do, unless jobs may use some nodes only."""
         matters = job_state.typed or bool(cluster_state.windows)
-        return same_rule(self, cluster_state, job_state) if matters else None
+        return SameRule(self) if matters else None
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""

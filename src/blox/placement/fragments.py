@@ -2,31 +2,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node, same_rule
-from blox.placement.walk.node_room import NodePool
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
+from blox import register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, Share, same_rule
 
 
 @register.placement("fragments")
 @dataclass(frozen=True)
-class Fragments(InsideNode):
+class Fragments(NodePlacement):
     """Fills the smallest gaps first, whatever that spreads a job over, so that whole nodes stay free.
 
     Nodes are taken in the order of their free GPUs, the fewest first; among equals the lowest id.
     """
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        plan = place_by_node(schedule, cluster_state, job_state, self)
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
     node_rule = same_rule
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:

@@ -3,28 +3,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blox.errors import BloxError
+from blox import BloxError, ClusterState, JobState, register
 from blox.performance.model_profiles import Generation, profiles_from
 from blox.performance.training import network_gbps, slowdown
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodeRule, RuleOfJob
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodeRule, RuleOfJob
 from blox.state.cluster_spec import ClusterSpec
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 
 TOGETHER = Consolidated("wait")
 
 
 @register.placement("profile")
 @dataclass(frozen=True)
-class Profile(InsideNode):
+class Profile(NodePlacement):
     """Keeps exactly those jobs together that lose by being spread on this hardware ("Tiresias+", Blox, 4.3).
 
     A job is kept together if its model, with that many GPUs, would take more than `tolerance` longer with
@@ -56,12 +49,6 @@ class Profile(InsideNode):
         super().check_cluster(spec)
         if not self.gpu:
             profiles_from(self.models, self.gpus).of_cluster(spec)
-
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         profiles, columns = profiles_from(self.models, self.gpus), job_state.columns

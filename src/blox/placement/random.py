@@ -4,38 +4,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
+from blox import ClusterState, JobState, Plan, Schedule, register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, Share, place_by_node
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 
 @register.placement("random")
 @dataclass(frozen=True)
-class Random(InsideNode):
+class Random(NodePlacement):
     """Takes free GPUs at random (seeded): the placement that any careful one should beat."""
 
     uses_seed = True
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+    def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         def shuffled(free: Array, count: int) -> Array:
             return job_state.rng(self).permutation(free)[:count]
 
         if schedule.gpu_type is not None or job_state.typed:
-            plan = place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
-        else:
-            plan = place_by_count(schedule, cluster_state, job_state, shuffled)
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
+            return place_by_node(schedule, cluster_state, job_state, _Scatter(job_state.rng(self)))
+        return place_by_count(schedule, cluster_state, job_state, shuffled)
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
+from blox import ClusterState, JobState, Plan, Schedule, register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, Share, place_by_node
 from blox.placement.walk.counting import place_by_count
-from blox.placement.walk.node_room import NodePool
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 
 
 @register.placement("scattered")
 @dataclass(frozen=True)
-class Scattered(InsideNode):
+class Scattered(NodePlacement):
     """The original Blox's search, for reproducing its results: nodes in ascending order.
 
     As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
@@ -26,14 +19,10 @@ class Scattered(InsideNode):
 
     fixed: bool = False
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+    def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
-            plan = place_by_count(schedule, cluster_state, job_state)
-        else:
-            plan = place_by_node(schedule, cluster_state, job_state, self, undo=False)
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
+            return place_by_count(schedule, cluster_state, job_state)
+        return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         shares: list[Share] = []

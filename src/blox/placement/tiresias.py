@@ -3,26 +3,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blox.errors import BloxError
+from blox import BloxError, ClusterState, JobState, register
 from blox.performance.model_profiles import profiles_from
 from blox.placement.consolidated import Consolidated
 from blox.placement.fragments import Fragments
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodeRule, RuleOfJob
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodeRule, RuleOfJob
 
 TOGETHER = Consolidated("wait")
 
 
 @register.placement("tiresias")
 @dataclass(frozen=True)
-class Tiresias(InsideNode):
+class Tiresias(NodePlacement):
     """Keeps jobs with skewed models together; the others fill fragments (Tiresias, NSDI'19, section 3.3).
 
     A model is skewed if its largest tensor holds the share `skew` of its parameters or more; such a job
@@ -45,12 +38,6 @@ class Tiresias(InsideNode):
         if self.rest not in ("fragments", "spread"):
             raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         profiles_from(self.models)
-
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         profiles, models = profiles_from(self.models), job_state.columns.model

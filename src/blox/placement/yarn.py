@@ -5,21 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from blox.placement.inside import InsideNode
-from blox.placement.walk.by_node import place_by_node
-from blox.placement.walk.node_room import NodePool, RuleOfJob
-from blox.placement.walk.room import Share
-from blox.protocols import for_ever
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
+from blox import ClusterState, JobState, register
+from blox.placement.node_placement import NodePlacement
+from blox.placement.walk.by_node import NodePool, RuleOfJob, Share
 
 
 @register.placement("yarn")
 @dataclass(frozen=True)
-class Yarn(InsideNode):
+class Yarn(NodePlacement):
     """Packs a job under one switch (rack), first fit: on one node, or on idle nodes and one for the rest.
 
     A job that fits on one node waits until some node has room for all of it. A larger one takes as many
@@ -27,12 +20,6 @@ class Yarn(InsideNode):
     Racks are tried in order; a job that no rack can hold never runs. It is what Tiresias was compared with;
     the simulator's own form of it, with its account of cores and memory, is in the compat preset.
     """
-
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        plan = place_by_node(schedule, cluster_state, job_state, self.node_rule(cluster_state, job_state))
-        return self.inside_nodes(plan, schedule, cluster_state, job_state)
-
-    stable_until = for_ever
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         rack = cluster_state.node_rack

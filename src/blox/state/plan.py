@@ -248,34 +248,19 @@ class PlanBuilder:
         """The lowest `count` of them."""
         return self._holdings.free.lowest(count, self._freed)
 
-    def launch(self, jobs: Array, counts: Array, gpus: Array) -> None:
-        """Puts jobs that do not run on GPUs, grouped job by job."""
-        self._launched = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
-
-    def move(self, jobs: Array, counts: Array, gpus: Array) -> None:
-        """Puts jobs that were removed on other GPUs."""
-        again = self._marked(jobs)
-        self._removed = self._removed[~again[self._removed]]
-        self._moved = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
-
     def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
-        """Launches jobs, or moves those of them that were removed."""
+        """Puts jobs on GPUs, grouped job by job: launches them, or moves those of them that were removed."""
+        self._launched = placed = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
         if not len(self._removed):
-            self.launch(jobs, counts, gpus)
             return
-        again = self._marked(self._removed)[np.minimum(jobs, self._holdings.row_bound)]
-        if not again.any():
-            self.launch(jobs, counts, gpus)
-            return
-        of_gpus = np.repeat(again, counts)
-        self.launch(jobs[~again], counts[~again], gpus[~of_gpus])
-        self.move(jobs[again], counts[again], gpus[of_gpus])
-
-    def _marked(self, held: Array) -> Array:
-        """By row: whether it is one of these, which hold GPUs. The last entry, for other rows, is false."""
-        marked = np.zeros(self._holdings.row_bound + 1, dtype=bool)
-        marked[held] = True
-        return marked
+        bound = self._holdings.row_bound
+        removed = np.zeros(bound + 1, dtype=bool)  # by row; the last one, for rows beyond, stays false
+        removed[self._removed] = True
+        again = removed[np.minimum(jobs, bound)]
+        if again.any():
+            self._launched, self._moved = placed.select(~again), placed.select(again)
+            removed[self._moved.jobs] = False
+            self._removed = self._removed[removed[self._removed]]
 
     @property
     def moves(self) -> bool:
@@ -284,12 +269,4 @@ class PlanBuilder:
 
     def plan(self, *, blocked: bool = False, settled: bool = False) -> Plan:
         """What has been put together."""
-        return Plan(
-            self._launched,
-            self._removed,
-            self._moved,
-            NOTHING,
-            self._freed,
-            blocked,
-            settled,
-        )
+        return Plan(self._launched, self._removed, self._moved, NOTHING, self._freed, blocked, settled)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blox.compat.tiresias.lane import Job
-from blox.placement.walk.counting import exchange, first_come
+from blox.placement.walk.counting import first_come, start
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -73,8 +73,10 @@ class Counted:
             starts, stops = _walk(schedule, cluster_state, job_state)
         if not (starts or stops):
             return Plan(settled=True)
-        jobs, leaving = np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
-        return exchange(jobs, job_state.columns.gpus[jobs], leaving, cluster_state.holdings)
+        jobs, change = np.array(starts, dtype=np.int64), cluster_state.holdings.change()
+        if stops:
+            change.remove(np.array(stops, dtype=np.int64))
+        return start(change, jobs, job_state.columns.gpus[jobs])
 
     stable_until = for_ever
 

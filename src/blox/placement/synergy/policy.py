@@ -4,24 +4,18 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
 from msgspec.structs import replace
 
-from blox.errors import BloxError
+from blox import BloxError, ClusterState, JobState, Plan, Schedule, register
 from blox.placement.first_free import FirstFree
-from blox.placement.inside import InsideNode
+from blox.placement.node_placement import NodePlacement
 from blox.placement.synergy.beliefs import Learnt, wants_of
 from blox.placement.synergy.grants import holdings_of
-from blox.placement.synergy.room import SynergyRoom, Wants
+from blox.placement.synergy.room import SynergyRoom
 from blox.placement.synergy.share import Holding, best, shared
 from blox.placement.walk.plain import Walk
-from blox.placement.walk.requests import Requests
+from blox.placement.walk.requests import Requests, placed
 from blox.profiles.synergy import surfaces
-from blox.registry import register
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 
@@ -37,7 +31,7 @@ class _Memory:
 
 @register.placement("synergy")
 @dataclass(frozen=True)
-class Synergy(InsideNode):
+class Synergy(NodePlacement):
     """Places jobs with an eye to CPU cores and memory, and shares those out too (Synergy, OSDI'22).
 
     Which jobs run follows from the order and GPUs, as elsewhere; running jobs stay. A job looks for one
@@ -86,7 +80,12 @@ class Synergy(InsideNode):
             plan = FirstFree().place(schedule, cluster_state, job_state)
         else:
             wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
-            plan = self._walk(schedule, cluster_state, job_state, wants)
+
+            def walk(requests: Requests) -> Plan:
+                room = SynergyRoom(requests, wants, must_fit=self.mode == "greedy")
+                return Walk(requests, cluster_state.gpu_node, room).run()
+
+            plan = placed(schedule, cluster_state, job_state, walk)
         plan = self.inside_nodes(plan, schedule, cluster_state, job_state)
         if plain or self.mode == "proportional":
             return plan
@@ -109,17 +108,6 @@ class Synergy(InsideNode):
 
     def _learnt(self, memory: _Memory) -> Learnt | None:
         return memory.learnt if self.belief == "learnt" else None
-
-    def _walk(
-        self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState, wants: Wants
-    ) -> Plan:
-        """The walk that every placement shares, through nodes with cores and memory."""
-        requests = Requests(schedule, cluster_state, job_state)
-        if requests.hopeless:
-            return requests.unplaced()
-        staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
-        room = SynergyRoom(staying, cluster_state, wants, must_fit=self.mode == "greedy")
-        return Walk(requests, cluster_state.gpu_node, room).run()
 
     def _granted(self, plan: Plan, memory: _Memory, cluster_state: ClusterState, job_state: JobState) -> Plan:
         """The same GPUs, with cores and memory beside them."""

@@ -8,36 +8,32 @@ from __future__ import annotations
 import numpy as np
 
 from blox.placement.synergy.grants import shares_of
-from blox.placement.walk.room import Share
-from blox.state.cluster import ClusterState
-from blox.workloads.table import Array
+from blox.placement.walk.requests import Requests
+from blox.placement.walk.room import Room, Share, Shares
 
 Wants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) per GPU
 
 
-class SynergyRoom:
+class SynergyRoom(Room):
     """What is left on each node. `must_fit`: a job only goes where all that it wants is left."""
 
-    def __init__(self, staying: Array, cluster_state: ClusterState, wants: Wants, must_fit: bool) -> None:
-        """`staying` are the rows that hold their GPUs when the walk begins."""
+    def __init__(self, requests: Requests, wants: Wants, must_fit: bool) -> None:
+        cluster_state = requests.cluster_state
+        staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
         self._wants, self._must_fit = wants, must_fit
-        self._gpus: list[int] = np.where(cluster_state.node_up, cluster_state.node_gpus, 0).tolist()
+        super().__init__(np.where(cluster_state.node_up, cluster_state.node_gpus, 0).tolist())
         self._cpu: list[float] = cluster_state.node_cpu.tolist()
         self._memory: list[float] = cluster_state.node_memory_gb.tolist()
         held = dict(shares_of(cluster_state.allocation, cluster_state))
         for row in staying.tolist():  # a draining node has nothing to give, whatever its jobs hold
-            self.take(row, [share for share in held[row] if cluster_state.node_up[share[0]]])
-
-    @property
-    def total(self) -> int:
-        return sum(self._gpus)
+            for node, count in held[row]:
+                if cluster_state.node_up[node]:
+                    self.take(row, node, count)
 
     def choose(self, row: int, need: int) -> list[Share] | None:
         """One node with all that is wanted, the fullest; or one with the GPUs, where most cores are left."""
         cpu, memory = self._wants[row]
-        gpus = self._gpus
-        if self.total < need:
-            return None
+        gpus = self.free
         fits = [node for node, free in enumerate(gpus) if free >= need]
         good = [n for n in fits if self._cpu[n] >= need * cpu and self._memory[n] >= need * memory]
         if good:
@@ -48,40 +44,25 @@ class SynergyRoom:
             return [(max(fits, key=lambda node: (self._cpu[node], -gpus[node], -node)), need)]
         return self._collect(need, 0.0, 0.0)
 
-    def choose_after(self, row: int, need: int, given: list[Share]) -> list[Share] | None:
-        return self.choose(row, need)
-
-    def fits(self, row: int, shares: list[Share]) -> bool:
+    def fits(self, row: int, shares: Shares) -> bool:
         cpu, memory = self._wants[row] if self._must_fit else (0.0, 0.0)
-        return all(
-            self._gpus[node] >= count
-            and (not self._must_fit or self._cpu[node] + 1e-9 >= count * cpu)
-            and (not self._must_fit or self._memory[node] + 1e-9 >= count * memory)
+        return super().fits(row, shares) and all(
+            not self._must_fit
+            or (self._cpu[node] + 1e-9 >= count * cpu and self._memory[node] + 1e-9 >= count * memory)
             for node, count in shares
         )
 
-    def take(self, row: int, shares: list[Share], sign: int = 1) -> None:
+    def take(self, row: int, unit: int, count: int) -> None:
+        super().take(row, unit, count)
         cpu, memory = self._wants[row]
-        for node, count in shares:
-            self._gpus[node] -= sign * count
-            self._cpu[node] -= sign * count * cpu
-            self._memory[node] -= sign * count * memory
-
-    def give(self, row: int, shares: list[Share]) -> None:
-        self.take(row, shares, -1)
-
-    def hopeless(self, need: int) -> bool:
-        """What a job wants beside GPUs differs from job to job: each is tried."""
-        return False
-
-    def refuse(self, need: int) -> None:
-        """No conclusion for other jobs."""
+        self._cpu[unit] -= count * cpu
+        self._memory[unit] -= count * memory
 
     def _collect(self, need: int, cpu: float, memory: float) -> list[Share] | None:
         """The nodes with most free GPUs, as many on each as fit."""
         shares = []
-        for node in sorted(range(len(self._gpus)), key=lambda node: (-self._gpus[node], node)):
-            count = min(need, self._gpus[node])
+        for node in sorted(range(len(self.free)), key=lambda node: (-self.free[node], node)):
+            count = min(need, self.free[node])
             if cpu > 0:
                 count = min(count, int(max(self._cpu[node], 0.0) / cpu + 1e-9))
             if memory > 0:

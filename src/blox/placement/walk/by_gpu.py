@@ -6,16 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox import BloxError, ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.gpu_types import allowed_nodes
-from blox.placement.walk.pinned import place_pinned, with_configurations
 from blox.placement.walk.plain import Walk
-from blox.placement.walk.requests import Requests
-from blox.placement.walk.room import Share
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Plan
-from blox.state.schedule import Schedule
+from blox.placement.walk.requests import Requests, placed
+from blox.placement.walk.room import Room, Share
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 # (row, ids of the free GPUs that the job may use, how many it needs) -> the ids that it takes; None: it waits
@@ -28,34 +24,27 @@ def place_by_gpu(schedule: Schedule, cluster_state: ClusterState, job_state: Job
     `pick` is asked for one job after another, in order, only where at least as many GPUs are free as the job
     needs; free ids are ascending. Slower than placement by node or count.
     """
-    if schedule.pinned is not None:
-        return place_pinned(schedule, cluster_state, job_state)
-    requests = Requests(schedule, cluster_state, job_state)
-    if requests.hopeless:
-        plan = requests.unplaced()
-    else:
-        room = _GpuRoom(requests, cluster_state, job_state, pick)
-        plan = Walk(requests, np.arange(len(cluster_state.gpu_node)), room).run()
-    return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
+
+    def walk(requests: Requests) -> Plan:
+        return Walk(requests, np.arange(len(cluster_state.gpu_node)), _GpuRoom(requests, pick)).run()
+
+    return placed(schedule, cluster_state, job_state, walk)
 
 
-class _GpuRoom:
-    """Which GPUs are free, and the rule by which jobs pick some; a share is a GPU id and 1."""
+class _GpuRoom(Room):
+    """Which GPUs are free (1 or 0), and the rule by which jobs pick some; a share is a GPU id and 1."""
 
-    def __init__(
-        self, requests: Requests, cluster_state: ClusterState, job_state: JobState, pick: Pick
-    ) -> None:
-        self._pick, self._node_of = pick, cluster_state.gpu_node
-        self._allowed = allowed_nodes(requests.schedule, cluster_state, job_state)
-        self._free = np.zeros(len(self._node_of), dtype=bool)
-        self._free[requests.change(NO_ROWS).free_ids] = True
-        self.total = int(self._free.sum())
+    def __init__(self, requests: Requests, pick: Pick) -> None:
+        free = np.zeros(len(requests.cluster_state.gpu_node), dtype=np.int64)
+        free[requests.change(NO_ROWS).free_ids] = 1
+        super().__init__(free)
+        self._pick, self._node_of = pick, requests.cluster_state.gpu_node
+        self._allowed = allowed_nodes(requests.schedule, requests.cluster_state, requests.job_state)
 
     def choose(self, row: int, need: int) -> list[Share] | None:
-        free = self._free
+        ids = np.flatnonzero(self.free)
         if self._allowed is not None:
-            free = free & self._allowed[row].take(self._node_of)
-        ids = free.nonzero()[0]
+            ids = ids[self._allowed[row][self._node_of[ids]]]
         gpus = self._pick(row, ids, need) if len(ids) >= need else None
         if gpus is None:
             return None
@@ -67,25 +56,3 @@ class _GpuRoom:
                 fix=f"pick {need} different ids of those that are given as free, or None",
             )
         return [(gpu, 1) for gpu in picked.tolist()]
-
-    def choose_after(self, row: int, need: int, given: list[Share]) -> list[Share] | None:
-        return self.choose(row, need)
-
-    def fits(self, row: int, shares: list[Share]) -> bool:
-        return all(self._free[gpu] for gpu, _ in shares)
-
-    def take(self, row: int, shares: list[Share]) -> None:
-        self._mark(shares, free=False)
-
-    def give(self, row: int, shares: list[Share]) -> None:
-        self._mark(shares, free=True)
-
-    def hopeless(self, need: int) -> bool:
-        return False
-
-    def refuse(self, need: int) -> None:
-        """What one job cannot use, another may."""
-
-    def _mark(self, shares: list[Share], *, free: bool) -> None:
-        self._free[[gpu for gpu, _ in shares]] = free
-        self.total += len(shares) if free else -len(shares)

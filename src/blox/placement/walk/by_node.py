@@ -1,16 +1,111 @@
-"""Placement by rules that depend on where GPUs are free."""
+"""Placement by rules that depend on where GPUs are free: `place_by_node`, and what such a rule sees."""
 
 from __future__ import annotations
 
-from blox.placement.walk.best_fit import BestFitWalk
-from blox.placement.walk.node_room import NodeRoom, NodeRule, RuleOfJob
-from blox.placement.walk.pinned import place_pinned, with_configurations
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Protocol
+
+import numpy as np
+
+from blox import ClusterState, JobState, Plan, Schedule
+from blox.placement.walk.gpu_types import allowed_nodes
 from blox.placement.walk.plain import Walk
-from blox.placement.walk.requests import Requests
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import Plan
-from blox.state.schedule import Schedule
+from blox.placement.walk.requests import Requests, placed
+from blox.placement.walk.room import Room
+from blox.placement.walk.room import Share as Share
+from blox.workloads.table import Array
+
+
+class NodePool(Room):
+    """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement.
+
+    Nodes stand in heaps by their number of free GPUs, lowest id first. A heap may hold stale entries; one is
+    valid when the node's count still says so.
+    """
+
+    def __init__(self, node_free: Array, node_gpus: Array) -> None:
+        super().__init__(node_free.tolist())
+        self.top = int(node_gpus.max())  # size of the largest node
+        self._node_gpus = node_gpus
+        by_free = np.argsort(node_free, kind="stable")
+        edges = np.searchsorted(node_free[by_free], np.arange(self.top + 2))
+        ids = by_free.tolist()
+        self._heaps: list[list[int]] = [ids[edges[f] : edges[f + 1]] for f in range(self.top + 1)]
+
+    def take(self, row: int, unit: int, count: int) -> None:
+        free = self.free
+        free[unit] = left = free[unit] - count
+        self.total -= count
+        if left:  # a node without free GPUs is never looked for
+            heappush(self._heaps[left], unit)
+
+    def best_fit(self, need: int) -> int:
+        """The node with the fewest free GPUs that still has `need`, lowest id first; -1 if there is none."""
+        free, heaps = self.free, self._heaps
+        for count in range(need, self.top + 1):
+            heap = heaps[count]
+            while heap:
+                if free[heap[0]] == count:
+                    return heap[0]
+                heappop(heap)
+        return -1
+
+    def restricted(self, allowed: Array) -> NodePool:
+        """The same pool as it looks to a job that may use some nodes only."""
+        return NodePool(np.where(allowed, np.array(self.free), 0), np.where(allowed, self._node_gpus, 0))
+
+    def fewest(self, need: int) -> int:
+        """How many nodes `need` GPUs take when all are free; more than there are if they do not fit."""
+        return int(np.searchsorted(np.cumsum(np.sort(self._node_gpus)[::-1]), need)) + 1
+
+
+class NodeRule(Protocol):
+    """How a placement policy picks nodes for one job."""
+
+    def choose(self, pool: NodePool, need: int) -> list[Share] | None:
+        """(node, GPUs) pairs that add up to `need`, or None. It must not change the pool."""
+        ...
+
+
+RuleOfJob = Callable[[int], NodeRule]
+
+
+class SameRule:
+    """The rule of every job, where it is the same for all."""
+
+    def __init__(self, rule: NodeRule) -> None:
+        self.rule = rule
+
+    def __call__(self, row: int) -> NodeRule:
+        return self.rule
+
+
+def same_rule(self: NodeRule, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
+    """The `node_rule()` of a placement that is itself the rule for every job: `node_rule = same_rule`."""
+    return SameRule(self)
+
+
+class NodeRoom(NodePool):
+    """A pool of nodes, and the rule by which jobs pick some; GPU types restrict what a job sees."""
+
+    def __init__(self, requests: Requests, rule: NodeRule | RuleOfJob, best_fit: bool) -> None:
+        cluster_state, node_free = requests.cluster_state, requests.cluster_state.node_free
+        if len(requests.unlisted):
+            node_free = node_free + requests.given_up()
+        super().__init__(node_free, cluster_state.node_gpus)
+        self._rule: RuleOfJob = rule if callable(rule) else SameRule(rule)
+        self._allowed = allowed_nodes(requests.schedule, cluster_state, requests.job_state)
+        if self._allowed is None and isinstance(self._rule, SameRule):
+            self.alike = self.top
+            self.whole = self.top if best_fit else 0
+
+    def choose(self, row: int, need: int) -> list[Share] | None:
+        if need <= self.whole:
+            node = self.best_fit(need)
+            return [(node, need)] if node >= 0 else None
+        pool = self if self._allowed is None else self.restricted(self._allowed[row])
+        return self._rule(row).choose(pool, need)
 
 
 def place_by_node(
@@ -27,22 +122,11 @@ def place_by_node(
     `rule` is the same for all jobs, or a function that names the rule for a job, given its row. `undo=False`
     is how the original Blox does it: jobs released for a job that found no place after all stay released,
     and a released job that is placed again in the same walk restarts. `best_fit`: by the rule, a job that
-    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk can be shorter.
+    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk need not ask it.
     """
-    if schedule.pinned is not None:
-        return place_pinned(schedule, cluster_state, job_state)
-    requests = Requests(schedule, cluster_state, job_state)
-    if requests.hopeless:
-        plan = requests.unplaced()
-    else:
-        room = NodeRoom(requests, cluster_state, job_state, rule, best_fit)
-        if room.best_fit and undo:
-            plan = BestFitWalk(requests, cluster_state.gpu_node, room).run()
-        else:
-            plan = Walk(requests, cluster_state.gpu_node, room, undo=undo).run()
-    return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
 
+    def walk(requests: Requests) -> Plan:
+        room = NodeRoom(requests, rule, best_fit)
+        return Walk(requests, cluster_state.gpu_node, room, undo=undo).run()
 
-def same_rule(self: NodeRule, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
-    """The `node_rule()` of a placement that is itself the rule for every job: `node_rule = same_rule`."""
-    return lambda row: self
+    return placed(schedule, cluster_state, job_state, walk)

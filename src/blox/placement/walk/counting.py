@@ -6,14 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from blox.placement.walk.pinned import place_pinned, with_configurations
-from blox.placement.walk.requests import Requests
-from blox.state.cluster import ClusterState
+from blox import ClusterState, JobState, Plan, Schedule
+from blox.placement.walk.requests import Requests, placed
 from blox.state.columns import SCALAR_MAX
-from blox.state.holdings import Holdings
-from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, NOTHING, Allocation, Plan
-from blox.state.schedule import Schedule
+from blox.state.plan import NO_ROWS, PlanBuilder
 from blox.workloads.table import Array
 
 # (free GPU ids ascending, how many) -> the ids to use, in order; None: the lowest
@@ -27,95 +23,73 @@ def place_by_count(
 
     Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that are
     free by then."""
-    if schedule.pinned is not None:
-        return place_pinned(schedule, cluster_state, job_state)
-    plan = None
-    if schedule.gpus is None and not job_state.resized and schedule.line.lists_all(job_state):
+    plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
+    if plain and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
-            need = job_state.columns.gpus[newcomers]
-            plan = exchange(newcomers, need, NO_ROWS, cluster_state.holdings, assign)
-        elif (line := _contested(schedule, cluster_state, job_state)) is not None:
-            plan = _start_contested(line, cluster_state, job_state, assign)
-    if plan is None:
-        plan = _count(Requests(schedule, cluster_state, job_state), assign)
-    return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
+            change = cluster_state.holdings.change()
+            return start(change, newcomers, job_state.columns.gpus[newcomers], assign)
+        contested = _contested(schedule, cluster_state, job_state)
+        if contested is not None:
+            return _start_contested(contested, cluster_state, job_state, assign)
+    return placed(schedule, cluster_state, job_state, lambda requests: _count(requests, assign))
+
+
+def start(
+    change: PlanBuilder,
+    rows: Array,
+    need: Array,
+    assign: Assign = None,
+    *,
+    blocked: bool = False,
+    settled: bool = True,
+) -> Plan:
+    """The plan by which these rows start as well, on GPUs that are free by then."""
+    if len(rows):
+        count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+        gpus = change.lowest_free(count) if assign is None else assign(change.free_ids, count)
+        change.put(rows, need, gpus)
+    return change.plan(blocked=blocked, settled=settled)
 
 
 def _count(requests: Requests, assign: Assign) -> Plan:
     """The walk over all jobs of the schedule."""
-    if requests.hopeless:
-        return requests.unplaced()
-    schedule, free, need, leaving = requests.schedule, requests.free, requests.need, NO_ROWS
-    waiting = requests.waiting
-    if waiting <= free and (requests.single or int(need[requests.pending].sum()) <= free):
-        starting = schedule.line.rank(requests.pending.nonzero()[0])
-    elif not schedule.preempt:
-        in_line = schedule.line.rank(requests.pending.nonzero()[0])
-        starting = in_line[first_come(need[in_line], free, schedule.strict)]
-    else:
+    schedule, need, free, leaving = requests.schedule, requests.need, requests.free, NO_ROWS
+    short = requests.waiting > free
+    if not short and not requests.single:
+        short = int(need[requests.pending].sum()) > free
+    if short and schedule.preempt:
         starting, leaving = _displacing(requests)
-    count = len(starting)
-    if not count:
-        return requests.unplaced(leaving)
-    rows, need = schedule.jobs[starting], need[:count] if requests.single else need[starting]
-    blocked = schedule.strict and count < waiting
-    if not len(requests.unlisted):
-        return exchange(rows, need, leaving, requests.holdings, assign, blocked)
-    change = requests.change(leaving)
-    gpus = int(need.sum())
-    change.put(rows, need, change.lowest_free(gpus) if assign is None else assign(change.free_ids, gpus))
-    return change.plan(blocked=blocked)
-
-
-def exchange(
-    rows: Array, need: Array, leaving: Array, holdings: Holdings, assign: Assign = None, blocked: bool = False
-) -> Plan:
-    """The plan by which the `leaving` rows stop and these start, on the GPUs that are free by then."""
-    freed = holdings.held_by(leaving) if len(leaving) else NO_ROWS
-    starting, free = NOTHING, holdings.free
-    if len(rows):
-        count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
-        gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
-        starting = Allocation(rows, need, gpus)
-    return Plan(starting, leaving, NOTHING, NOTHING, freed, blocked, True)
+    else:
+        starting = schedule.line.rank(requests.pending.nonzero()[0])
+        if short:
+            starting = starting[first_come(need[starting], free, schedule.strict)]
+    if not len(starting):
+        return requests.unplaced()
+    blocked = schedule.strict and len(starting) < requests.waiting
+    change, settled = requests.change(leaving), not len(requests.unlisted)
+    rows, need = schedule.jobs[starting], need[starting]
+    return start(change, rows, need, assign, blocked=blocked, settled=settled)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
-    """Positions that start, in order, and the rows of the running jobs that make room."""
-    schedule, capacity, line = requests.schedule, requests.capacity, requests.pending
-    order = schedule.order if schedule.keys else None
-    if order is not None:
-        line = line[order]  # which jobs are pending, in order
-    chosen = np.zeros(len(line), dtype=bool)
+    """Positions that start, in order, and the rows of the running jobs that make room, ascending."""
+    schedule, order = requests.schedule, requests.schedule.order
+    waits, wins = requests.pending[order], np.zeros(len(order), dtype=bool)
     if requests.single:
-        chosen[:capacity] = True
-        full = len(line) >= capacity
+        wins[: requests.capacity] = True
     else:
-        need = requests.need if order is None else requests.need[order]
-        winners = first_come(need, capacity, schedule.strict)
-        chosen[winners] = True
-        full = not schedule.strict or int(need[winners].sum()) == capacity
-    starting = (chosen & line).nonzero()[0]
-    if not len(starting):
-        return starting, NO_ROWS
-    leaving = (~(chosen | line)).nonzero()[0]
-    if not full:  # running jobs behind the job that ended the walk leave only as far as they must
-        leaving = _tail(requests, starting, leaving, order)
-    if order is not None:
-        starting, leaving = order[starting], order[leaving]
-        leaving.sort()
+        wins[first_come(requests.need[order], requests.capacity, schedule.strict)] = True
+    starting = order[(wins & waits).nonzero()[0]]
+    leaving = order[(~(wins | waits)).nonzero()[0]]
+    if schedule.strict and len(leaving) and not requests.single:
+        # Behind the job that ended the walk, as many leave, from the end, as the jobs that start need.
+        shortage = int(requests.need[starting].sum()) - requests.free
+        released = requests.held[leaving[::-1]].cumsum()
+        kept = len(leaving) - int(released.searchsorted(shortage)) - 1
+        leaving = leaving[kept:] if shortage > 0 else NO_ROWS
+    leaving.sort()
     return starting, schedule.jobs[leaving]
-
-
-def _tail(requests: Requests, starting: Array, losers: Array, order: Array | None) -> Array:
-    """Those of the losers, from the end of the line, that the jobs which start need to have gone."""
-    need, held = (each if order is None else each[order] for each in (requests.need, requests.held))
-    shortage = int(need[starting].sum()) - requests.free
-    if shortage <= 0:
-        return NO_ROWS
-    released = held[losers[::-1]].cumsum()
-    return losers[len(losers) - int(released.searchsorted(shortage)) - 1 :]
 
 
 def first_come(need: Array, capacity: int, strict: bool) -> Array:
@@ -129,13 +103,10 @@ def first_come(need: Array, capacity: int, strict: bool) -> Array:
     fits = int(total.searchsorted(capacity, side="right"))
     if strict or fits == len(need):
         return np.arange(fits)
-    chosen = [np.arange(fits)]
-    line = np.arange(len(need))
-    while fits < len(line):
+    line, chosen = np.arange(len(need)), [np.arange(fits)]
+    while capacity and fits < len(line):
         if fits:
             capacity -= int(total[fits - 1])
-        if not capacity:
-            break
         rest = line[fits + 1 :]
         line = rest[need[rest] <= capacity]
         total = need[line].cumsum()
@@ -158,13 +129,10 @@ def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state
         schedule.strict or not holdings.settled or job_state.now >= cluster_state.promised_until
     ):
         return None
-    if len(newcomers) == 0:
-        return newcomers
-    if len(newcomers) == 1:
-        fits = job_state.columns.gpus.item(newcomers.item()) <= cluster_state.free_gpus
-        return newcomers if fits else None
-    if job_state.columns.gpus[newcomers].sum() > cluster_state.free_gpus:
+    if sum(job_state.columns.gpus[newcomers].tolist()) > cluster_state.free_gpus:
         return None
+    if len(newcomers) < 2:
+        return newcomers
     active = job_state.active
     return active.take(schedule.line.rank(active.searchsorted(newcomers)))
 
@@ -195,5 +163,7 @@ def _start_contested(
             leaving.append(row)
     if not starting:
         return Plan(settled=True)
-    rows, off = np.array(starting), np.array(sorted(leaving), dtype=np.int64)
-    return exchange(rows, job_state.columns.gpus[rows], off, cluster_state.holdings, assign)
+    rows, change = np.array(starting), cluster_state.holdings.change()
+    if leaving:
+        change.remove(np.array(sorted(leaving), dtype=np.int64))
+    return start(change, rows, job_state.columns.gpus[rows], assign)

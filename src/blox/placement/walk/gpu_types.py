@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.errors import BloxError
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.schedule import Schedule
+from blox import BloxError, ClusterState, JobState, Schedule
 from blox.state.windows import closed_nodes
 from blox.workloads.table import Array
 

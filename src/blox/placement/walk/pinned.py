@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
+from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.state.leases import Pins
-from blox.state.plan import Allocation, Plan
-from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
 Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
@@ -39,24 +36,15 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
             kept[row] = held
         elif Counter(nodes) == dict(shares):
             kept[row] = tuple(gpu for node, _ in shares for gpu in held if node_of[gpu] == node)
-    if len(kept) == len(wanted):
-        return kept
     taken = {gpu for ids in kept.values() for gpu in ids}
     free: dict[int, list[int]] = {}
     for gpu, node in enumerate(node_of):
         if gpu not in taken:
             free.setdefault(node, []).append(gpu)
-    found = {}
-    for row, shares in wanted.items():
-        if row not in kept:
-            ids = []
-            for node, count in shares:
-                ids += free[node][:count]
-                del free[node][:count]
-            found[row] = tuple(ids)
-        else:
-            found[row] = kept[row]
-    return found
+    return {
+        row: kept.get(row) or tuple(free[node].pop(0) for node in node_of_each(shares))
+        for row, shares in wanted.items()
+    }
 
 
 def node_of_each(shares: Shares) -> list[int]:
@@ -84,36 +72,30 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
     may be pinned to the same GPUs; a job whose partner changes is adjusted."""
     pinned, now = schedule.pinned or {}, cluster_state.holdings
     columns = {name: getattr(schedule, name) for name in ("config", "cpu", "memory_gb", "share_group")}
-    if len(pinned) == len(schedule.jobs) and now.bare and all(each is None for each in columns.values()):
+    columns = {name: column for name, column in columns.items() if column is not None}
+    if len(pinned) == len(schedule.jobs) and now.bare and not columns:
         return _exchange(pinned, cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
     free = np.flatnonzero(~taken & cluster_state.node_up[cluster_state.gpu_node]).tolist()
     need: Array = job_state.columns.gpus.take(schedule.jobs) if schedule.gpus is None else schedule.gpus
     places: list[int] = []
-    granted: list[tuple[int, ...]] = []
+    granted: dict[int, tuple[int, ...]] = {}
     blocked = False
     for place in schedule.order.tolist():
-        row = int(schedule.jobs[place])
+        row, count = int(schedule.jobs[place]), int(need[place])
         if row in pinned:
-            ids = pinned[row]
+            granted[row] = pinned[row]
+        elif count <= len(free):
+            granted[row], free = tuple(free[:count]), free[count:]
+        elif schedule.strict:
+            blocked = True
+            break
         else:
-            count = int(need[place])
-            if count > len(free):
-                if schedule.strict:
-                    blocked = True
-                    break
-                continue
-            ids, free = tuple(free[:count]), free[count:]
+            continue
         places.append(place)
-        granted.append(ids)
-    chosen = np.array(places, dtype=np.int64)
-    wanted = Allocation(
-        schedule.jobs[chosen],
-        np.array([len(ids) for ids in granted], dtype=np.int64),
-        np.array([gpu for ids in granted for gpu in ids], dtype=np.int64),
-        **{name: None if column is None else column[chosen] for name, column in columns.items()},
-    )
+    wanted = Allocation.from_dict(granted)
+    wanted = replace(wanted, **{name: column[places] for name, column in columns.items()})
     return Plan.diff(cluster_state.allocation, wanted, blocked=blocked)
 
 
@@ -144,9 +126,9 @@ def _exchange(
     had[owner], gets[wanted] = True, True  # also jobs that keep some of their GPUs
     had, gets = had[touched], gets[touched]
     change.remove(touched[had])
-    for put, rows in ((change.launch, touched[gets & ~had]), (change.move, touched[gets & had])):
-        if len(rows):
-            put(rows, *_ids(pinned, wanted, rows))
+    rows = touched[gets]
+    if len(rows):
+        change.put(rows, *_ids(pinned, wanted, rows))
     return change.plan()
 
 

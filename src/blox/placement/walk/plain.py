@@ -10,35 +10,32 @@ knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
+from blox import Plan
 from blox.placement.walk.requests import Requests
-from blox.placement.walk.room import Room, Share
-from blox.state.plan import Plan
+from blox.placement.walk.room import Room, Share, Shares
 from blox.workloads.table import Array
 
-Pending = tuple[int, int, int]  # row, GPUs needed, place in line
-NO_MORE: Pending = (-1, 0, sys.maxsize)
-_CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks end early
+InLine = tuple[int, int, int]  # row, GPUs needed or held, place in line
+NO_MORE: InLine = (-1, 0, sys.maxsize)
+_CHUNK = 128  # jobs that are turned into plain numbers at a time: most walks end early
 
 
 class Walk:
     """One walk down a schedule, through a room that knows what is free and how a job finds its place."""
 
     def __init__(self, requests: Requests, unit_of: Array, room: Room, *, undo: bool = True) -> None:
-        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by."""
-        schedule, order = requests.schedule, requests.schedule.order
+        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by; ascending."""
         self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
-        self._strict, self._preempt = schedule.strict, schedule.preempt
-        self._queue = chain.from_iterable(_pending(requests, order))
-        self._victims = Victims(requests, unit_of, order)
+        self._victims = Victims(requests, unit_of)
         # Released victims that are still to be reached, the next one last: victims come off from the end of
         # the line, so one that is released later stands before all of them.
         self._returning: list[int] = []
-        self._returned: set[int] = set()  # victims that were reached, and went back where they had been
+        self._returned: list[int] = []  # victims that were reached, and went back where they had been
         # New placements in order: a job has an entry for each of its units.
         self._rows: list[int] = []
         self._units: list[int] = []
@@ -46,74 +43,73 @@ class Walk:
 
     def run(self) -> Plan:
         """Goes down the line: every job is placed, passed over, or ends the walk."""
-        room, victims, returning, blocked = self._room, self._victims, self._returning, False
-        upcoming = next(self._queue, NO_MORE)
+        room, victims, returning, undo = self._room, self._victims, self._returning, self._undo
+        strict, preempt = self._requests.schedule.strict, self._requests.schedule.preempt
+        waiting = _in_line(self._requests, self._requests.need, waiting=True)
+        queue = chain.from_iterable(zip(*(each.tolist() for each in chunk)) for chunk in waiting)
+        take, fits, choose, places, alike = room.take, room.fits, room.choose, victims.places, room.alike
+        upcoming, refused, blocked = next(queue, NO_MORE), sys.maxsize, False
         while returning or upcoming is not NO_MORE:
-            if returning and victims.places[returning[-1]] < upcoming[2]:
+            if returning and places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
-                row, need, place = victims.rows[victim], victims.held[victim], victims.places[victim]
-                if self._undo and self._goes_back(victim):
+                row, need, place = victims.rows[victim], victims.held[victim], places[victim]
+                home = victims.home(victim)
+                if undo and fits(row, home):
+                    for unit, count in home:
+                        take(row, unit, count)
+                    self._returned.append(victim)
                     continue
             else:
                 row, need, place = upcoming
-                upcoming = next(self._queue, NO_MORE)
-            if not room.total and not (self._preempt and victims.any_behind(place)):
-                blocked = self._strict
+                upcoming = next(queue, NO_MORE)
+            if not room.total and not (preempt and victims.any_behind(place)):
+                blocked = strict
                 break
-            if room.hopeless(need):
+            if refused <= need <= alike:
                 continue
-            shares = room.choose(row, need)
-            if shares is None and self._preempt:
+            shares = choose(row, need) if need <= room.total else None
+            if shares is None and preempt:
                 shares = self._displace(row, need, place)
             if shares is not None:
-                self._put(row, shares)
-            elif self._strict:
+                for unit, count in shares:
+                    take(row, unit, count)
+                    self._rows.append(row)
+                    self._units.append(unit)
+                    self._counts.append(count)
+            elif strict:
                 blocked = True
                 break
-            else:
-                room.refuse(need)
+            elif need <= alike:
+                refused = need
         return self._plan(blocked)
-
-    def _put(self, row: int, shares: list[Share]) -> None:
-        self._room.take(row, shares)
-        for unit, count in shares:
-            self._rows.append(row)
-            self._units.append(unit)
-            self._counts.append(count)
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
-        room, victims, shares = self._room, self._victims, None
-        first = last = victims.off
-        while shares is None and victims.reach(last) and victims.places[last] > place:
-            given = victims.shares(last)
-            room.give(victims.rows[last], given)
+        room, victims, free, shares = self._room, self._victims, self._room.free, None
+        take, places, whole, last = room.take, victims.places, room.whole, victims.off
+        while shares is None and (last < len(places) or victims.reach()) and places[last] > place:
+            home = victims.home(last)
+            for unit, count in home:
+                take(victims.rows[last], unit, -count)
             last += 1
-            shares = room.choose_after(row, need, given)
+            if need <= room.total and (need > whole or free[unit] >= need or len(home) > 1):
+                shares = room.choose(row, need)
+        released = range(victims.off, last)
         if shares is not None or not self._undo:
-            self._returning += range(first, last)
+            self._returning += released
             victims.off = last
-            return shares
-        for back in range(first, last):
-            room.take(victims.rows[back], victims.shares(back))
-        return None
-
-    def _goes_back(self, victim: int) -> bool:
-        """A released job that is reached goes back where it was, if that is still free."""
-        row, home = self._victims.rows[victim], self._victims.shares(victim)
-        if not self._room.fits(row, home):
-            return False
-        self._room.take(row, home)
-        self._returned.add(victim)
-        return True
+        else:
+            for victim in released:
+                for unit, count in victims.home(victim):
+                    take(victims.rows[victim], unit, count)
+        return shares
 
     def _plan(self, blocked: bool) -> Plan:
-        victims, requests = self._victims, self._requests
-        off = [victims.rows[i] for i in range(victims.off) if i not in self._returned]
-        leaving = np.array(off, dtype=np.int64)
+        off = np.array(self._victims.rows[: self._victims.off], dtype=np.int64)
+        leaving = np.delete(off, self._returned)
         if not self._rows:
-            return requests.unplaced(leaving)
-        change = requests.change(leaving)
+            return self._requests.unplaced(leaving)
+        change = self._requests.change(leaving)
         rows, units, counts = np.array(self._rows), np.array(self._units), np.array(self._counts)
         gpus = _lowest_ids(self._unit_of, change.free_ids, units, counts)
         starts = np.concatenate(([True], rows[1:] != rows[:-1])).nonzero()[0]
@@ -124,65 +120,64 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, place in line, unit (-1: several), GPUs held. The first `off` have been released.
-    The lists hold as many as were asked for: `reach()` adds more."""
+    Lists by victim: row, GPUs held, place in line, unit (-1: several). The first `off` have been released.
+    The lists hold as many as were asked for.
+    """
 
-    def __init__(self, requests: Requests, unit_of: Array, order: Array) -> None:
-        owner = requests.holdings.owner
-        first, last = np.empty((2, requests.holdings.row_bound + 1), dtype=np.int32)
-        last[owner] = unit_of  # GPUs come in ascending order: the last one stays (row -1: without an owner),
-        first[owner[::-1]] = unit_of[::-1]  # or here the first
-        self._first, self._last = first, last
-        self._requests, self._unit_of = requests, unit_of
-        self._line = (~requests.pending[order]).nonzero()[0][::-1]  # places of the running jobs
-        self._order = order
+    def __init__(self, requests: Requests, unit_of: Array) -> None:
+        self._holdings, self._unit_of = requests.holdings, unit_of
+        self._more = _in_line(requests, requests.held, waiting=False)
+        self._unit: Array | None = None  # by row: the unit that it stands on; -1: several
         self.rows: list[int] = []
+        self.held: list[int] = []
         self.places: list[int] = []
         self.units: list[int] = []
-        self.held: list[int] = []
+        self._spread: dict[int, Shares] = {}  # where victims of several units stand
         self.off = 0
-
-    def reach(self, count: int) -> bool:
-        """Whether there are more than `count`; the lists then hold that many."""
-        known = len(self.rows)
-        if count < known:
-            return True
-        places = self._line[known : known + max(_CHUNK, known)]
-        if not len(places):
-            return False
-        positions = self._order[places]
-        rows = self._requests.schedule.jobs[positions]
-        unit = self._first[rows]
-        unit[unit != self._last[rows]] = -1
-        self.rows += rows.tolist()
-        self.places += places.tolist()
-        self.units += unit.tolist()
-        self.held += self._requests.held[positions].tolist()
-        return True
 
     def any_behind(self, place: int) -> bool:
         """Whether any job that may still be released stands behind this place."""
-        return self.reach(self.off) and self.places[self.off] > place
+        return (self.off < len(self.places) or self.reach()) and self.places[self.off] > place
 
-    def shares(self, victim: int) -> list[Share]:
+    def reach(self) -> bool:
+        """Lists more victims; False: all are listed."""
+        more = next(self._more, None)
+        if more is None:
+            return False
+        if self._unit is None:
+            owner, unit_of = self._holdings.owner, self._unit_of
+            self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: without an owner
+            self._unit[owner] = unit_of
+            self._unit[owner[self._unit[owner] != unit_of]] = -1
+        rows, held, places = more
+        self.units += self._unit[rows].tolist()
+        self.rows += rows.tolist()
+        self.held += held.tolist()
+        self.places += places.tolist()
+        return True
+
+    def home(self, victim: int) -> Shares:
         """Where a victim stands, or stood when the walk began."""
-        unit = self.units[victim]
-        if unit >= 0:
-            return [(unit, self.held[victim])]
-        gpus = self._requests.holdings.gpus_of(self.rows[victim])
-        found, counts = np.unique(self._unit_of[gpus], return_counts=True)
-        return list(zip(found.tolist(), counts.tolist()))
+        if self.units[victim] >= 0:
+            return ((self.units[victim], self.held[victim]),)
+        if victim not in self._spread:
+            gpus = self._holdings.gpus_of(self.rows[victim])
+            found, counts = np.unique(self._unit_of[gpus], return_counts=True)
+            self._spread[victim] = tuple(zip(found.tolist(), counts.tolist()))
+        return self._spread[victim]
 
 
-def _pending(requests: Requests, order: Array) -> Iterator[Iterable[Pending]]:
-    """The jobs to be placed, first in line first, in chunks."""
-    line = requests.pending[order].nonzero()[0]
-    size = _CHUNK
-    while len(line):
-        places, line = line[:size], line[size:]
-        positions = order[places]
-        rows = requests.schedule.jobs[positions]
-        yield zip(rows.tolist(), requests.need[positions].tolist(), places.tolist())
+def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tuple[Array, Array, Array]]:
+    """The jobs that wait, the first in line first, or that run, the last in line first; in growing chunks.
+
+    Row, GPUs and place in line of each."""
+    order, size = requests.schedule.order, _CHUNK
+    places = (requests.pending[order] == waiting).nonzero()[0]
+    places = places if waiting else places[::-1]
+    while len(places):
+        here, places = places[:size], places[size:]
+        positions = order[here]
+        yield requests.schedule.jobs[positions], gpus[positions], here
         size *= 2
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from blox.placement.walk.draining import set_aside
-from blox.state.cluster import ClusterState
-from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Plan, PlanBuilder
-from blox.state.schedule import Schedule
+from blox import ClusterState, JobState, Plan, Schedule
+from blox.placement.walk.pinned import place_pinned, with_configurations
+from blox.state.plan import NO_ROWS, PlanBuilder
 from blox.workloads.table import Array
+
+_COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
 
 
 class Requests:
@@ -24,38 +26,39 @@ class Requests:
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
         if cluster_state.draining:
-            schedule, self.kept = set_aside(schedule, cluster_state, job_state)
+            schedule, self.kept = _set_aside(schedule, cluster_state, job_state)
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
+        self.cluster_state, self.job_state = cluster_state, job_state
         self.held: Array = columns.held_gpus[jobs]
         self.single: bool = schedule.gpus is None and job_state.single_gpu
+        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
         if schedule.gpus is not None:
-            self.need: Array = schedule.gpus
-        else:
-            self.need = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
+            self.need = schedule.gpus
         self.unlisted: Array = NO_ROWS
-        self.capacity: int = cluster_state.total_gpus
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active:
-            self._leave_out(cluster_state, job_state)
+            self._leave_out()
+        self.pending: Array = self.held == 0
+        self.capacity: int = cluster_state.total_gpus
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())
-        self.pending: Array = self.held == 0
         self.waiting: int = len(jobs) - holdings.size + len(self.unlisted) + len(self.kept)
 
-    def _leave_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
+    def _leave_out(self) -> None:
         """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
         same = self.held == self.need
-        stays = np.zeros(job_state.submitted, dtype=bool)
+        stays = np.zeros(self.job_state.submitted, dtype=bool)
         stays[self.schedule.jobs[same]] = stays[self.kept] = True
         running = self.holdings.jobs
         self.unlisted = running[~stays[running]]
         self.held = np.where(same, self.held, 0)
-        if cluster_state.draining:  # what is given back there is not free
-            given = cluster_state.gpu_node[self.holdings.held_by(self.unlisted)]
-            self.free += int(cluster_state.node_up[given].sum())
-        else:
-            self.free += int(job_state.columns.held_gpus[self.unlisted].sum())
+        self.free += int(self.given_up().sum())
+
+    def given_up(self) -> Array:
+        """The GPUs of each node that the unlisted give up; on a draining node they are not free."""
+        nodes = self.cluster_state.gpu_node.take(self.holdings.held_by(self.unlisted))
+        return np.bincount(nodes, minlength=self.cluster_state.nodes) * self.cluster_state.node_up
 
     @property
     def hopeless(self) -> bool:
@@ -76,3 +79,36 @@ class Requests:
         if len(gone):
             change.remove(gone)
         return change
+
+
+def placed(
+    schedule: Schedule,
+    cluster_state: ClusterState,
+    job_state: JobState,
+    walk: Callable[[Requests], Plan],
+) -> Plan:
+    """What every placement shares around its walk: pinned GPUs, rounds without hope, configurations."""
+    if schedule.pinned is not None:
+        return place_pinned(schedule, cluster_state, job_state)
+    requests = Requests(schedule, cluster_state, job_state)
+    plan = requests.unplaced() if requests.hopeless else walk(requests)
+    return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
+
+
+def _set_aside(
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState
+) -> tuple[Schedule, Array]:
+    """The schedule less the running jobs that stay on draining nodes, and the rows of those."""
+    on_draining = cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0])
+    kept = np.isin(schedule.jobs, on_draining)
+    if schedule.gpus is not None:  # one that is resized gives its GPUs up
+        kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
+    columns = {name: getattr(schedule, name) for name in _COLUMNS}
+    rest = Schedule(
+        schedule.jobs[~kept],
+        tuple(key[~kept] for key in schedule.keys),
+        schedule.strict,
+        schedule.preempt,
+        **{name: None if column is None else column[~kept] for name, column in columns.items()},
+    )
+    return rest, schedule.jobs[kept]

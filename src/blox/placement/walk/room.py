@@ -1,44 +1,42 @@
-"""Room: what is free while a walk goes on, and how a job finds its place there."""
+"""Room: what is free while a walk goes on, and where a job finds its place there."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+
+from blox.workloads.table import Array
 
 Share = tuple[int, int]  # (unit, GPUs of it); a unit is a node as a rule
+Shares = Sequence[Share]
 
 
-class Room(Protocol):
-    """Asked by the walk for one job after another. Jobs are rows."""
+class Room:
+    """Free GPUs by unit. Asked by the walk for one job after another; jobs are rows.
 
-    @property
-    def total(self) -> int:
-        """Free GPUs."""
-        ...
+    `alike`: among jobs that need at most so many GPUs, one that needs as many as one that was refused, or
+    more, is refused too. `whole`: jobs that need at most so many go on one unit, or nowhere.
+    """
+
+    alike: int = 0
+    whole: int = 0
+
+    def __init__(self, free: list[int] | Array) -> None:
+        self.free = free
+        self.total = int(sum(free))
 
     def choose(self, row: int, need: int) -> list[Share] | None:
-        """Where a job of `need` GPUs goes, or None. Changes nothing."""
-        ...
+        """Where a job of `need` GPUs goes, or None; as many are free in all. Changes nothing."""
+        raise NotImplementedError
 
-    def choose_after(self, row: int, need: int, given: list[Share]) -> list[Share] | None:
-        """The same after a job was refused, and these shares have been given back since."""
-        ...
-
-    def fits(self, row: int, shares: list[Share]) -> bool:
+    def fits(self, row: int, home: Shares) -> bool:
         """Whether a job can go back where it was."""
-        ...
+        free = self.free
+        for unit, count in home:  # noqa: SIM110  (all() of a generator takes three times as long)
+            if free[unit] < count:
+                return False
+        return True
 
-    def take(self, row: int, shares: list[Share]) -> None:
-        """A job takes its shares."""
-        ...
-
-    def give(self, row: int, shares: list[Share]) -> None:
-        """A job gives its shares back."""
-        ...
-
-    def hopeless(self, need: int) -> bool:
-        """Whether a job that needs so many GPUs is sure to be refused, as others were before it."""
-        ...
-
-    def refuse(self, need: int) -> None:
-        """A job that needs so many GPUs found no place, not even by displacing others."""
-        ...
+    def take(self, row: int, unit: int, count: int) -> None:
+        """A job takes GPUs of a unit; below 0: it gives them back."""
+        self.free[unit] -= count
+        self.total -= count

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from blox.placement.walk.by_node import NodePool, NodeRule, RuleOfJob
 from blox.placement.walk.gpu_types import allowed_nodes
-from blox.placement.walk.node_room import NodePool, NodeRule, RuleOfJob
 from blox.schedulers.backfill.profile import Choose, Profile, Shares, less
 from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState

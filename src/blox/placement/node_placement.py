@@ -1,32 +1,31 @@
-"""InsideNode: which GPUs of its nodes a job gets, whichever rule has picked the nodes.
+"""NodePlacement: what placement policies over nodes share. A policy is the rule that picks nodes.
 
-A placement policy over nodes decides how many GPUs a job gets where. Which of the free ones these are is this
-second, smaller decision, so that both can be combined at will: `consolidated:inside=bandwidth`.
+It decides how many GPUs a job gets where. Which of the free ones these are is a second, smaller decision, the
+option `inside`, so that both can be combined at will: `consolidated:inside=bandwidth`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from msgspec.structs import replace
 
-from blox.errors import BloxError, suggestion
-from blox.state.cluster import ClusterState
+from blox import Allocation, BloxError, ClusterState, JobState, Plan, Schedule
+from blox.errors import suggestion
+from blox.placement.walk.by_node import RuleOfJob, place_by_node
+from blox.protocols import for_ever
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
-from blox.state.jobs import JobState
 from blox.state.links import best_subset
-from blox.state.plan import Allocation, Plan
-from blox.state.schedule import Schedule
 
 Inside = Literal["lowest", "bandwidth", "random"]
 INSIDE: tuple[Inside, ...] = ("lowest", "bandwidth", "random")
 
 
 @dataclass(frozen=True)
-class InsideNode:
-    """What placement policies over nodes inherit: the option `inside`.
+class NodePlacement:
+    """Places jobs by the policy's `node_rule()`, then picks GPUs of their nodes by the option `inside`.
 
     `lowest`: the free GPUs with the lowest ids. `bandwidth`: those with the most bandwidth among them, by the
     links of the cluster (Blox, section 5.3, after Blink); of equals those that leave the most to others. Jobs
@@ -54,6 +53,21 @@ class InsideNode:
     def uses_seed(self) -> bool:
         return self.inside == "random"
 
+    stable_until = for_ever
+
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        plan = self.place_on_nodes(schedule, cluster_state, job_state)
+        return self.inside_nodes(plan, schedule, cluster_state, job_state)
+
+    def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
+        """Which jobs run, with how many GPUs on which nodes."""
+        rule = self.node_rule(cluster_state, job_state)
+        return place_by_node(schedule, cluster_state, job_state, rule)
+
+    if TYPE_CHECKING:  # a policy that has none says itself how it places jobs on nodes
+
+        def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob: ...
+
     def inside_nodes(
         self, plan: Plan, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
     ) -> Plan:
@@ -70,7 +84,7 @@ class _Chooser:
     """Chooses among the GPUs that are free once the plan has taken jobs off."""
 
     def __init__(
-        self, policy: InsideNode, plan: Plan, cluster_state: ClusterState, job_state: JobState
+        self, policy: NodePlacement, plan: Plan, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         self._cluster = cluster_state
         self._free: dict[int, list[int]] = {}  # node -> ids, ascending
