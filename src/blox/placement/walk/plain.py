@@ -48,12 +48,13 @@ class Walk:
         waiting = _in_line(self._requests, self._requests.need, waiting=True)
         queue = chain.from_iterable(zip(*(each.tolist() for each in chunk)) for chunk in waiting)
         take, fits, choose, places, alike = room.take, room.fits, room.choose, victims.places, room.alike
+        put_row, put_unit, put_count = self._rows.append, self._units.append, self._counts.append
         upcoming, refused, blocked = next(queue, NO_MORE), sys.maxsize, False
         while returning or upcoming is not NO_MORE:
             if returning and places[returning[-1]] < upcoming[2]:
                 victim = returning.pop()
                 row, need, place = victims.rows[victim], victims.held[victim], places[victim]
-                home = victims.home(victim)
+                home = victims.homes[victim]
                 if undo and fits(row, home):
                     for unit, count in home:
                         take(row, unit, count)
@@ -73,9 +74,9 @@ class Walk:
             if shares is not None:
                 for unit, count in shares:
                     take(row, unit, count)
-                    self._rows.append(row)
-                    self._units.append(unit)
-                    self._counts.append(count)
+                    put_row(row)
+                    put_unit(unit)
+                    put_count(count)
             elif strict:
                 blocked = True
                 break
@@ -86,22 +87,25 @@ class Walk:
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
         room, victims, free, shares = self._room, self._victims, self._room.free, None
-        take, places, whole, last = room.take, victims.places, room.whole, victims.off
+        rows, homes, places, last = victims.rows, victims.homes, victims.places, victims.off
+        take, whole = room.take, room.whole
         while shares is None and (last < len(places) or victims.reach()) and places[last] > place:
-            home = victims.home(last)
+            home = homes[last]
             for unit, count in home:
-                take(victims.rows[last], unit, -count)
+                take(rows[last], unit, -count)
             last += 1
-            if need <= room.total and (need > whole or free[unit] >= need or len(home) > 1):
-                shares = room.choose(row, need)
+            if need > whole or len(home) > 1:
+                shares = room.choose(row, need) if need <= room.total else None
+            elif free[unit] >= need:  # no other unit had enough before: only this one can
+                shares = [(unit, need)]
         released = range(victims.off, last)
         if shares is not None or not self._undo:
             self._returning += released
             victims.off = last
         else:
             for victim in released:
-                for unit, count in victims.home(victim):
-                    take(victims.rows[victim], unit, count)
+                for unit, count in homes[victim]:
+                    take(rows[victim], unit, count)
         return shares
 
     def _plan(self, blocked: bool) -> Plan:
@@ -120,8 +124,8 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, GPUs held, place in line, unit (-1: several). The first `off` have been released.
-    The lists hold as many as were asked for.
+    Lists by victim: row, GPUs held, place in line, and where it stood when the walk began. The first `off`
+    have been released. The lists hold as many as were asked for.
     """
 
     def __init__(self, requests: Requests, unit_of: Array) -> None:
@@ -131,8 +135,7 @@ class Victims:
         self.rows: list[int] = []
         self.held: list[int] = []
         self.places: list[int] = []
-        self.units: list[int] = []
-        self._spread: dict[int, Shares] = {}  # where victims of several units stand
+        self.homes: list[Shares] = []
         self.off = 0
 
     def any_behind(self, place: int) -> bool:
@@ -149,22 +152,20 @@ class Victims:
             self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: without an owner
             self._unit[owner] = unit_of
             self._unit[owner[self._unit[owner] != unit_of]] = -1
-        rows, held, places = more
-        self.units += self._unit[rows].tolist()
-        self.rows += rows.tolist()
-        self.held += held.tolist()
-        self.places += places.tolist()
+        rows, held, places = (each.tolist() for each in more)
+        self.rows += rows
+        self.held += held
+        self.places += places
+        self.homes += [
+            ((unit, count),) if unit >= 0 else self._spread(row)
+            for row, unit, count in zip(rows, self._unit[more[0]].tolist(), held)
+        ]
         return True
 
-    def home(self, victim: int) -> Shares:
-        """Where a victim stands, or stood when the walk began."""
-        if self.units[victim] >= 0:
-            return ((self.units[victim], self.held[victim]),)
-        if victim not in self._spread:
-            gpus = self._holdings.gpus_of(self.rows[victim])
-            found, counts = np.unique(self._unit_of[gpus], return_counts=True)
-            self._spread[victim] = tuple(zip(found.tolist(), counts.tolist()))
-        return self._spread[victim]
+    def _spread(self, row: int) -> Shares:
+        """Where a job of several units stands."""
+        units, counts = np.unique(self._unit_of[self._holdings.gpus_of(row)], return_counts=True)
+        return tuple(zip(units.tolist(), counts.tolist()))
 
 
 def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tuple[Array, Array, Array]]:
