@@ -29,9 +29,9 @@ from blox.backends.ends import Ends
 from blox.placement.first_free import FirstFree
 from blox.placement.walk import by_node, counting, pinned
 from blox.state import leases
-from blox.state.active import ActiveRows
+from blox.state.holdings import Holdings
+from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
-from blox.state.row_order import RowOrder
 from blox.workloads.table import Array
 
 LEAST = 1.1
@@ -49,23 +49,23 @@ def replaced(owner: object, name: str, by: object) -> Plain:
     return form
 
 
-def listed_at_once(kind: type, *verbs: str) -> Plain:
-    """The plain form of a set of rows: listed whenever it changes."""
+def listed_at_once(kind: type, rows: str, *verbs: str) -> Plain:
+    """The plain form of rows that are listed on demand: listed whenever they change."""
 
     @contextmanager
     def form() -> Iterator[None]:
         with ExitStack() as stack:
             for verb in verbs:
-                stack.enter_context(patch.object(kind, verb, _then_list(getattr(kind, verb))))
+                stack.enter_context(patch.object(kind, verb, _then_list(getattr(kind, verb), rows)))
             yield
 
     return form
 
 
-def _then_list(change: Callable[..., None]) -> Callable[..., None]:
-    def changed(rows: ActiveRows | RowOrder, *args: object) -> None:
-        change(rows, *args)
-        _ = rows.rows
+def _then_list(change: Callable[..., None], rows: str) -> Callable[..., None]:
+    def changed(owner: object, *args: object) -> None:
+        change(owner, *args)
+        getattr(owner, rows)
 
     return changed
 
@@ -153,10 +153,18 @@ def forms(jobs_csv: str) -> list[Form]:
             single,
             replaced(leases, "pin_alone", pin_one_by_one),
         ),
-        Form("state/active: listed on demand", events, listed_at_once(ActiveRows, "join", "leave")),
-        Form("state/row_order: listed on demand", events, listed_at_once(RowOrder, "join", "leave")),
+        Form(
+            "state/jobs: active rows listed on demand",
+            events,
+            listed_at_once(JobState, "active", "add_new_jobs", "finish"),
+        ),
+        Form(
+            "state/holdings: running rows listed on demand",
+            events,
+            listed_at_once(Holdings, "jobs", "apply", "release"),
+        ),
         Form("state/progress and others: few jobs one by one", fifo, arrays_only),
-        Form("backends/ends: kept in a heap", fifo, replaced(Ends, "next", scan_ends)),
+        Form("backends/ends: kept in a heap", events, replaced(Ends, "next", scan_ends)),
     ]
 
 

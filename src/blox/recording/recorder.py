@@ -37,7 +37,6 @@ _NOTED = (
     *("blocked", "submitted", "noted", "handed_out"),
 )
 _ROW = Struct(f"{len(_NOTED)}d")
-_COUNTED = {"launched": Kind.LAUNCH, "suspended": Kind.SUSPEND, "moved": Kind.ARRIVE}
 
 
 class Recorder:
@@ -65,18 +64,19 @@ class Recorder:
         now, note, status = job_state.now, self._journal.note, job_state.columns.status
         note(Kind.GONE_BEFORE, (status[: job_state.submitted] == FINISHED).nonzero()[0], now)
         note(Kind.ADMIT, job_state.active[~job_state.running], now)
-        self._journal.start(Kind.ARRIVE, cluster_state.allocation, now)
+        if cluster_state.running_count:
+            self._journal.start(Kind.RUNNING_BEFORE, cluster_state.allocation, now)
         self.shared = cluster_state.holdings.shared
         self._disturbed = True  # the first round is noted, whatever it changes
 
-    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
+    def finished(self, rows: Array, at: Array | float, now: float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         if was_running is None:
-            self._journal.note(Kind.FINISH, rows, at)
+            self._journal.end(Kind.FINISH, rows, at, now)
             return
         at = np.broadcast_to(at, len(rows))
-        self._journal.note(Kind.FINISH, rows[was_running], at[was_running])
-        self._journal.note(Kind.END_WAITING, rows[~was_running], at[~was_running])
+        self._journal.end(Kind.FINISH, rows[was_running], at[was_running], now)
+        self._journal.note(Kind.END_WAITING, rows[~was_running], now)
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
@@ -88,7 +88,7 @@ class Recorder:
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._journal.note(Kind.EVICT, rows, at)
+        self._journal.end(Kind.EVICT, rows, at, now)
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
 
@@ -128,9 +128,9 @@ class Recorder:
         """Notes which jobs stop and start; returns how many GPUs the latter get."""
         now, journal, handed_out = job_state.now, self._journal, 0
         if len(plan.suspend):
-            journal.note(Kind.SUSPEND, plan.suspend, now)
+            journal.end(Kind.SUSPEND, plan.suspend, now, now)
         if len(plan.move.jobs):
-            journal.note(Kind.DEPART, plan.move.jobs, now)
+            journal.end(Kind.DEPART, plan.move.jobs, now, now)
         for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
             if len(part.jobs):
                 journal.start(kind, part, now)
@@ -188,28 +188,42 @@ class Recorder:
         """Everything about every round that was noted."""
         columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
         table = dict(zip(_NOTED, columns))
-        by_then, kind = table["noted"].astype(np.int64), self._happened.kind
-        gone = np.isin(kind, Kind.GONE)
-        began_with = np.count_nonzero(kind == Kind.GONE_BEFORE)
-        for name, counted in _COUNTED.items():
-            table[name] = np.diff(_sums(kind == counted)[by_then], prepend=0)
-        table["finished"] = np.diff(_sums(gone)[by_then], prepend=began_with)
+        counted = self._counted(table["noted"].astype(np.int64))
+        total = sum(counted.values(), np.zeros((len(table["time_s"]), Kind.COUNT)))
+        table["launched"], table["suspended"] = total[:, Kind.LAUNCH], total[:, Kind.SUSPEND]
+        table["moved"], table["finished"] = total[:, Kind.ARRIVE], _of_kinds(total, Kind.COMPLETED)
         table["free_gpus"] = table["gpus_total"] - table["gpus_used"]
-        done = _sums(np.where(gone, self._gpus.take(self._happened.job), 0))[by_then]
-        table["gpus_demanded"] = _sums(self._gpus)[table["submitted"].astype(np.int64)] - done
-        table.update(self._queue(table, by_then))
+        asked_by_all = np.concatenate(([0], np.cumsum(self._gpus)))[table["submitted"].astype(np.int64)]
+        gone = sum(asked * _of_kinds(counts, Kind.GONE) for asked, counts in counted.items())
+        table["gpus_demanded"] = asked_by_all - np.cumsum(gone)
+        table.update(self._queue(table, counted))
         return table
 
-    def _queue(self, table: dict[str, Array], by_then: Array) -> dict[str, Array]:
+    def _counted(self, by_then: Array) -> dict[int, Array]:
+        """GPUs asked for -> how often each kind of event befell jobs that ask for so many: rounds x kinds.
+
+        `by_then`: the length of the journal in each round."""
+        happened, shape = self._happened, (len(by_then), Kind.COUNT)
+        first = happened.size.cumsum() - happened.size  # of the jobs of each event
+        noted = (happened.size > 0) & (first < by_then[-1:].max(initial=0))
+        first, kind = first[noted], happened.kind[noted]
+        where = by_then.searchsorted(first, side="right") * Kind.COUNT + kind
+        gpus = self._gpus.astype(np.int32).take(happened.job[: by_then[-1:].max(initial=0)])
+        return {
+            asked: np.bincount(
+                where, np.add.reduceat(gpus == asked, first, dtype=np.int64), minlength=shape[0] * shape[1]
+            ).reshape(shape)
+            for asked in np.bincount(gpus).nonzero()[0].tolist()
+        }
+
+    def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
         """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
         for which enough was free; and those for which enough was handed out to others."""
-        free, given, happened = table["free_gpus"], table["handed_out"], self._happened
+        free, given, told = table["free_gpus"], table["handed_out"], self._told_by_gpus(table["time_s"])
         queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
-        told, gpus = self._told_by_gpus(table["time_s"]), self._gpus.take(happened.job)
-        begin, cease = (np.isin(happened.kind, kinds) for kinds in (Kind.BEGIN_TO_WAIT, Kind.CEASE_TO_WAIT))
-        change = begin.astype(np.int64) - cease
-        for asked in np.unique(gpus[begin]).tolist():
-            waiting = _sums(np.where(gpus == asked, change, 0))[by_then]
+        for asked, counts in counted.items():
+            change = _of_kinds(counts, Kind.BEGIN_TO_WAIT) - _of_kinds(counts, Kind.CEASE_TO_WAIT)
+            waiting = np.cumsum(change)
             queued += waiting
             left_out = np.where(asked <= free, told.get(asked, 0), 0)
             by_scheduler += left_out
@@ -237,6 +251,7 @@ class Recorder:
         self._rows += _ROW.pack(self._handed_out_until, *last[1:-1], 0)
 
 
-def _sums(numbers: Array) -> Array:
-    """The sums of the first 0, 1, 2, ... numbers."""
-    return np.concatenate(([0], np.cumsum(numbers)))
+def _of_kinds(counts: Array, kinds: tuple[int, ...]) -> Array:
+    """Events of several kinds, by round."""
+    found: Array = counts[:, kinds].sum(axis=1)
+    return found

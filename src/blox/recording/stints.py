@@ -21,15 +21,12 @@ class Stints(NamedTuple):
 
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
-        """Unfinished stints end with the run, at `end_s`. The n-th end of a job ends its n-th stint."""
-        starts, ends = (np.isin(happened.kind, kinds) for kinds in (Kind.STARTS, Kind.ENDS))
-        started, ended = happened.job[starts], happened.job[ends]
-        in_order, by_job = (np.argsort(jobs, kind="stable") for jobs in (started, ended))
-        ended = ended[by_job]
-        number = np.arange(len(ended)) - ended.searchsorted(ended)  # of each end, among those of its job
-        end = np.full(len(started), end_s)
-        end[in_order[started[in_order].searchsorted(ended) + number]] = happened.time_s[ends][by_job]
-        return cls(started, happened.time_s[starts], end, happened.counts, happened.gpus)
+        """Unfinished stints end with the run, at `end_s`."""
+        starts = np.isin(happened.kind, Kind.STARTS)
+        sizes, end = happened.size[starts], np.full(len(happened.counts), end_s)
+        end[happened.ended] = happened.ended_s
+        job, start = happened.job[np.repeat(starts, happened.size)], np.repeat(happened.time_s[starts], sizes)
+        return cls(job, start, end, happened.counts, happened.gpus)
 
     def table(self) -> dict[str, Array]:
         """One row per stint and GPU."""
