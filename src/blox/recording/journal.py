@@ -72,7 +72,10 @@ class Journal:
         if last >= len(self._open):
             self._open = np.concatenate((self._open, np.empty(last + 1, dtype=np.int64)))
         self._stints += len(rows)
-        self._open[rows] = np.arange(first, self._stints)
+        if len(rows) == 1:
+            self._open[last] = first
+        else:
+            self._open[rows] = np.arange(first, self._stints)
         self.note(kind, rows, now)
         self._counts += _raw(part.counts)
         self._gpus += _raw(part.gpus)

@@ -129,7 +129,7 @@ def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state
         schedule.strict or not holdings.settled or job_state.now >= cluster_state.promised_until
     ):
         return None
-    if sum(job_state.columns.gpus[newcomers].tolist()) > cluster_state.free_gpus:
+    if len(newcomers) and sum(job_state.columns.gpus[newcomers].tolist()) > cluster_state.free_gpus:
         return None
     if len(newcomers) < 2:
         return newcomers
