@@ -127,3 +127,16 @@ def test_gpus_of_a_node_that_is_down_are_not_free():
     assert change.lowest_free(3).tolist() == [0, 1, 2]
     holdings.free.close(np.array([True, True, True]))
     assert holdings.free.by_node.tolist() == [2, 4, 4]
+
+
+def test_a_job_keeps_its_gpus_when_a_plan_suspends_the_one_that_shared_them():
+    holdings = fresh({}, 8, 4)
+    pair = Allocation(
+        np.array([1, 2]), np.array([2, 2]), np.array([0, 1, 0, 1]), share_group=np.array([2, 1])
+    )
+    holdings.replace(pair)
+    change = holdings.change()
+    change.remove(np.array([1]))
+    holdings.apply(change.plan())
+    assert (holdings.jobs.tolist(), holdings.gpus_of(2).tolist()) == ([2], [0, 1])
+    assert (holdings.used, holdings.free.ids.tolist()) == (2, [2, 3, 4, 5, 6, 7])
