@@ -88,15 +88,19 @@ def pin(
     for job, count in zip(allocation.jobs.tolist(), allocation.counts.tolist()):
         held[job] = tuple(ids[at : at + count])
         at += count
-    type_of = cluster_state.gpu_type.tolist()
+    type_of, up = cluster_state.gpu_type.tolist(), cluster_state.node_up[cluster_state.gpu_node].tolist()
     taken: set[int] = set()
     pins: dict[int, tuple[int, ...]] = {}
     stays: dict[int, bool] = {}
     rest = []
     for (job, other), kind, need in zip(members, types, gpus):
         for each in (job, other):
-            here = held.get(each)
-            if here is not None and len(here) == need and type_of[here[0]] == kind and taken.isdisjoint(here):
+            here = held.get(each, ())
+            if len(here) != need or type_of[here[0]] != kind or not taken.isdisjoint(here):
+                continue
+            # On a node that is draining, jobs that are there may stay, and no other may join them.
+            both_there = held.get(job) == here and (other < 0 or held.get(other) == here)
+            if both_there or all(up[gpu] for gpu in here):
                 break
         else:
             rest.append((need, kind, job, other))

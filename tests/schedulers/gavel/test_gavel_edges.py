@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
 from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import POLICIES, policy
@@ -154,3 +155,21 @@ def test_five_thousand_jobs(name):
 def test_five_thousand_unlike_jobs_that_could_share_are_refused_in_words(name):
     with pytest.raises(BloxError, match="5000 kinds of job could share in"):
         policy(name).allocate(thousands(5000, 36))
+
+
+@pytest.mark.parametrize(
+    ("policy", "failures"),
+    [
+        ("max_min_fairness_packed", "drain:node=1,at=5h,lasts=8h,notice=2h"),  # no job joins one that stays
+        ("fifo_packed", "mtbf=1d,repair=4h"),  # at times no node is up
+    ],
+)
+def test_jobs_that_share_run_while_nodes_drain_and_fail(policy, failures):
+    result = Experiment(
+        workload="gavel:jobs=25",
+        cluster="v100=2x4",
+        scheduler=f"gavel:policy={policy}",
+        failures=failures,
+        overheads="checkpoint=1800,restart=60",
+    ).run()
+    assert result.summary["finished"] == 25

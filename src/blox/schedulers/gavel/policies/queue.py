@@ -105,7 +105,8 @@ def _join(problem: Problem, alone: dict[int, int], queue: list[int], threshold: 
 def _whole(problem: Problem, alone: dict[int, int], shared: list[tuple[int, int, int]]) -> Allocation:
     """All the time of these jobs and pairs on these types."""
     count = len(problem.jobs)
-    members = np.array([(job, -1) for job in range(count)] + [(a, b) for a, b, _ in shared]).reshape(-1, 2)
+    pairs = [(job, -1) for job in range(count)] + [(a, b) for a, b, _ in shared]
+    members = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     fractions = np.zeros((len(members), len(problem.gpus)))
     for job, type_ in alone.items():
         fractions[job, type_] = 1.0
