@@ -10,7 +10,7 @@ _KEPT = 4096  # entries that are kept at least
 
 
 class ChangeLog:
-    """Rows that were admitted, started, stopped or finished, in that order; only the latest are kept."""
+    """Rows that were admitted, started, stopped or finished, as it happened; only the latest are kept."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[Array, bool]] = []  # rows, and whether they started

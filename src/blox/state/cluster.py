@@ -67,7 +67,7 @@ class ClusterState:
 
     @property
     def running(self) -> Array:
-        """The rows that hold GPUs, in the order in which they got them. Do not change it."""
+        """The rows that hold GPUs, ascending. Do not change it."""
         return self.holdings.jobs
 
     @property

@@ -139,7 +139,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         """The allocation afterwards; `now` is the one before."""
         if self.wanted is not None:
             return self.wanted
-        stays = now.select(~np.isin(now.jobs, np.concatenate((self.suspend, self.move.jobs))))
+        stays = now.without(np.concatenate((self.suspend, self.move.jobs)))
         parts = (stays, self.launch, self.move)
         jobs, counts, gpus = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("jobs", "counts", "gpus")

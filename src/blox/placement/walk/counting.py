@@ -24,6 +24,7 @@ def place_by_count(
     Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that are
     free by then."""
     plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
+    plain = plain and not cluster_state.holdings.shared
     if plain and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:

@@ -149,7 +149,7 @@ class Victims:
             return False
         if self._unit is None:
             owner, unit_of = self._holdings.owner, self._unit_of
-            self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: without an owner
+            self._unit = np.full(self._holdings.row_bound + 1, -1)  # the last entry: GPUs without an owner
             self._unit[owner] = unit_of
             self._unit[owner[self._unit[owner] != unit_of]] = -1
         rows, held, places = (each.tolist() for each in more)

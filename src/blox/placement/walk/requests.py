@@ -18,10 +18,11 @@ class Requests:
     """Arrays aligned with `schedule.jobs`: GPUs needed, GPUs held, which jobs must be placed (`pending`).
 
     A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is placed
-    anew. `unlisted` are the running rows that hold their GPUs no longer: left out by the schedule, or
-    resized. `free` counts the GPUs left when they are gone, `capacity` all GPUs, `waiting` the jobs to be
-    placed. `single`: every job needs one GPU. `kept` are running rows that are out of the walk: they stay on
-    draining nodes until they end, since to displace one would free little or nothing."""
+    anew, and so is one that shares its GPUs, which no walk lets jobs do. `unlisted` are the running rows that
+    hold their GPUs no longer: left out by the schedule, resized, or sharing. `free` counts the GPUs left when
+    they are gone, `capacity` all GPUs, `waiting` the jobs to be placed. `single`: every job needs one GPU.
+    `kept` are running rows that are out of the walk: they stay on draining nodes until they end, since to
+    displace one would free little or nothing."""
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
@@ -37,7 +38,7 @@ class Requests:
             self.need = schedule.gpus
         self.unlisted: Array = NO_ROWS
         self.free: int = cluster_state.free_gpus
-        if schedule.gpus is not None or job_state.resized or jobs is not job_state.active:
+        if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
             self._leave_out()
         self.pending: Array = self.held == 0
         self.capacity: int = cluster_state.total_gpus
@@ -46,8 +47,11 @@ class Requests:
         self.waiting: int = len(jobs) - holdings.size + len(self.unlisted) + len(self.kept)
 
     def _leave_out(self) -> None:
-        """Jobs that the schedule does not list, or grants another number of GPUs, give theirs up."""
+        """Jobs that the schedule does not list, or grants another number of GPUs, or that share, give up
+        theirs."""
         same = self.held == self.need
+        if (partner := self.holdings.allocation.share_group if self.holdings.shared else None) is not None:
+            same &= ~np.isin(self.schedule.jobs, self.holdings.allocation.jobs[partner >= 0])
         stays = np.zeros(self.job_state.submitted, dtype=bool)
         stays[self.schedule.jobs[same]] = stays[self.kept] = True
         running = self.holdings.jobs
