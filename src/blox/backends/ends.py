@@ -86,6 +86,7 @@ class Ends:
     def _scan(self, running: Array, now: float) -> tuple[Array, Array]:
         """The same where not all of them are in the heap."""
         rows = running[self._of[running] <= now]
+        rows.sort()
         ends = self._of[rows]
         self._of[rows] = math.inf
         self._few_changes = self._few_changes and len(rows) <= SCALAR_MAX
