@@ -122,7 +122,9 @@ def place_by_node(
     `rule` is the same for all jobs, or a function that names the rule for a job, given its row. `undo=False`
     is how the original Blox does it: jobs released for a job that found no place after all stay released,
     and a released job that is placed again in the same walk restarts. `best_fit`: by the rule, a job that
-    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk need not ask it.
+    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk need not ask it. A rule
+    that is the same for all jobs and refuses one that fits on a node is not asked for later ones that need as
+    many GPUs or more; where that would be wrong, give a function of the row.
     """
 
     def walk(requests: Requests) -> Plan:

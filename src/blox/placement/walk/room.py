@@ -13,8 +13,8 @@ Shares = Sequence[Share]
 class Room:
     """Free GPUs by unit. Asked by the walk for one job after another; jobs are rows.
 
-    `alike`: among jobs that need at most so many GPUs, one that needs as many as one that was refused, or
-    more, is refused too. `whole`: jobs that need at most so many go on one unit, or nowhere.
+    `alike`: of jobs that need up to so many GPUs, once one is refused, every later one that needs as many or
+    more is refused without being asked for. `whole`: jobs that need up to so many go on one unit, or nowhere.
     """
 
     alike: int = 0
