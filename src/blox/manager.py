@@ -250,7 +250,7 @@ class BloxManager:
             if running.any():
                 self._take_off(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
-        self.recorder.finished(rows, at, self.now, running)
+        self.recorder.finished(rows, at, running)
         if self.window is not None:
             first, last = self.window
             for row in rows.tolist():

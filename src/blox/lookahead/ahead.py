@@ -176,7 +176,7 @@ class _EndReasons(Recorder):
     def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
         pass
 
-    def finished(self, rows: Array, at: Array | float, now: float, was_running: Array | None) -> None:
+    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         pass
 
     def admitted(self, rows: Array, now: float) -> None:

@@ -69,14 +69,14 @@ class Recorder:
         self.shared = cluster_state.holdings.shared
         self._disturbed = True  # the first round is noted, whatever it changes
 
-    def finished(self, rows: Array, at: Array | float, now: float, was_running: Array | None) -> None:
+    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
         if was_running is None:
-            self._journal.end(Kind.FINISH, rows, at, now)
+            self._journal.note(Kind.FINISH, rows, at)
             return
         at = np.broadcast_to(at, len(rows))
-        self._journal.end(Kind.FINISH, rows[was_running], at[was_running], now)
-        self._journal.note(Kind.END_WAITING, rows[~was_running], now)
+        self._journal.note(Kind.FINISH, rows[was_running], at[was_running])
+        self._journal.note(Kind.END_WAITING, rows[~was_running], at[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         """Jobs end before their work is done, each for its reason."""
@@ -88,7 +88,7 @@ class Recorder:
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
         """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
-        self._journal.end(Kind.EVICT, rows, at, now)
+        self._journal.note(Kind.EVICT, rows, at)
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
 
@@ -128,9 +128,9 @@ class Recorder:
         """Notes which jobs stop and start; returns how many GPUs the latter get."""
         now, journal, handed_out = job_state.now, self._journal, 0
         if len(plan.suspend):
-            journal.end(Kind.SUSPEND, plan.suspend, now, now)
+            journal.note(Kind.SUSPEND, plan.suspend, now)
         if len(plan.move.jobs):
-            journal.end(Kind.DEPART, plan.move.jobs, now, now)
+            journal.note(Kind.DEPART, plan.move.jobs, now)
         for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
             if len(part.jobs):
                 journal.start(kind, part, now)
@@ -204,11 +204,11 @@ class Recorder:
 
         `by_then`: the length of the journal in each round."""
         happened, shape = self._happened, (len(by_then), Kind.COUNT)
-        first = happened.size.cumsum() - happened.size  # of the jobs of each event
-        noted = (happened.size > 0) & (first < by_then[-1:].max(initial=0))
-        first, kind = first[noted], happened.kind[noted]
-        where = by_then.searchsorted(first, side="right") * Kind.COUNT + kind
-        gpus = self._gpus.astype(np.int32).take(happened.job[: by_then[-1:].max(initial=0)])
+        size = happened.size[: by_then[-1:].max(initial=0)]
+        some = size.nonzero()[0]
+        first = (size.cumsum() - size)[some]  # of the jobs of each event
+        where = by_then.searchsorted(some, side="right") * Kind.COUNT + happened.kind[some]
+        gpus = self._gpus.astype(np.int32).take(happened.job[: size.sum()])
         return {
             asked: np.bincount(
                 where, np.add.reduceat(gpus == asked, first, dtype=np.int64), minlength=shape[0] * shape[1]

@@ -22,11 +22,17 @@ class Stints(NamedTuple):
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
         """Unfinished stints end with the run, at `end_s`."""
-        starts = np.isin(happened.kind, Kind.STARTS)
-        sizes, end = happened.size[starts], np.full(len(happened.counts), end_s)
-        end[happened.ended] = happened.ended_s
-        job, start = happened.job[np.repeat(starts, happened.size)], np.repeat(happened.time_s[starts], sizes)
-        return cls(job, start, end, happened.counts, happened.gpus)
+        starts, ends = (np.repeat(np.isin(happened.kind, k), happened.size) for k in (Kind.STARTS, Kind.ENDS))
+        job, ended = happened.job[starts], happened.job[ends]
+        # The n-th start of a job and the n-th end belong together; only the last one may lack its end.
+        by_job, bound = job.argsort(kind="stable"), int(job.max(initial=0)) + 1
+        rows = job[by_job]
+        unfinished = np.bincount(job, minlength=bound) > np.bincount(ended, minlength=bound)
+        is_last = np.concatenate((rows[1:] != rows[:-1], [True]))[: len(rows)]
+        end = np.full(len(job), end_s)
+        matched = by_job[~(is_last & unfinished[rows])]
+        end[matched] = happened.time_s[ends][ended.argsort(kind="stable")]
+        return cls(job, happened.time_s[starts], end, happened.counts, happened.gpus)
 
     def table(self) -> dict[str, Array]:
         """One row per stint and GPU."""

@@ -43,7 +43,7 @@ class Life(Recorder):
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
         self.ends.update(zip(rows.tolist(), reasons))
 
-    def finished(self, rows: Array, at: Array | float, now: float, was_running: Array | None) -> None:
+    def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         for row in rows.tolist():
             self.noted.append((row, self.ends.setdefault(row, FINISHED), ()))
 
