@@ -50,14 +50,13 @@ def test_they_say_what_new_ones_say(seed, most, size):
         leave = (
             rng.choice(rows, min(len(rows), rng.integers(0, most + 1)), replace=False) if rows else NO_ROWS
         )
-        change = holdings.change()
-        freed = change.remove(leave) if len(leave) else NO_ROWS
+        freed = holdings.held_by(leave)
         assert freed.tolist() == sorted(gpu for row in leave.tolist() for gpu in gpus_of[row])
         for row in leave.tolist():
             del gpus_of[row]
         held = {gpu for gpus in gpus_of.values() for gpu in gpus}
         free = np.array([gpu for gpu in range(size) if gpu not in held])
-        assert change.free_ids.tolist() == free.tolist()
+        assert holdings.free.ids_with(freed).tolist() == free.tolist()
         if rng.random() < 0.4 and len(leave):
             holdings.release(leave)
         else:
@@ -66,8 +65,7 @@ def test_they_say_what_new_ones_say(seed, most, size):
             gpus = (rng.permutation(free) if rng.random() < 0.5 else free)[: counts.sum()]
             new = np.arange(next_row, next_row + len(counts))
             next_row += len(counts)
-            change.put(new, counts, gpus)
-            holdings.apply(change.plan())
+            holdings.apply(Plan.of(leave, freed, Allocation(new, counts, gpus)))
             gpus_of |= Allocation(new, counts, gpus).as_dict()
         plain = fresh(gpus_of, size, 8)
         for question in rng.choice(QUESTIONS, rng.integers(0, 3), replace=False):
@@ -122,9 +120,7 @@ def test_gpus_of_a_node_that_is_down_are_not_free():
     assert holdings.free.ids.tolist() == [2, 3, 8, 9, 10, 11]
     holdings.release(np.array([1]))
     assert holdings.free.by_node.tolist() == [2, 0, 4] and holdings.free.largest == 4
-    change = holdings.change()
-    change.remove(np.array([0]))
-    assert change.lowest_free(3).tolist() == [0, 1, 2]
+    assert holdings.free.lowest(3, holdings.held_by(np.array([0]))).tolist() == [0, 1, 2]
     holdings.free.close(np.array([True, True, True]))
     assert holdings.free.by_node.tolist() == [2, 4, 4]
 
@@ -135,8 +131,7 @@ def test_a_job_keeps_its_gpus_when_a_plan_suspends_the_one_that_shared_them():
         np.array([1, 2]), np.array([2, 2]), np.array([0, 1, 0, 1]), share_group=np.array([2, 1])
     )
     holdings.replace(pair)
-    change = holdings.change()
-    change.remove(np.array([1]))
-    holdings.apply(change.plan())
+    leaving = np.array([1])
+    holdings.apply(Plan.of(leaving, holdings.held_by(leaving)))
     assert (holdings.jobs.tolist(), holdings.gpus_of(2).tolist()) == ([2], [0, 1])
     assert (holdings.used, holdings.free.ids.tolist()) == (2, [2, 3, 4, 5, 6, 7])

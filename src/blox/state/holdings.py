@@ -12,7 +12,7 @@ import numpy as np
 
 from blox.state.columns import read_only
 from blox.state.free_gpus import FreeGpus
-from blox.state.plan import NO_ROWS, NOTHING, Allocation, Plan, PlanBuilder
+from blox.state.plan import NO_ROWS, NOTHING, Allocation, Plan
 from blox.workloads.table import Array
 
 
@@ -86,8 +86,8 @@ class Holdings:
 
     def held_by(self, rows: Array) -> Array:
         """The GPU ids that these rows hold, ascending."""
-        if len(rows) == 1:
-            return self.gpus_of(rows.item())
+        if len(rows) <= 1:
+            return self.gpus_of(rows.item()) if len(rows) else NO_ROWS
         if self.bare:
             return self._marked(rows).take(self._owner).nonzero()[0]
         return np.unique(self.allocation.select(np.isin(self.allocation.jobs, rows)).gpus)
@@ -97,10 +97,6 @@ class Holdings:
         marked = np.zeros(self.row_bound + 1, dtype=bool)
         marked[rows] = True
         return marked
-
-    def change(self) -> PlanBuilder:
-        """A plan in the making, from what holds now."""
-        return PlanBuilder(self)
 
     # -- changing: the manager only -------------------------------------------------------------------
 

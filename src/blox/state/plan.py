@@ -7,16 +7,13 @@ suspend, move, adjust and keep, so that no policy can return an inconsistent pai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from blox.workloads.table import Array
-
-if TYPE_CHECKING:
-    from blox.state.holdings import Holdings
 
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
 # The optional columns of an allocation, each with its default.
@@ -158,6 +155,30 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         yield {**self.launch.as_dict(), **self.move.as_dict()}
         yield [*self.suspend.tolist(), *self.move.jobs.tolist()]
 
+    @classmethod
+    def of(
+        cls,
+        gone: Array,
+        freed: Array,
+        placed: Allocation = NOTHING,
+        *,
+        blocked: bool = False,
+        settled: bool = False,
+    ) -> Plan:
+        """Takes rows off their GPUs, which are `freed`, and places jobs; one that is in both moves."""
+        if not len(gone) or not len(placed.jobs):
+            return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
+        is_gone = np.zeros(
+            max(gone.item(gone.argmax()), placed.jobs.item(placed.jobs.argmax())) + 1, dtype=bool
+        )
+        is_gone[gone] = True
+        moves = is_gone[placed.jobs]
+        if not moves.any():
+            return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
+        launch, move = placed.select(~moves), placed.select(moves)
+        is_gone[move.jobs] = False
+        return cls(launch, gone[is_gone[gone]], move, NOTHING, freed, blocked)
+
     @staticmethod
     def diff(now: Allocation, wanted: Allocation | Plan, *, blocked: bool = False) -> Plan:
         """The plan from `now` to `wanted`; a placement that built the plan itself returned just that."""
@@ -222,51 +243,3 @@ def _regranted(now: Allocation, wanted: Allocation) -> Array:
     for name in names:
         differs |= _column(now, name)[place] != _column(wanted, name)
     return differs
-
-
-class PlanBuilder:
-    """A plan in the making: take jobs off, put jobs on, then ask for the plan. Whole GPUs only."""
-
-    __slots__ = ("_freed", "_holdings", "_launched", "_moved", "_removed")
-
-    def __init__(self, holdings: Holdings) -> None:
-        self._holdings = holdings
-        self._removed = self._freed = NO_ROWS
-        self._launched = self._moved = NOTHING
-
-    def remove(self, rows: Array) -> Array:
-        """Takes jobs off their GPUs; returns the GPU ids. Call it once, with all of them."""
-        self._removed, self._freed = rows, self._holdings.held_by(rows)
-        return self._freed
-
-    @property
-    def free_ids(self) -> Array:
-        """The ids of the GPUs that are free once jobs have been removed, ascending. Do not change it."""
-        return self._holdings.free.ids_with(self._freed)
-
-    def lowest_free(self, count: int) -> Array:
-        """The lowest `count` of them."""
-        return self._holdings.free.lowest(count, self._freed)
-
-    def put(self, jobs: Array, counts: Array, gpus: Array) -> None:
-        """Puts jobs on GPUs, grouped job by job: launches them, or moves those of them that were removed."""
-        self._launched = placed = Allocation(jobs, counts, gpus if gpus.base is None else gpus.copy())
-        if not len(self._removed):
-            return
-        bound = self._holdings.row_bound
-        removed = np.zeros(bound + 1, dtype=bool)  # by row; the last one, for rows beyond, stays false
-        removed[self._removed] = True
-        again = removed[np.minimum(jobs, bound)]
-        if again.any():
-            self._launched, self._moved = placed.select(~again), placed.select(again)
-            removed[self._moved.jobs] = False
-            self._removed = self._removed[removed[self._removed]]
-
-    @property
-    def moves(self) -> bool:
-        """Whether any job moves."""
-        return bool(len(self._moved.jobs))
-
-    def plan(self, *, blocked: bool = False, settled: bool = False) -> Plan:
-        """What has been put together."""
-        return Plan(self._launched, self._removed, self._moved, NOTHING, self._freed, blocked, settled)

@@ -73,10 +73,8 @@ class Counted:
             starts, stops = _walk(schedule, cluster_state, job_state)
         if not (starts or stops):
             return Plan(settled=True)
-        jobs, change = np.array(starts, dtype=np.int64), cluster_state.holdings.change()
-        if stops:
-            change.remove(np.array(stops, dtype=np.int64))
-        return start(change, jobs, job_state.columns.gpus[jobs])
+        jobs, gone = (np.array(rows, dtype=np.int64) for rows in (starts, stops))
+        return start(jobs, job_state.columns.gpus[jobs], cluster_state.holdings, gone=gone)
 
     stable_until = for_ever
 

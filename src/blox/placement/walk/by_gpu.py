@@ -11,7 +11,6 @@ from blox.placement.walk.gpu_types import allowed_nodes
 from blox.placement.walk.plain import Walk
 from blox.placement.walk.requests import Requests, placed
 from blox.placement.walk.room import Room, Share
-from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 # (row, ids of the free GPUs that the job may use, how many it needs) -> the ids that it takes; None: it waits
@@ -35,8 +34,8 @@ class _GpuRoom(Room):
     """Which GPUs are free (1 or 0), and the rule by which jobs pick some; a share is a GPU id and 1."""
 
     def __init__(self, requests: Requests, pick: Pick) -> None:
-        free = np.zeros(len(requests.cluster_state.gpu_node), dtype=np.int64)
-        free[requests.change(NO_ROWS).free_ids] = 1
+        holdings, free = requests.holdings, np.zeros(len(requests.cluster_state.gpu_node), dtype=np.int64)
+        free[holdings.free.ids_with(holdings.held_by(requests.unlisted))] = 1
         super().__init__(free)
         self._pick, self._node_of = pick, requests.cluster_state.gpu_node
         self._allowed = allowed_nodes(requests.schedule, requests.cluster_state, requests.job_state)

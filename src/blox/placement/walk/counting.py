@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from blox import ClusterState, JobState, Plan, Schedule
+from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.requests import Requests, placed
 from blox.state.columns import SCALAR_MAX
-from blox.state.plan import NO_ROWS, PlanBuilder
+from blox.state.holdings import Holdings
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 # (free GPU ids ascending, how many) -> the ids to use, in order; None: the lowest
@@ -28,8 +29,7 @@ def place_by_count(
     if plain and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
-            change = cluster_state.holdings.change()
-            return start(change, newcomers, job_state.columns.gpus[newcomers], assign)
+            return start(newcomers, job_state.columns.gpus[newcomers], cluster_state.holdings, assign)
         contested = _contested(schedule, cluster_state, job_state)
         if contested is not None:
             return _start_contested(contested, cluster_state, job_state, assign)
@@ -37,20 +37,22 @@ def place_by_count(
 
 
 def start(
-    change: PlanBuilder,
     rows: Array,
     need: Array,
+    holdings: Holdings,
     assign: Assign = None,
     *,
+    gone: Array = NO_ROWS,
     blocked: bool = False,
     settled: bool = True,
 ) -> Plan:
-    """The plan by which these rows start as well, on GPUs that are free by then."""
-    if len(rows):
-        count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
-        gpus = change.lowest_free(count) if assign is None else assign(change.free_ids, count)
-        change.put(rows, need, gpus)
-    return change.plan(blocked=blocked, settled=settled)
+    """The plan by which these rows start, on GPUs that are free once the `gone` ones have left."""
+    freed, free = holdings.held_by(gone), holdings.free
+    if not len(rows):
+        return Plan.of(gone, freed, blocked=blocked, settled=settled)
+    count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+    gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
+    return Plan.of(gone, freed, Allocation(rows, need, gpus), blocked=blocked, settled=settled)
 
 
 def _count(requests: Requests, assign: Assign) -> Plan:
@@ -68,9 +70,9 @@ def _count(requests: Requests, assign: Assign) -> Plan:
     if not len(starting):
         return requests.unplaced()
     blocked = schedule.strict and len(starting) < requests.waiting
-    change, settled = requests.change(leaving), not len(requests.unlisted)
+    gone, settled = requests.gone(leaving), not len(requests.unlisted)
     rows, need = schedule.jobs[starting], need[starting]
-    return start(change, rows, need, assign, blocked=blocked, settled=settled)
+    return start(rows, need, requests.holdings, assign, gone=gone, blocked=blocked, settled=settled)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
@@ -164,7 +166,5 @@ def _start_contested(
             leaving.append(row)
     if not starting:
         return Plan(settled=True)
-    rows, change = np.array(starting), cluster_state.holdings.change()
-    if leaving:
-        change.remove(np.array(sorted(leaving), dtype=np.int64))
-    return start(change, rows, job_state.columns.gpus[rows], assign)
+    rows, gone = np.array(starting), np.array(sorted(leaving), dtype=np.int64)
+    return start(rows, job_state.columns.gpus[rows], cluster_state.holdings, assign, gone=gone)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.state.leases import Pins
+from blox.state.plan import NOTHING
 from blox.workloads.table import Array
 
 Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
@@ -111,7 +112,7 @@ def _exchange(
     pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
 ) -> Plan:
     """The plan where every job is pinned to whole GPUs of its own: only GPUs that change hands count."""
-    owner, change = cluster_state.owner, cluster_state.holdings.change()
+    owner = cluster_state.owner
     if isinstance(pinned, Pins):
         wanted = pinned.owner
     else:
@@ -125,11 +126,9 @@ def _exchange(
     touched = (had | gets)[:-1].nonzero()[0]
     had[owner], gets[wanted] = True, True  # also jobs that keep some of their GPUs
     had, gets = had[touched], gets[touched]
-    change.remove(touched[had])
-    rows = touched[gets]
-    if len(rows):
-        change.put(rows, *_ids(pinned, wanted, rows))
-    return change.plan()
+    gone, rows = touched[had], touched[gets]
+    placed = Allocation(rows, *_ids(pinned, wanted, rows)) if len(rows) else NOTHING
+    return Plan.of(gone, cluster_state.holdings.held_by(gone), placed)
 
 
 def _ids(pinned: Mapping[int, tuple[int, ...]], wanted: Array, rows: Array) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from itertools import chain
 
 import numpy as np
 
-from blox import Plan
+from blox import Allocation, Plan
 from blox.placement.walk.requests import Requests
 from blox.placement.walk.room import Room, Share, Shares
 from blox.workloads.table import Array
@@ -113,12 +113,13 @@ class Walk:
         leaving = np.delete(off, self._returned)
         if not self._rows:
             return self._requests.unplaced(leaving)
-        change = self._requests.change(leaving)
+        holdings, gone = self._requests.holdings, self._requests.gone(leaving)
+        freed = holdings.held_by(gone)
         rows, units, counts = np.array(self._rows), np.array(self._units), np.array(self._counts)
-        gpus = _lowest_ids(self._unit_of, change.free_ids, units, counts)
+        gpus = _lowest_ids(self._unit_of, holdings.free.ids_with(freed), units, counts)
         starts = np.concatenate(([True], rows[1:] != rows[:-1])).nonzero()[0]
-        change.put(rows[starts], np.add.reduceat(counts, starts), gpus)
-        return change.plan(blocked=blocked, settled=self._undo and not change.moves)
+        placed = Allocation(rows[starts], np.add.reduceat(counts, starts), gpus)
+        return Plan.of(gone, freed, placed, blocked=blocked, settled=self._undo)
 
 
 class Victims:

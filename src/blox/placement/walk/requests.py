@@ -8,7 +8,7 @@ import numpy as np
 
 from blox import ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.pinned import place_pinned, with_configurations
-from blox.state.plan import NO_ROWS, PlanBuilder
+from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
 _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
@@ -72,17 +72,12 @@ class Requests:
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
         """The plan when no job is placed; `leaving` are rows that go beside the unlisted."""
         blocked = self.schedule.strict and self.waiting > 0
-        if not len(leaving) and not len(self.unlisted):
-            return Plan(blocked=blocked, settled=True)
-        return self.change(leaving).plan(blocked=blocked)
+        gone = self.gone(leaving)
+        return Plan.of(gone, self.holdings.held_by(gone), blocked=blocked, settled=not len(gone))
 
-    def change(self, leaving: Array) -> PlanBuilder:
-        """A plan in the making, without the unlisted and the `leaving` rows."""
-        change = self.holdings.change()
-        gone = np.union1d(self.unlisted, leaving) if len(self.unlisted) else leaving
-        if len(gone):
-            change.remove(gone)
-        return change
+    def gone(self, leaving: Array) -> Array:
+        """The unlisted and the `leaving` rows: those that give up what they hold."""
+        return np.union1d(self.unlisted, leaving) if len(self.unlisted) else leaving
 
 
 def placed(
