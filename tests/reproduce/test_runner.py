@@ -176,7 +176,11 @@ def test_ctrl_c_in_the_middle_of_the_command(tmp_path):
         return any((tmp_path / "out" / "runs").glob("*/summary.json"))
 
     stopped = subprocess.Popen(
-        [*command, "out"], cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+        [*command, "out"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
     )
     until_s = time.monotonic() + 120
     while not first_run_is_there() and time.monotonic() < until_s:
