@@ -18,7 +18,7 @@ import numpy as np
 from blox.failures.log import FailureLog
 from blox.recording.journal import Happened, Journal, Kind
 from blox.recording.stints import Stints
-from blox.recording.wait_causes import CAUSES, SCHEDULER, ToldCauses
+from blox.recording.wait_causes import CAUSES, COUNTED, SCHEDULER, ToldCauses, counted_cause
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
@@ -164,16 +164,10 @@ class Recorder:
         """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
         table = self._table
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
-        blocked = table["blocked"] == 1
-        jobs = {
-            "admission": table["held"],
-            "priority": table["passed_over"] + np.where(blocked, table["fitting"], 0),
-            "capacity": table["queued"] - table["left_out"] - table["fitting"] - table["passed_over"],
-            "fragmentation": np.where(blocked, 0, table["fitting"]),
-            SCHEDULER: table["left_out"],
-        }
-        causes = (*CAUSES, SCHEDULER) if table["left_out"].any() else CAUSES
-        return {cause: float((jobs[cause] * elapsed).sum()) for cause in causes}
+        by_cause = {cause: table[f"waiting_{cause}"] for cause in CAUSES} | {"admission": table["held"]}
+        if table[f"waiting_{SCHEDULER}"].any():
+            by_cause[SCHEDULER] = table[f"waiting_{SCHEDULER}"]
+        return {cause: float((jobs * elapsed).sum()) for cause, jobs in by_cause.items()}
 
     @cached_property
     def _happened(self) -> Happened:
@@ -217,19 +211,19 @@ class Recorder:
         }
 
     def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
-        """By round: the jobs that wait; those left out by the scheduler although enough was free; the others
-        for which enough was free; and those for which enough was handed out to others."""
-        free, given, told = table["free_gpus"], table["handed_out"], self._told_by_gpus(table["time_s"])
-        queued, by_scheduler, fitting, passed_over = np.zeros((4, len(free)))
+        """By round: how many admitted jobs wait, in all (`queued`) and by cause."""
+        free, told = table["free_gpus"], self._told_by_gpus(table["time_s"])
+        by_cause = {cause: np.zeros(len(free)) for cause in (*CAUSES, SCHEDULER)}
         for asked, counts in counted.items():
-            change = _of_kinds(counts, Kind.BEGIN_TO_WAIT) - _of_kinds(counts, Kind.CEASE_TO_WAIT)
-            waiting = np.cumsum(change)
-            queued += waiting
+            begin, cease = _of_kinds(counts, Kind.BEGIN_TO_WAIT), _of_kinds(counts, Kind.CEASE_TO_WAIT)
             left_out = np.where(asked <= free, told.get(asked, 0), 0)
-            by_scheduler += left_out
-            fitting += np.where(asked <= free, waiting, 0) - left_out
-            passed_over += np.where((free < asked) & (asked <= free + given), waiting, 0)
-        return {"queued": queued, "left_out": by_scheduler, "fitting": fitting, "passed_over": passed_over}
+            by_cause[SCHEDULER] += left_out
+            waiting = np.cumsum(begin - cease) - left_out
+            cause_of = counted_cause(asked, free, table["handed_out"], table["blocked"] == 1)
+            for code, (cause, _) in enumerate(COUNTED):
+                by_cause[cause] += np.where(cause_of == code, waiting, 0)
+        queue = {f"waiting_{cause}": jobs for cause, jobs in by_cause.items()}
+        return queue | {"queued": sum(by_cause.values(), np.zeros(len(free)))}
 
     def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
         """GPUs asked for -> how many waiting jobs that ask for so many the scheduler speaks of, by round."""
