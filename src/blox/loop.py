@@ -26,12 +26,8 @@ def execute_round(
     scheduler: SchedulingPolicy,
     placement: PlacementPolicy,
     reasons: WaitReasons | None = None,
-    trace: DecisionTrace | None = None,
 ) -> Plan:
-    """One round at `manager.now`, up to the plan that was carried out.
-
-    `reasons` notes why jobs wait, `trace` what was decided.
-    """
+    """One round at `manager.now`, up to the plan that was carried out; `reasons` notes why jobs wait."""
     manager.update_cluster(cluster_state)
     manager.update_metrics(cluster_state, job_state)
     manager.prune_completed_jobs(cluster_state, job_state)
@@ -42,17 +38,12 @@ def execute_round(
     wanted = placement.place(schedule, cluster_state, job_state)
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
     if reasons is not None:
-        reasons.decided(schedule, job_state)
-    if trace is not None:
-        trace.decided(schedule, plan)
+        reasons.decided(schedule, plan, job_state)
     del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
     job_state.settle_line()
     manager.exec_jobs(plan, cluster_state, job_state)
     if reasons is not None:
         reasons.carried_out(cluster_state, job_state)
-        if trace is not None:
-            told = reasons.of_waiting(cluster_state, job_state)
-            trace.carried_out(manager.recorder.told, told, cluster_state, job_state)
     return plan
 
 
@@ -79,11 +70,9 @@ def run(
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
-    reasons = WaitReasons(manager.recorder, admission, scheduler, placement) if note_reasons else None
+    reasons = WaitReasons(manager.recorder, admission, scheduler, placement, trace) if note_reasons else None
     while not manager.terminate:
-        plan = execute_round(
-            manager, cluster_state, job_state, admission, scheduler, placement, reasons, trace
-        )
+        plan = execute_round(manager, cluster_state, job_state, admission, scheduler, placement, reasons)
         stable, before, empty = -math.inf, manager.now, plan.empty
         if event_driven or (skip and (empty or (plan.settled and worth_asking))):
             stable = math.inf

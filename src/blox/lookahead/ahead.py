@@ -142,7 +142,7 @@ def decide_next(
     feed = JobFeed(iter(()), cluster.spec.total_gpus, lambda jobs: jobs)
     manager = _resumed(feed, cluster, jobs, conditions, believed)
     parts, trace = (policies.admission, policies.scheduler, policies.placement), DecisionTrace()
-    execute_round(manager, cluster, jobs, *parts, WaitReasons(manager.recorder, *parts), trace)
+    execute_round(manager, cluster, jobs, *parts, WaitReasons(manager.recorder, *parts, trace))
     return trace.table()
 
 

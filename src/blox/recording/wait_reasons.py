@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, declared
+from blox.recording.decisions import DecisionTrace
 from blox.recording.recorder import Recorder
 from blox.recording.wait_causes import LEFT_OUT
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS
+from blox.state.plan import NO_ROWS, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -32,21 +33,28 @@ class WaitReasons:
         admission: AdmissionPolicy,
         scheduler: SchedulingPolicy,
         placement: PlacementPolicy,
+        trace: DecisionTrace | None = None,
     ) -> None:
-        self._recorder, self._told = recorder, recorder.told
+        """`trace` is told what every round decides as well."""
+        self._recorder, self._told, self._trace = recorder, recorder.told, trace
         self._admission: Reasons = declared(admission, "wait_reasons")
         self._scheduler: Reasons = declared(scheduler, "wait_reasons")
         self._placement: Reasons = declared(placement, "wait_reasons")
         self._always = self._admission is not None or self._placement is not None
         self._listed: Array | None = None  # the rows of this round's schedule; None: all active ones
 
-    def decided(self, schedule: Schedule, job_state: JobState) -> None:
+    def decided(self, schedule: Schedule, plan: Plan, job_state: JobState) -> None:
         """A round is decided, and not carried out yet."""
+        if self._trace is not None:
+            self._trace.decided(schedule, plan)
         everything = schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count
         self._listed = None if everything else schedule.jobs
 
     def carried_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """The plan has been carried out: if the recorder has noted the round, so are reasons to wait."""
+        if self._trace is not None:
+            reasons = self.of_waiting(cluster_state, job_state)
+            self._trace.carried_out(self._told, reasons, cluster_state, job_state)
         if self._listed is None and not (self._always or self._told.open or cluster_state.windows):
             return
         if self._recorder.noted_s == job_state.now:
