@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blox.state.fractions import held_types
+from blox.state.fractions import TimeShares, choose, gpus_by_type, held_types
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
     from blox.state.cluster import ClusterState
+    from blox.state.jobs import JobState
 
 Pool = dict[int, list[list[int]]]  # free GPUs on a node -> the free ids of each such node
 
@@ -39,6 +40,28 @@ class Pins(Mapping[int, tuple[int, ...]]):
 
     def __len__(self) -> int:
         return len(self._jobs)
+
+
+def coming_round(
+    shares: TimeShares, cluster_state: ClusterState, job_state: JobState, fill: bool
+) -> tuple[Array, Mapping[int, tuple[int, ...]], Array | None]:
+    """The jobs of the coming round, the GPU ids of each, and the partner of each (-1: none) if any share."""
+    shares.account(job_state, cluster_state)
+    width = job_state.columns.gpus.take(shares.members[:, 0])
+    running = shares.running(cluster_state)
+    rows, types = choose(shares, width, gpus_by_type(cluster_state), running, fill)
+    members, need = shares.members[rows], width[rows]
+    if not cluster_state.holdings.shared and not (members[:, 1] >= 0).any():
+        jobs = members[:, 0].copy()
+        pins, stays = pin_alone(jobs, types, need, cluster_state, job_state.submitted)
+        shares.count_leases(jobs, stays, job_state.now)
+        return jobs, pins, None
+    pinned, extended = pin(members.tolist(), types.tolist(), need.tolist(), cluster_state)
+    jobs = np.fromiter(pinned, dtype=np.int64, count=len(pinned))
+    shares.count_leases(jobs, np.array([extended[job] for job in pinned]), job_state.now)
+    beside = {int(a): int(b) for pair in members if pair[1] >= 0 for a, b in (pair, pair[::-1])}
+    partners = np.array([beside.get(job, -1) for job in jobs.tolist()])
+    return jobs, pinned, partners if beside else None
 
 
 def pin_alone(

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from blox.state.line import Keys, Line
 from blox.workloads.table import Array
 
@@ -111,22 +109,7 @@ class Schedule:
         lease is extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares`
         wait.
         """
-        from blox.state.fractions import choose, gpus_by_type
-        from blox.state.leases import pin, pin_alone
+        from blox.state.leases import coming_round
 
-        shares.account(job_state, cluster_state)
-        width = job_state.columns.gpus.take(shares.members[:, 0])
-        gpus = gpus_by_type(cluster_state)
-        rows, types = choose(shares, width, gpus, shares.running(cluster_state), fill)
-        members, need = shares.members[rows], width[rows]
-        if not cluster_state.holdings.shared and not (members[:, 1] >= 0).any():
-            jobs = members[:, 0].copy()
-            pins, stays = pin_alone(jobs, types, need, cluster_state, job_state.submitted)
-            shares.count_leases(jobs, stays, job_state.now)
-            return cls(jobs, pinned=pins)
-        pinned, extended = pin(members.tolist(), types.tolist(), need.tolist(), cluster_state)
-        jobs = np.fromiter(pinned, dtype=np.int64, count=len(pinned))
-        shares.count_leases(jobs, np.array([extended[job] for job in pinned]), job_state.now)
-        beside = {int(a): int(b) for pair in members if pair[1] >= 0 for a, b in (pair, pair[::-1])}
-        partner = np.array([beside.get(job, -1) for job in jobs.tolist()])
-        return cls(jobs, share_group=partner if beside else None, pinned=pinned)
+        jobs, pinned, partners = coming_round(shares, cluster_state, job_state, fill)
+        return cls(jobs, pinned=pinned, share_group=partners)
