@@ -21,7 +21,7 @@ from blox.state.cluster import ClusterState
 from blox.state.holdings import NotFree
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.outcome import Misfit, job_named, misfit, unusable
+from blox.state.outcome import Misfit, misfit, not_free, unusable
 from blox.state.plan import NO_ROWS, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
@@ -125,7 +125,7 @@ class BloxManager:
         try:
             cluster_state.holdings.apply(plan)
         except NotFree as taken:
-            raise _not_free(taken, cluster_state, job_state) from None
+            self._refuse(not_free(taken, cluster_state, job_state))
         self.recorder.round(plan, cluster_state, job_state)
 
     def next_round(
@@ -187,7 +187,7 @@ class BloxManager:
 
     def _refuse(self, fault: Misfit) -> None:
         """Stops the run: a plan cannot be carried out."""
-        raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix)
+        raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix) from None
 
     def _advance(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to a time inside the round: jobs that finished or failed before it are gone."""
@@ -276,15 +276,6 @@ def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState
     if callable(reason):
         return [str(text) for text in reason(rows, job_state)]
     return [str(reason or spec_of(termination))] * len(rows)
-
-
-def _not_free(fault: NotFree, cluster_state: ClusterState, job_state: JobState) -> BloxError:
-    job, size = job_named(fault.row, job_state), len(cluster_state.gpu_node)
-    what = f"{job} gets GPU {fault.gpu}, which is not free"
-    if not 0 <= fault.gpu < size:
-        what = f"{job} gets GPU {fault.gpu}, and there are GPUs 0 to {size - 1}"
-    fix = "place jobs on free GPUs, or on those of jobs that give them up"
-    return BloxError(what, where=f"at {job_state.now:.12g} s", fix=fix)
 
 
 def _which_run(rows: Array, job_state: JobState) -> Array | None:

@@ -181,9 +181,9 @@ def test_what_a_partner_keeps_is_not_free(nodes, leaves):
     cluster.holdings.replace(
         Allocation(rows(0, 1, 2), rows(2, 2, 1), rows(0, 1, 0, 1, 4), share_group=rows(1, 0, -1))
     )
-    before = (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
+    before = (cluster.free_ids()[:3].tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
     cluster.holdings.release(rows(leaves))
-    assert before == (cluster.lowest_free(3).tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
+    assert before == (cluster.free_ids()[:3].tolist(), cluster.node_free[:2].tolist(), cluster.largest_free)
     assert before[:2] == ([2, 3, 5], [2, 3])
     assert cluster.free_gpus == 4 * nodes - 3 == len(cluster.free_ids())
 

@@ -107,10 +107,6 @@ class ClusterState:
         """Ids of the GPUs that are wholly free, ascending. Do not change it."""
         return self.holdings.free.ids
 
-    def lowest_free(self, count: int) -> Array:
-        """The lowest ids of GPUs that are wholly free."""
-        return self.holdings.free.lowest(count, NO_ROWS)
-
     def is_free(self) -> Array:
         """Which GPUs no job holds, on nodes that are up."""
         return self.holdings.free.mask.copy()

@@ -19,7 +19,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.state import progress
 from blox.state.change_log import ChangeLog
-from blox.state.columns import ADMITTED, FINISHED, NAN, SUBMISSION, Columns, ScalarColumns
+from blox.state.columns import ADMITTED, FINISHED, NAN, SUBMISSION, Columns, ScalarColumns, read_only
 from blox.workloads.table import Array, JobTable
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class JobState:
             self.waiting = _NO_ROWS
         else:
             accepted = np.sort(np.asarray(accepted, dtype=np.int64))
-            left = without(self.waiting, accepted)
-            if left is None:
+            left = self.waiting[~np.isin(self.waiting, accepted)]
+            if len(left) + len(accepted) != len(self.waiting):
                 raise BloxError(
                     "the admission policy accepted jobs that are not in the wait queue, or one twice",
                     where="accept()",
@@ -155,9 +155,9 @@ class JobState:
             rows += self._oldest
             rows.flags.writeable = False
             self._active = rows
-            self._oldest = min(
-                [each.item(0) for each in (rows, self.waiting) if len(each)], default=self.submitted
-            )
+            self._oldest = rows.item(0) if len(rows) else self.submitted
+            if len(self.waiting):
+                self._oldest = min(self._oldest, self.waiting.item(0))
         return self._active
 
     def column(self, name: str) -> Array:
@@ -275,14 +275,11 @@ class JobState:
 
         Jobs that are staged and not submitted yet are not in it: no state knows its future.
         """
-        twin = copy.copy(self)
-        twin._hold(self.columns.copy(self.submitted, self.submitted))
-        twin._staged = self.submitted
-        twin._unread_line = None
+        twin = self._twin(self.columns.copy(self.submitted, self.submitted), self.submitted)
         twin.waiting = self.waiting.copy()
         twin.changes = self.changes.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
-        twin._memory, twin._known = copy.deepcopy(self._memory, {id(self): twin}), []
+        twin._memory = copy.deepcopy(self._memory, {id(self): twin})
         return twin
 
     def select(self, rows: Array) -> JobState:
@@ -290,18 +287,20 @@ class JobState:
 
         What policies remember is not in it: it names rows by their old numbers.
         """
-        twin, numbers = copy.copy(self), np.full(self.submitted, -1)
-        numbers[rows] = np.arange(len(rows))
-        twin._hold(self.columns.select(rows))
-        twin._rows = np.arange(len(rows))
-        twin._rows.flags.writeable = False
-        twin.submitted = twin._staged = len(rows)
-        twin._active, twin._oldest, twin.waiting = None, 0, numbers[self.waiting]
-        twin._unread_line = None
+        twin = self._twin(self.columns.select(rows), len(rows))
+        twin._number_rows()
+        twin._active, twin._oldest, twin.waiting = None, 0, rows.searchsorted(self.waiting)
         twin.just_admitted = twin.just_finished = _NO_ROWS
         twin.changes = ChangeLog()
         twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
-        twin._memory, twin._known = {}, []
+        twin._memory = {}
+        return twin
+
+    def _twin(self, columns: Columns, submitted: int) -> JobState:
+        twin = copy.copy(self)
+        twin._hold(columns)
+        twin.submitted = twin._staged = submitted
+        twin._unread_line, twin._known = None, []
         return twin
 
     def _metric_column(self, name: str) -> Array:
@@ -317,8 +316,10 @@ class JobState:
             return
         size = max(needed, 2 * size, 256)
         self._hold(self.columns.copy(self._staged, size))
-        self._rows = np.arange(size)
-        self._rows.flags.writeable = False
+        self._number_rows()
+
+    def _number_rows(self) -> None:
+        self._rows = read_only(np.arange(len(self.columns.gpus)))
 
     def _hold(self, columns: Columns) -> None:
         self.columns, self.scalars = columns, ScalarColumns(columns)
@@ -337,14 +338,3 @@ def _policy_key(policy: object) -> str:
     verbs = [verb for verb in ("accept", "schedule", "place", "terminate") if hasattr(cls, verb)]
     told = repr(policy)
     return f"{cls.__qualname__}.{'.'.join(verbs)} {'' if ' object at 0x' in told else told}"
-
-
-def without(rows: Array, some: Array) -> Array | None:
-    """Ascending rows without some of them, ascending too; None if one of these is not there, or twice."""
-    if not len(rows):
-        return None
-    at = np.minimum(rows.searchsorted(some), len(rows) - 1)
-    stays = np.ones(len(rows), dtype=bool)
-    stays[at] = False
-    left: Array = rows[stays]
-    return left if len(left) + len(some) == len(rows) and (rows[at] == some).all() else None

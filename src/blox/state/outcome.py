@@ -12,6 +12,7 @@ import numpy as np
 
 from blox.state.cluster import WHOLE, ClusterState
 from blox.state.columns import ADMITTED, alike
+from blox.state.holdings import NotFree
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
@@ -60,6 +61,16 @@ def unusable(rows: Array, counts: Array, job_state: JobState) -> Misfit | None:
         f"{job_named(row, job_state)} gets {count} GPUs, and can use {int(c.min_gpus[row])} to "
         f"{int(c.max_gpus[row])}",
         "give a job all that it asks for, or what it can use, or nothing",
+    )
+
+
+def not_free(fault: NotFree, cluster_state: ClusterState, job_state: JobState) -> Misfit:
+    """What is wrong with a plan that `Holdings` refuses."""
+    size = len(cluster_state.gpu_node)
+    why = "which is not free" if 0 <= fault.gpu < size else f"and there are GPUs 0 to {size - 1}"
+    return Misfit(
+        f"{job_named(fault.row, job_state)} gets GPU {fault.gpu}, {why}",
+        "place jobs on free GPUs, or on those of jobs that give them up",
     )
 
 
