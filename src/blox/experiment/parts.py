@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
-from blox.backends.reporting import EPOCH, JobReports
 from blox.backends.setup import BackendPart
 from blox.clock import Clock, Events, Rounds
 from blox.composition import Composition
 from blox.errors import BloxError, shortened, suggestion
 from blox.experiment.chosen import synthesizer
+from blox.job_reports.reporting import EPOCH, JobReports
 from blox.lookahead.auto import Auto
 from blox.optional import declared, of_kind
 from blox.performance.overheads import overheads_from_spec

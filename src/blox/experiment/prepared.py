@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blox.backends.feed import JobFeed
-from blox.backends.reporting import reporting
 from blox.backends.setup import BackendSetup, open_backend
 from blox.beliefs import belief_from_spec
 from blox.checks.guard import Guard
@@ -46,6 +45,7 @@ from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
 from blox.files_read import FilesRead
 from blox.foreign import user_fault
+from blox.job_reports.reporting import reporting
 from blox.loop import run as run_loop
 from blox.manager import BloxManager
 from blox.protocols import Backend, declared, introduce

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blox.backends.feed import JobFeed
-from blox.backends.reporting import JobReports, reporting
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import PerformanceModel, Simulation, SimulationBackend
 from blox.clock import Clock
+from blox.job_reports.reporting import JobReports, reporting
 from blox.loop import execute_round, run
 from blox.manager import BloxManager
 from blox.options import SimulationOptions
