@@ -10,8 +10,8 @@ import math
 from typing import final
 
 from blox.backends.feed import JobFeed
-from blox.backends.node_events import ListedNodeEvents, NodeEvents
 from blox.failures.job_failures import JobFailures
+from blox.failures.node_events import ListedNodeEvents, NodeEvents
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from blox.backends.feed import JobFeed
-from blox.backends.node_events import NodeEvents
 from blox.errors import BloxError
 from blox.failures.job_failures import JobFailures
+from blox.failures.node_events import NodeEvents
 from blox.foreign import watched_part
 from blox.optional import declared
 from blox.options import SimulationOptions

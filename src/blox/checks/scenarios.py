@@ -14,11 +14,11 @@ import numpy as np
 
 from blox.admission_control.accept_all import AcceptAll
 from blox.backends.feed import JobFeed
-from blox.backends.node_events import ListedNodeEvents
 from blox.backends.setup import BackendSetup, open_backend
 from blox.backends.simulation import Simulation, SimulationBackend
 from blox.beliefs import misjudged
 from blox.clock import Rounds
+from blox.failures.node_events import ListedNodeEvents
 from blox.job_reports.reporting import reporting
 from blox.loop import run as run_loop
 from blox.manager import BloxManager

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from blox.backends.node_events import NodeEvents
 from blox.errors import BloxError
+from blox.failures.node_events import NodeEvents
 from blox.foreign import watched_part
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import STATES, NodeEvent, NodeState

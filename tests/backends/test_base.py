@@ -1,18 +1,16 @@
-"""Node events: a source of its own, which every kind of simulation merges into its next event."""
-
-import math
+"""The next event: every kind of simulation merges submissions and node events into it."""
 
 import numpy as np
 import pytest
 
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
-from blox.backends.node_events import ListedNodeEvents
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import Simulation
 from blox.cluster.recorded import RecordedBackend
 from blox.compat.gavel.steps import StepSimulation
 from blox.compat.pollux.ticks import TickSimulation
+from blox.failures.node_events import ListedNodeEvents
 from blox.optional import declared
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.duration import Duration
@@ -30,21 +28,6 @@ KINDS = [
     (declared(model, "simulation") or Simulation, model)
     for model in (Duration(), ByThroughput(), Sensitivity(), Goodput())
 ]
-
-
-def test_listed_events_are_returned_once_in_order_of_time():
-    early, late = NodeEvent(10.0, 0, "down"), NodeEvent(30.0, 1, "up")
-    together = [NodeEvent(20.0, 1, "down"), NodeEvent(20.0, 0, "up")]
-    events = ListedNodeEvents([*together, early, late])
-    assert (events.next_s, events.due(9.0)) == (10.0, [])
-    assert events.due(20.0) == [early, *together]
-    assert (events.next_s, events.due(20.0)) == (30.0, [])
-    assert events.due(100.0) == [late]
-    assert events.next_s == math.inf
-
-
-def test_there_are_none_by_default():
-    assert (ListedNodeEvents().next_s, ListedNodeEvents().due(1e9)) == (math.inf, [])
 
 
 def simulated(kind, model, events):
