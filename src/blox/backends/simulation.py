@@ -12,11 +12,11 @@ from typing import Protocol, final
 import numpy as np
 
 from blox.backends.base import BackendBase
-from blox.backends.checkpoints import Checkpoints
 from blox.backends.ends import Ends
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
 from blox.errors import BloxError
+from blox.failures.checkpoints import Checkpoints
 from blox.foreign import is_foreign, watched_part
 from blox.optional import declared
 from blox.performance.rates import check_rates

@@ -6,7 +6,7 @@ elastic job that goes on with another number of GPUs pays `resize` where that is
 
 `checkpoint=1800,checkpoint_cost=20`: a running job saves its state after every 1800 s of work, which takes
 20 s. Saving is spread evenly over the interval: the job goes at 1800/1820 of its speed. What it did since its
-last checkpoint is lost if it loses its GPUs (`backends/checkpoints.py`).
+last checkpoint is lost if it loses its GPUs (`failures/checkpoints.py`).
 """
 
 from __future__ import annotations

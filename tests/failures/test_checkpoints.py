@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from blox.backends.checkpoints import Checkpoints
 from blox.errors import BloxError
+from blox.failures.checkpoints import Checkpoints
 from blox.performance.overheads import Overheads, overheads_from_spec
 from blox.state import progress
 from support.states import admitted
