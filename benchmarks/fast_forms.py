@@ -83,7 +83,7 @@ def arrays_only() -> Iterator[None]:
 
 def scan_ends(ends: Ends, cluster_state, job_state) -> float:  # type: ignore[no-untyped-def]
     """The earliest end of all running jobs, looked for whenever it is asked for."""
-    ends._heap, ends._few_changes = [], False  # so that one job is taken into the heap, and no more
+    ends._heap, ends._horizon = [], -np.inf  # so that one job is taken into the heap, and no more
     if cluster_state.running_count:
         ends._fill(cluster_state.running)
     return ends._heap[0][0] if ends._heap else np.inf

@@ -70,8 +70,7 @@ class ElasticSimulation(AdjustingSimulation):
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
-        while (at := self._changes.next(cluster_state, job_state)) <= job_state.now:
-            row = self._changes.pop()
+        for row, at in self._changes.drain(cluster_state, job_state):
             stages, place = self._stages[row], self._place[row] + 1
             done = stages.ends.item(place - 1)
             self._checkpoints.note(job_state.one(row), at, job_state)

@@ -9,6 +9,7 @@ all running jobs are scanned, which is faster then.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from heapq import heappop, heappush
 
 import numpy as np
@@ -29,8 +30,8 @@ class Ends:
         self._of: Array = np.empty(0)
         self._of_one = scalar_view(self._of)  # the same, one at a time
         self._heap: list[tuple[float, int]] = []  # (end, row)
-        self._horizon = -math.inf  # every running job that ends before is in the heap
-        self._few_changes = False  # since it was last filled, only few jobs have started or ended at a time
+        # Every running job that ends before is in the heap; -inf: many jobs have started or ended at once.
+        self._horizon = -math.inf
 
     def grow(self, count: int) -> None:
         """Adds rows for jobs that have no end yet."""
@@ -40,7 +41,7 @@ class Ends:
     def put(self, rows: Array, ends: Array) -> None:
         """Many jobs start, or get another end."""
         self._of[rows] = ends
-        self._heap, self._horizon, self._few_changes = [], -math.inf, False
+        self._heap, self._horizon = [], -math.inf
 
     def put_one(self, row: int, end: float) -> None:
         """The same of one job."""
@@ -61,49 +62,47 @@ class Ends:
         self._fill(cluster_state.running)
         return self._heap[0][0]
 
-    def pop(self) -> int:
-        """Takes out the job that `next` has found, and returns its row. It has no end any more."""
-        _, row = heappop(self._heap)
-        self._of_one[row] = math.inf
-        return row
+    def drain(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
+        """Takes out one by one, in order of time, the running jobs that have ended by now: (row, end).
+
+        A job that is taken out has no end any more; it may get another before the next is asked for.
+        """
+        while (end := self.next(cluster_state, job_state)) <= job_state.now:
+            _, row = heappop(self._heap)
+            self._of_one[row] = math.inf
+            yield row, end
 
     def due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         """The running jobs that have ended by now, ascending, and when. They have no end any more."""
         heap, now = self._heap, job_state.now
-        if (heap and now < heap[0][0]) or (end := self.next(cluster_state, job_state)) > now:
+        if heap and now < heap[0][0]:
             return NO_ROWS, now
-        if now >= self._horizon:
-            return self._scan(cluster_state.running, now)
-        ended = {}
-        while end <= now:
-            row = self.pop()
-            ended[row], end = end, self.next(cluster_state, job_state)
-        if len(ended) == 1:  # as in most calls
-            return job_state.one(row), ended[row]
-        rows = np.array(sorted(ended))
-        return rows, np.array([ended[row] for row in rows.tolist()])
-
-    def _scan(self, running: Array, now: float) -> tuple[Array, Array]:
-        """The same where not all of them are in the heap."""
+        if now < self._horizon:
+            return by_row(dict(self.drain(cluster_state, job_state)), job_state)
+        running = cluster_state.running
         rows = running[self._of[running] <= now]
-        rows.sort()
         ends = self._of[rows]
         self._of[rows] = math.inf
-        self._few_changes = self._few_changes and len(rows) <= SCALAR_MAX
+        if len(rows) > SCALAR_MAX:
+            self._heap, self._horizon = [], -math.inf
         return rows, ends
 
     def _fill(self, running: Array) -> None:
-        """Fills the heap with the running jobs that end next: with one only, where many change at a time."""
+        """Fills the heap with the running jobs that end next: with one only after many changed at once."""
         ends = self._of[running]
-        if not self._few_changes:
-            first = ends.argmin()
-            self._horizon, self._few_changes = ends.item(first), True
-            self._heap = [(self._horizon, running.item(first))]
-            return
-        count = _FILL + len(ends) // 8
-        self._horizon = math.inf
-        if count < len(ends):
-            soonest = ends.argpartition(count)[:count]
+        count = 1 if self._horizon == -math.inf else _FILL + len(ends) // 8
+        takes_all = count >= len(ends)
+        if not takes_all:
+            soonest = ends.argmin(axis=0, keepdims=True) if count == 1 else ends.argpartition(count)[:count]
             running, ends = running[soonest], ends[soonest]
-            self._horizon = ends.max().item()
         self._heap = sorted(zip(ends.tolist(), running.tolist()))
+        self._horizon = math.inf if takes_all else self._heap[-1][0]
+
+
+def by_row(ended: dict[int, float], job_state: JobState) -> tuple[Array, Array | float]:
+    """Jobs and when each ended as arrays, in the order of rows."""
+    if len(ended) == 1:  # as in most calls
+        [(row, end)] = ended.items()
+        return job_state.one(row), end
+    rows = np.array(sorted(ended), dtype=np.int64)
+    return rows, np.array([ended[row] for row in rows.tolist()])

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from blox.backends.ends import by_row
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import AdjustingSimulation
 from blox.state import progress
@@ -48,14 +49,12 @@ class SharedSimulation(AdjustingSimulation):
         if not self._partners:
             return super()._due(cluster_state, job_state)
         ended = {}
-        while (end := self._ends.next(cluster_state, job_state)) <= job_state.now:
-            row = self._ends.pop()
+        for row, end in self._ends.drain(cluster_state, job_state):
             ended[row] = end
             other, _ = self._partners.pop(row, _ALONE)
             if self._partners.get(other, _ALONE)[0] == row:
                 self._run_alone(other, end, job_state)
-        rows = np.array(sorted(ended), dtype=np.int64)
-        return rows, np.array([ended[row] for row in rows.tolist()])
+        return by_row(ended, job_state)
 
     def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         self._rates(grants, cluster_state, job_state)

@@ -48,7 +48,7 @@ class TickSimulation(IntervalSimulation):
         """All running jobs train until now."""
         begin, elapsed = self._since, job_state.now - self._since
         self._since = job_state.now
-        running = np.sort(cluster_state.running)
+        running = cluster_state.running
         if not elapsed or not len(running):
             return
         slowed = np.zeros(len(running), dtype=bool)
