@@ -33,6 +33,10 @@ class Stages(NamedTuple):
     rates: Array
     reports: dict[str, Array]
 
+    def place(self, done_s: float) -> int:
+        """The stage that a job is in when it has done so much of its work."""
+        return min(int(self.ends.searchsorted(done_s, side="right")), len(self.ends) - 1)
+
 
 class StagedModel(Protocol):
     """A performance model that knows the stages of jobs."""
@@ -55,8 +59,7 @@ class ElasticSimulation(AdjustingSimulation):
         super().__init__(setup)
         self._staged: StagedModel = self._performance  # type: ignore[assignment]
         self._stages: dict[int, Stages] = {}  # of each job, where it last started or was adjusted
-        self._place: dict[int, int] = {}  # the stage that the job is in
-        self._changes = Ends()  # when that stage ends; the end of the last one is the job's (`_ends`)
+        self._changes = Ends()  # when the stage ends that a job is in; the end of the last is in `_ends`
         self._given_up: dict[int, tuple[float, int]] = {}  # when a job was last suspended, and its GPUs
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
@@ -71,11 +74,11 @@ class ElasticSimulation(AdjustingSimulation):
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
         for row, at in self._changes.drain(cluster_state, job_state):
-            stages, place = self._stages[row], self._place[row] + 1
-            done = stages.ends.item(place - 1)
+            stages = self._stages[row]
+            done = stages.ends.item(stages.place(job_state.scalars.done0[row]))
             self._checkpoints.note(job_state.one(row), at, job_state)
             progress.report(job_state, row, done, at)
-            progress.set_rate(job_state, row, self._enter(row, place, done, at, job_state))
+            progress.set_rate(job_state, row, self._enter(row, at, job_state))
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         for row in rows.tolist():
@@ -102,18 +105,16 @@ class ElasticSimulation(AdjustingSimulation):
         rates = []
         for row, start, stages in zip(grants.jobs.tolist(), each(begin), found):
             self._stages[row] = stages._replace(rates=stages.rates * self._working_share)
-            done = job_state.scalars.done0[row]
-            place = min(int(stages.ends.searchsorted(done, side="right")), len(stages.ends) - 1)
-            rates.append(self._enter(row, place, done, start, job_state))
+            rates.append(self._enter(row, start, job_state))
         return np.array(rates)
 
-    def _enter(self, row: int, place: int, done: float, at: float, job_state: JobState) -> float:
-        """A job that has done so much (s) is in this stage from `at` on: notes its end; returns its rate."""
-        stages = self._stages[row]
+    def _enter(self, row: int, at: float, job_state: JobState) -> float:
+        """A job goes on from `at` in the stage that it has come to: notes its end; returns its rate."""
+        stages, done = self._stages[row], job_state.scalars.done0[row]
+        place = stages.place(done)
         rate: float = stages.rates.item(place)
         end = at + max(stages.ends.item(place) - done, 0.0) / rate
         is_last = place + 1 == len(stages.ends)
-        self._place[row] = place
         self._ends.put_one(row, end if is_last else math.inf)
         self._changes.put_one(row, math.inf if is_last else end)
         for name, values in stages.reports.items():
@@ -126,5 +127,5 @@ class ElasticSimulation(AdjustingSimulation):
             return delay
         given_up = [self._given_up.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]
         when, gpus = np.array(given_up).T
-        resized = (when == job_state.now) & (gpus != 0) & (gpus != grants.counts)
+        resized = (when == job_state.now) & (gpus != grants.counts)
         return np.where(resized, self._overheads.resize_s, delay)
