@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -15,8 +14,6 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
-
-_ALONE = -1, 0.0  # stands for the partner of a job that has none
 
 
 class PairModel(Protocol):
@@ -41,8 +38,8 @@ class SharedSimulation(AdjustingSimulation):
 
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup)
-        # Of each job that shares: its partner, and the rate that it would have alone.
-        self._partners: dict[int, tuple[int, float]] = {}
+        self._partners: dict[int, int] = {}  # of each job that shares
+        self._alone: dict[int, float] = {}  # the rate that such a job would have alone
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
@@ -51,8 +48,8 @@ class SharedSimulation(AdjustingSimulation):
         ended = {}
         for row, end in self._ends.drain(cluster_state, job_state):
             ended[row] = end
-            other, _ = self._partners.pop(row, _ALONE)
-            if self._partners.get(other, _ALONE)[0] == row:
+            other = self._partners.pop(row, -1)
+            if self._partners.get(other) == row:
                 self._run_alone(other, end, job_state)
         return by_row(ended, job_state)
 
@@ -62,7 +59,8 @@ class SharedSimulation(AdjustingSimulation):
 
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
         """A job whose partner has left goes on at the rate that it has alone."""
-        _, rate = self._partners.pop(row)
+        del self._partners[row]
+        rate = self._alone[row]
         self._checkpoints.note(job_state.one(row), from_s, job_state)
         begin = progress.rebase_one(job_state, row, from_s)
         progress.set_rate(job_state, row, rate)
@@ -72,14 +70,15 @@ class SharedSimulation(AdjustingSimulation):
     def lose(self, rows: Array, job_state: JobState) -> Array:
         """A job whose partner is lost, and which is not lost itself, goes on alone from now on."""
         lost = rows.tolist()
-        stay = {self._partners.get(row, _ALONE)[0] for row in lost}.difference(lost, [-1])
+        stay = {self._partners[row] for row in lost if row in self._partners}.difference(lost)
         saved = super().lose(rows, job_state)
         for row in sorted(stay):
             self._run_alone(row, job_state.now, job_state)
         return saved
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        for row in rows.tolist():
+        """Jobs have no partners any more."""
+        for row in rows.tolist() if self._partners else ():
             self._partners.pop(row, None)
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
@@ -92,12 +91,11 @@ class SharedSimulation(AdjustingSimulation):
         rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
         rate, alone = rate * self._working_share, alone * self._working_share
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
-        if grants.share_group is not None or self._partners:
-            groups = repeat(-1) if grants.share_group is None else grants.share_group.tolist()
-            for row, other, speed in zip(grants.jobs.tolist(), groups, alone.tolist()):
-                self._partners[row] = int(other), speed
-                if other < 0:
-                    del self._partners[row]
+        self.suspend(grants.jobs, job_state)  # partners that adjusted jobs had before count no more
+        if grants.share_group is not None:
+            for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
+                if other >= 0:
+                    self._partners[row], self._alone[row] = int(other), speed
         return rate
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
