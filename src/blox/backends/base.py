@@ -55,14 +55,11 @@ class BackendBase:
     @final
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         """The earliest of the next submission, node event, job failure and event of the backend's own."""
-        earliest = self._next_own_event(cluster_state, job_state)
-        if self._feed.next_submission < earliest:
-            earliest = self._feed.next_submission
-        if self._node_events.next_s < earliest:
-            earliest = self._node_events.next_s
+        own = self._next_own_event(cluster_state, job_state)
+        earliest = min(own, self._feed.next_submission, self._node_events.next_s)
         if self._job_failures is not None:
             earliest = min(earliest, self._job_failures.next_s(cluster_state, job_state))
-        return earliest if earliest > self._busy_until_s else self._busy_until_s
+        return max(earliest, self._busy_until_s)
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         """When a job next completes, or anything else happens that only this backend knows; inf: never."""

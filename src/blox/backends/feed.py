@@ -34,10 +34,10 @@ class JobFeed:
         self.duration_s: Array = np.empty(0)  # the true one of the same rows: for results, not for policies
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
 
-    def resume(self, jobs: JobTable) -> None:
-        """Goes on behind jobs that have been submitted before: its own come after them."""
-        self.submit_s = jobs.columns["submit_s"]
-        self.duration_s = jobs.columns["duration_s"]
+    def note(self, jobs: JobTable) -> None:
+        """Goes on behind these jobs, which have rows by now: those to come are submitted after them."""
+        self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
+        self.duration_s = np.concatenate((self.duration_s, jobs.columns["duration_s"]))
 
     @property
     def ended(self) -> bool:
@@ -67,8 +67,7 @@ class JobFeed:
         seen = self._belief(jobs)
         rows = job_state.stage(seen, seen.columns["duration_s"])
         on_batch(jobs, rows, job_state)
-        self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
-        self.duration_s = np.concatenate((self.duration_s, jobs.columns["duration_s"]))
+        self.note(jobs)
         return True
 
 

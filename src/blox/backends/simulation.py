@@ -23,7 +23,7 @@ from blox.performance.rates import check_rates
 from blox.registry import register
 from blox.state import progress
 from blox.state.cluster import ClusterState
-from blox.state.columns import SCALAR_MAX, scalar_view
+from blox.state.columns import SCALAR_MAX
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.state.progress import each
@@ -50,7 +50,6 @@ class Simulation(BackendBase):
         self._working_share = setup.overheads.working_share
         self._checkpoints = Checkpoints(setup.overheads)
         self._work_s: Array = np.empty(0)  # by row: true isolated seconds
-        self._work_of = scalar_view(self._work_s)  # the same, one at a time
         self._ends = Ends()
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
@@ -59,7 +58,7 @@ class Simulation(BackendBase):
         `jobs` are those submitted so far, by row, with the durations that they are taken to have. Running
         jobs keep their GPUs, their progress and their rates.
         """
-        self._feed.resume(jobs)
+        self._feed.note(jobs)
         self._learn(jobs, np.arange(len(jobs)), job_state)
         self._go_on(cluster_state.allocation, cluster_state, job_state)
 
@@ -112,8 +111,7 @@ class Simulation(BackendBase):
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         """Isolated seconds of work per second, of each job or of all."""
-        if grants.share_group is not None:
-            self._check_pairs(grants, job_state)
+        self._check_pairs(grants, job_state)
         rate = self._performance.rate(grants, cluster_state, job_state)
         if self._of_a_user:
             check_rates(rate, self._performance, grants, job_state)
@@ -136,9 +134,9 @@ class Simulation(BackendBase):
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
         """Jobs go on from `begin` with the work that is left of them, at constant rates."""
         if len(rows) <= SCALAR_MAX:
-            work_s, done0, ends = self._work_of, job_state.scalars.done0, self._ends
+            work_s, done0, ends = self._work_s.item, job_state.scalars.done0, self._ends
             for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
-                ends.put_one(row, (work_s[row] - done0[row]) / speed + start if speed else math.inf)
+                ends.put_one(row, (work_s(row) - done0[row]) / speed + start if speed else math.inf)
             return
         left = self._work_s[rows] - job_state.columns.done0[rows]
         self._ends.put(rows, left / rate + begin)
@@ -148,7 +146,6 @@ class Simulation(BackendBase):
         if self._options.whole_round_credit:
             work_s = whole_round_work_s(jobs, self._round_s, self._options.credit_factor)
         self._work_s = np.concatenate((self._work_s, work_s))
-        self._work_of = scalar_view(self._work_s)
         self._ends.grow(len(rows))
 
 

@@ -34,7 +34,7 @@ class StepSimulation(IntervalSimulation):
 
     def submit(self, job_state: JobState) -> None:
         super().submit(job_state)
-        gavel_run(job_state).no_more_jobs = self._feed.next_submission == math.inf
+        gavel_run(job_state).no_more_jobs = self.exhausted
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """The steps of the round that has ended count, if every GPU did at least one."""
