@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from blox.backends.simulation import PerformanceModel
 from blox.clock import Clock
 from blox.job_reports.reporting import JobReports
 from blox.manager import BloxManager
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.performance.rates import PerformanceModel
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
 
 

@@ -7,7 +7,7 @@ A backend is registered like every other part: a frozen dataclass whose fields a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from blox.backends.feed import JobFeed
 from blox.errors import BloxError
@@ -17,10 +17,8 @@ from blox.foreign import watched_part
 from blox.optional import declared
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.performance.rates import PerformanceModel
 from blox.protocols import Backend
-
-if TYPE_CHECKING:
-    from blox.backends.simulation import PerformanceModel
 
 
 @dataclass(frozen=True)

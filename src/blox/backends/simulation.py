@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from blox.backends.base import BackendBase
 from blox.backends.ends import Ends
 from blox.backends.setup import BackendSetup
 from blox.backends.whole_rounds import whole_round_work_s
-from blox.errors import BloxError
 from blox.failures.checkpoints import Checkpoints
 from blox.foreign import is_foreign, watched_part
 from blox.optional import declared
-from blox.performance.rates import check_rates
+from blox.performance.rates import check_alone, check_rates
 from blox.registry import register
 from blox.state import progress
 from blox.state.cluster import ClusterState
@@ -28,12 +27,6 @@ from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.state.progress import each
 from blox.workloads.table import Array, JobTable
-
-
-class PerformanceModel(Protocol):
-    """How fast jobs run on the GPUs they are given: 1.0 is the speed that their duration implies."""
-
-    def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float: ...
 
 
 class Simulation(BackendBase):
@@ -119,17 +112,7 @@ class Simulation(BackendBase):
 
     def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
         """Refuses jobs that share GPUs where nothing says how fast they are together."""
-        if grants.share_group is None or not (grants.share_group >= 0).any():
-            return
-        place = int((grants.share_group >= 0).argmax())
-        one, other = (job_state.columns.job_id[int(row[place])] for row in (grants.jobs, grants.share_group))
-        raise BloxError(
-            f"jobs {one!r} and {other!r} share GPUs, and the performance model does not know how fast two "
-            "jobs are on the same GPUs",
-            where=f"{self._performance!r}, at {job_state.now:.12g} s",
-            fix="--performance throughputs or spread know it for models that were measured; "
-            "one of your own says simulation = SharedSimulation",
-        )
+        check_alone(self._performance, grants, job_state)
 
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
         """Jobs go on from `begin` with the work that is left of them, at constant rates."""

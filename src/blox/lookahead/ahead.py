@@ -14,13 +14,14 @@ import numpy as np
 
 from blox.backends.feed import JobFeed
 from blox.backends.setup import BackendSetup
-from blox.backends.simulation import PerformanceModel, Simulation, SimulationBackend
+from blox.backends.simulation import Simulation, SimulationBackend
 from blox.clock import Clock
 from blox.job_reports.reporting import JobReports, reporting
 from blox.loop import execute_round, run
 from blox.manager import BloxManager
 from blox.options import SimulationOptions
 from blox.performance.overheads import Overheads
+from blox.performance.rates import PerformanceModel
 from blox.protocols import AdmissionPolicy, PlacementPolicy, SchedulingPolicy, TerminationPolicy
 from blox.recording.decisions import DecisionTrace
 from blox.recording.recorder import Recorder
