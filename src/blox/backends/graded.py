@@ -14,7 +14,7 @@ from blox.workloads.table import Array, JobTable
 class GradedSimulation(AdjustingSimulation):
     """The simulation of jobs whose speed depends on the CPU cores and memory beside their GPUs."""
 
-    _iterations: Array = np.empty(0)  # by row, with whole iterations only
+    _iterations: Array = np.empty(0)  # by row
     _iteration_s: Array = np.empty(0)
 
     def _project(
@@ -34,8 +34,6 @@ class GradedSimulation(AdjustingSimulation):
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         super()._learn(jobs, rows, job_state)
-        if not self._options.whole_iterations:
-            return
         iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")
         unknown = np.isnan(iterations) | np.isnan(iteration_s)  # those count seconds
         iteration_s = np.where(unknown, 1.0, iteration_s)
