@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blox.backends.feed import RESIZE, check_fits
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.errors import BloxError, suggestion
 from blox.protocols import declared
 from blox.workloads.extent import stated_jobs
+from blox.workloads.fits import RESIZE, check_fits
 from blox.workloads.table import JobTable
 
 if TYPE_CHECKING:
