@@ -59,7 +59,7 @@ class BackendBase:
         earliest = min(own, self._feed.next_submission, self._node_events.next_s)
         if self._job_failures is not None:
             earliest = min(earliest, self._job_failures.next_s(cluster_state, job_state))
-        return max(earliest, self._busy_until_s)
+        return earliest if earliest > self._busy_until_s else self._busy_until_s
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         """When a job next completes, or anything else happens that only this backend knows; inf: never."""

@@ -78,7 +78,7 @@ class Ends:
         if heap and now < heap[0][0]:
             return NO_ROWS, now
         if now < self._horizon:
-            return by_row(dict(self.drain(cluster_state, job_state)), job_state)
+            return by_row(list(self.drain(cluster_state, job_state)), job_state)
         running = cluster_state.running
         rows = running[self._of[running] <= now]
         ends = self._of[rows]
@@ -99,10 +99,10 @@ class Ends:
         self._horizon = math.inf if takes_all else self._heap[-1][0]
 
 
-def by_row(ended: dict[int, float], job_state: JobState) -> tuple[Array, Array | float]:
-    """Jobs and when each ended as arrays, in the order of rows."""
+def by_row(ended: list[tuple[int, float]], job_state: JobState) -> tuple[Array, Array | float]:
+    """The rows of jobs, ascending, and when each ended, of (row, end) in any order."""
     if len(ended) == 1:  # as in most calls
-        [(row, end)] = ended.items()
+        row, end = ended[0]
         return job_state.one(row), end
-    rows = np.array(sorted(ended), dtype=np.int64)
-    return rows, np.array([ended[row] for row in rows.tolist()])
+    ended.sort()
+    return np.array([row for row, _ in ended], dtype=np.int64), np.array([end for _, end in ended])

@@ -45,9 +45,9 @@ class SharedSimulation(AdjustingSimulation):
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         if not self._partners:
             return super()._due(cluster_state, job_state)
-        ended = {}
+        ended = []
         for row, end in self._ends.drain(cluster_state, job_state):
-            ended[row] = end
+            ended.append((row, end))
             other = self._partners.pop(row, -1)
             if self._partners.get(other) == row:
                 self._run_alone(other, end, job_state)

@@ -104,7 +104,8 @@ class Simulation(BackendBase):
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         """Isolated seconds of work per second, of each job or of all."""
-        self._check_pairs(grants, job_state)
+        if grants.share_group is not None:
+            self._check_pairs(grants, job_state)
         rate = self._performance.rate(grants, cluster_state, job_state)
         if self._of_a_user:
             check_rates(rate, self._performance, grants, job_state)
