@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
 from typing import Protocol
 
 import numpy as np
@@ -16,40 +15,39 @@ from blox.placement.walk.room import Room
 from blox.placement.walk.room import Share as Share
 from blox.workloads.table import Array
 
+_BYTE = 255  # the largest count that a byte can hold
+
 
 class NodePool(Room):
     """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement.
 
-    Nodes stand in heaps by their number of free GPUs, lowest id first. A heap may hold stale entries; one is
-    valid when the node's count still says so.
+    The counts also stand in an array of bytes, which is searched for nodes by their number of free GPUs.
+    Larger counts stand there as 0.
     """
 
     def __init__(self, node_free: Array, node_gpus: Array) -> None:
         super().__init__(node_free.tolist())
         self.top = int(node_gpus.max())  # size of the largest node
         self._node_gpus = node_gpus
-        by_free = np.argsort(node_free, kind="stable")
-        edges = np.searchsorted(node_free[by_free], np.arange(self.top + 2))
-        ids = by_free.tolist()
-        self._heaps: list[list[int]] = [ids[edges[f] : edges[f + 1]] for f in range(self.top + 1)]
+        self._bytes = bytearray(np.where(node_free <= _BYTE, node_free, 0).astype(np.uint8))
+        self._searched = min(self.top, _BYTE)  # the largest count that is searched for in the bytes
 
     def take(self, row: int, unit: int, count: int) -> None:
-        free = self.free
-        free[unit] = left = free[unit] - count
+        self.free[unit] = left = self.free[unit] - count
+        self._bytes[unit] = left if 0 < left <= _BYTE else 0
         self.total -= count
-        if left:  # a node without free GPUs is never looked for
-            heappush(self._heaps[left], unit)
 
     def best_fit(self, need: int) -> int:
         """The node with the fewest free GPUs that still has `need`, lowest id first; -1 if there is none."""
-        free, heaps = self.free, self._heaps
-        for count in range(need, self.top + 1):
-            heap = heaps[count]
-            while heap:
-                if free[heap[0]] == count:
-                    return heap[0]
-                heappop(heap)
-        return -1
+        counts = self._bytes
+        for count in range(need, self._searched + 1):
+            if count in counts:
+                return counts.find(count)
+        if self.top == self._searched:
+            return -1
+        least = max(need, _BYTE + 1)
+        large = ((free, node) for node, free in enumerate(self.free) if free >= least)
+        return min(large, default=(0, -1))[1]
 
     def restricted(self, allowed: Array) -> NodePool:
         """The same pool as it looks to a job that may use some nodes only."""
