@@ -44,13 +44,13 @@ class SynergyRoom(Room):
             return [(max(fits, key=lambda node: (self._cpu[node], -gpus[node], -node)), need)]
         return self._collect(need, 0.0, 0.0)
 
-    def fits(self, row: int, shares: Shares) -> bool:
-        cpu, memory = self._wants[row] if self._must_fit else (0.0, 0.0)
-        return super().fits(row, shares) and all(
-            not self._must_fit
-            or (self._cpu[node] + 1e-9 >= count * cpu and self._memory[node] + 1e-9 >= count * memory)
-            for node, count in shares
-        )
+    def take_back(self, row: int, home: Shares) -> bool:
+        if self._must_fit:
+            cpu, memory = self._wants[row]
+            for node, count in home:
+                if self._cpu[node] + 1e-9 < count * cpu or self._memory[node] + 1e-9 < count * memory:
+                    return False
+        return super().take_back(row, home)
 
     def take(self, row: int, unit: int, count: int) -> None:
         super().take(row, unit, count)

@@ -10,7 +10,7 @@ knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
@@ -20,9 +20,10 @@ from blox.placement.walk.requests import Requests
 from blox.placement.walk.room import Room, Share, Shares
 from blox.workloads.table import Array
 
-InLine = tuple[int, int, int]  # row, GPUs needed or held, place in line
-NO_MORE: InLine = (-1, 0, sys.maxsize)
-_CHUNK = 128  # jobs that are turned into plain numbers at a time: most walks end early
+Waiting = tuple[int, int, int]  # row, GPUs needed, place in line
+Victim = tuple[int, int, int, int]  # row, GPUs held, place in line, the unit that it stands on (-1: several)
+NO_MORE: Waiting = (-1, 0, sys.maxsize)
+_CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks end early
 
 
 class Walk:
@@ -31,91 +32,101 @@ class Walk:
     def __init__(self, requests: Requests, unit_of: Array, room: Room, *, undo: bool = True) -> None:
         """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by; ascending."""
         self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
-        self._victims = Victims(requests, unit_of)
+        waits = requests.pending[requests.schedule.order]
+        self._waits = waits.nonzero()[0]  # places in line
+        self._victims = Victims(requests, (~waits).nonzero()[0][::-1], unit_of)
         # Released victims that are still to be reached, the next one last: victims come off from the end of
         # the line, so one that is released later stands before all of them.
-        self._returning: list[int] = []
-        self._returned: list[int] = []  # victims that were reached, and went back where they had been
-        # New placements in order: a job has an entry for each of its units.
-        self._rows: list[int] = []
-        self._units: list[int] = []
-        self._counts: list[int] = []
+        self._returning: list[Victim] = []
+        self._returned: set[int] = set()  # rows of victims that went back where they had been
+        # New placements in order: row, unit, GPUs; a job has three entries for each of its units.
+        self._placed: list[int] = []
 
     def run(self) -> Plan:
         """Goes down the line: every job is placed, passed over, or ends the walk."""
-        room, victims, returning, undo = self._room, self._victims, self._returning, self._undo
+        room, victims, returning, placed = self._room, self._victims, self._returning, self._placed
         strict, preempt = self._requests.schedule.strict, self._requests.schedule.preempt
-        waiting = _in_line(self._requests, self._requests.need, waiting=True)
-        queue = chain.from_iterable(zip(*(each.tolist() for each in chunk)) for chunk in waiting)
-        take, fits, choose, places, alike = room.take, room.fits, room.choose, victims.places, room.alike
-        put_row, put_unit, put_count = self._rows.append, self._units.append, self._counts.append
-        upcoming, refused, blocked = next(queue, NO_MORE), sys.maxsize, False
+        take, take_back, choose, alike, undo = room.take, room.take_back, room.choose, room.alike, self._undo
+        refused, blocked = sys.maxsize, False
+        queue = self._queue(-1, refused)
+        upcoming = next(queue, NO_MORE)
         while returning or upcoming is not NO_MORE:
-            if returning and places[returning[-1]] < upcoming[2]:
-                victim = returning.pop()
-                row, need, place = victims.rows[victim], victims.held[victim], places[victim]
-                home = victims.homes[victim]
-                if undo and fits(row, home):
-                    for unit, count in home:
-                        take(row, unit, count)
-                    self._returned.append(victim)
+            if returning and returning[-1][2] < upcoming[2]:
+                row, need, place, unit = returning.pop()
+                if undo and take_back(row, ((unit, need),) if unit >= 0 else victims.spread(row)):
+                    self._returned.add(row)
+                    continue
+                if refused <= need <= alike:
                     continue
             else:
                 row, need, place = upcoming
                 upcoming = next(queue, NO_MORE)
-            if not room.total and not (preempt and victims.any_behind(place)):
-                blocked = strict
-                break
-            if refused <= need <= alike:
-                continue
             shares = choose(row, need) if need <= room.total else None
             if shares is None and preempt:
                 shares = self._displace(row, need, place)
             if shares is not None:
                 for unit, count in shares:
                     take(row, unit, count)
-                    put_row(row)
-                    put_unit(unit)
-                    put_count(count)
+                    placed += (row, unit, count)
             elif strict:
                 blocked = True
                 break
+            elif not room.total and not (preempt and victims.any_behind(place)):
+                break
             elif need <= alike:
                 refused = need
+                queue = self._queue(place, refused)
+                upcoming = next(queue, NO_MORE)
         return self._plan(blocked)
+
+    def _queue(self, place: int, refused: int) -> Iterator[Waiting]:
+        """The jobs behind this place that wait and are not refused already, the first in line first."""
+        requests, alike = self._requests, self._room.alike
+
+        def chunks() -> Iterator[Iterable[Waiting]]:
+            behind = self._waits[self._waits.searchsorted(place, side="right") :]
+            for rows, need, places in _in_line(requests, requests.need, behind):
+                asked = (need < refused) | (need > alike)
+                yield zip(rows[asked].tolist(), need[asked].tolist(), places[asked].tolist())
+
+        return chain.from_iterable(chunks())
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
         """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
-        room, victims, free, shares = self._room, self._victims, self._room.free, None
-        rows, homes, places, last = victims.rows, victims.homes, victims.places, victims.off
-        take, whole = room.take, room.whole
-        while shares is None and (last < len(places) or victims.reach()) and places[last] > place:
-            home = homes[last]
-            for unit, count in home:
-                take(rows[last], unit, -count)
+        room, victims, shares = self._room, self._victims, None
+        take, listed, last = room.take, victims.listed, victims.off
+        while shares is None and (last < len(listed) or victims.reach()):
+            victim, held, its_place, unit = listed[last]
+            if its_place < place:
+                break
             last += 1
-            if need > whole or len(home) > 1:
+            if unit >= 0:
+                take(victim, unit, -held)
+            else:
+                for each, count in victims.spread(victim):
+                    take(victim, each, -count)
+            if need > room.whole or unit < 0:
                 shares = room.choose(row, need) if need <= room.total else None
-            elif free[unit] >= need:  # no other unit had enough before: only this one can
+            elif room.free[unit] >= need:  # no other unit had enough before: only this one can
                 shares = [(unit, need)]
-        released = range(victims.off, last)
+        released = listed[victims.off : last]
         if shares is not None or not self._undo:
             self._returning += released
             victims.off = last
         else:
-            for victim in released:
-                for unit, count in homes[victim]:
-                    take(rows[victim], unit, count)
+            for victim, held, _, unit in released:
+                for each, count in ((unit, held),) if unit >= 0 else victims.spread(victim):
+                    take(victim, each, count)
         return shares
 
     def _plan(self, blocked: bool) -> Plan:
-        off = np.array(self._victims.rows[: self._victims.off], dtype=np.int64)
-        leaving = np.delete(off, self._returned)
-        if not self._rows:
+        off = self._victims.listed[: self._victims.off]
+        leaving = np.array([victim[0] for victim in off if victim[0] not in self._returned], dtype=np.int64)
+        if not self._placed:
             return self._requests.unplaced(leaving)
         holdings, gone = self._requests.holdings, self._requests.gone(leaving)
         freed = holdings.held_by(gone)
-        rows, units, counts = np.array(self._rows), np.array(self._units), np.array(self._counts)
+        rows, units, counts = np.array(self._placed, dtype=np.int64).reshape(-1, 3).T
         gpus = _lowest_ids(self._unit_of, holdings.free.ids_with(freed), units, counts)
         starts = np.concatenate(([True], rows[1:] != rows[:-1])).nonzero()[0]
         placed = Allocation(rows[starts], np.add.reduceat(counts, starts), gpus)
@@ -125,23 +136,21 @@ class Walk:
 class Victims:
     """Running jobs in the order in which they may be released: the last in line first.
 
-    Lists by victim: row, GPUs held, place in line, and where it stood when the walk began. The first `off`
-    have been released. The lists hold as many as were asked for.
+    `listed` holds as many as were asked for, as they stood when the walk began. The first `off` have been
+    released.
     """
 
-    def __init__(self, requests: Requests, unit_of: Array) -> None:
+    def __init__(self, requests: Requests, places: Array, unit_of: Array) -> None:
         self._holdings, self._unit_of = requests.holdings, unit_of
-        self._more = _in_line(requests, requests.held, waiting=False)
-        self._unit: Array | None = None  # by row: the unit that it stands on; -1: several
-        self.rows: list[int] = []
-        self.held: list[int] = []
-        self.places: list[int] = []
-        self.homes: list[Shares] = []
+        self._more = _in_line(requests, requests.held, places)
+        self._unit: Array | None = None  # by row
+        self._spread: dict[int, Shares] = {}
+        self.listed: list[Victim] = []
         self.off = 0
 
     def any_behind(self, place: int) -> bool:
         """Whether any job that may still be released stands behind this place."""
-        return (self.off < len(self.places) or self.reach()) and self.places[self.off] > place
+        return (self.off < len(self.listed) or self.reach()) and self.listed[self.off][2] > place
 
     def reach(self) -> bool:
         """Lists more victims; False: all are listed."""
@@ -150,35 +159,27 @@ class Victims:
             return False
         if self._unit is None:
             owner, unit_of = self._holdings.owner, self._unit_of
-            self._unit = np.full(self._holdings.row_bound + 1, -1)  # the last entry: GPUs without an owner
+            self._unit = np.empty(self._holdings.row_bound + 1, dtype=np.int64)  # the last: no owner
             self._unit[owner] = unit_of
             self._unit[owner[self._unit[owner] != unit_of]] = -1
-        rows, held, places = (each.tolist() for each in more)
-        self.rows += rows
-        self.held += held
-        self.places += places
-        self.homes += [
-            ((unit, count),) if unit >= 0 else self._spread(row)
-            for row, unit, count in zip(rows, self._unit[more[0]].tolist(), held)
-        ]
+        units = self._unit[more[0]]
+        self.listed += zip(*(each.tolist() for each in (*more, units)))
         return True
 
-    def _spread(self, row: int) -> Shares:
-        """Where a job of several units stands."""
-        units, counts = np.unique(self._unit_of[self._holdings.gpus_of(row)], return_counts=True)
-        return tuple(zip(units.tolist(), counts.tolist()))
+    def spread(self, row: int) -> Shares:
+        """Where a job of several units stood when the walk began."""
+        if row not in self._spread:
+            units, counts = np.unique(self._unit_of[self._holdings.gpus_of(row)], return_counts=True)
+            self._spread[row] = tuple(zip(units.tolist(), counts.tolist()))
+        return self._spread[row]
 
 
-def _in_line(requests: Requests, gpus: Array, *, waiting: bool) -> Iterator[tuple[Array, Array, Array]]:
-    """The jobs that wait, the first in line first, or that run, the last in line first; in growing chunks.
-
-    Row, GPUs and place in line of each."""
-    order, size = requests.schedule.order, _CHUNK
-    places = (requests.pending[order] == waiting).nonzero()[0]
-    places = places if waiting else places[::-1]
+def _in_line(requests: Requests, gpus: Array, places: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Row, GPUs and place of the jobs at these places in line, in growing chunks."""
+    size = _CHUNK
     while len(places):
         here, places = places[:size], places[size:]
-        positions = order[here]
+        positions = requests.schedule.order[here]
         yield requests.schedule.jobs[positions], gpus[positions], here
         size *= 2
 
