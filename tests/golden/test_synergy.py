@@ -12,9 +12,10 @@ import pytest
 
 from blox import Experiment
 from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points, linear_bound
+from blox.placement.synergy.program import best_points
 from blox.profiles.synergy import best_case, model_wants, surfaces
 from support.goldens import WHOLE, check_cases, label, listed_cases, places_of, rows_of
+from support.linear_bound import linear_bound
 
 CASES = [case for case in listed_cases("synergy") if case["compare"] == "jobs"]
 OPT = [case for path in places_of("synergy/opt_instances.json") for case in json.loads(path.read_text())]
@@ -84,7 +85,7 @@ def test_opt_reaches_the_same_optimum(case):
         case["mem_per_server"] / case["gpus_per_server"],
     )
     known = surfaces()
-    jobs = [Choice.of(known[job["model"]], job["gpus"], fair, ((0, job["gpus"]),)) for job in case["jobs"]]
+    jobs = [Choice.of(known[job["model"]], fair, ((0, job["gpus"]),)) for job in case["jobs"]]
     cpu, memory = (case["servers"] * case[name] for name in ("cpus_per_server", "mem_per_server"))
     found = best_points(jobs, [cpu], [memory])
     assert found.objective == pytest.approx(case["ilp"]["objective"], rel=1e-9)

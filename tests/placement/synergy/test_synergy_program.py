@@ -5,15 +5,16 @@ import itertools
 import pytest
 
 from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points, linear_bound
+from blox.placement.synergy.program import best_points
 from blox.profiles.synergy import surfaces
+from support.linear_bound import linear_bound
 
 pytest.importorskip("highspy")
 FAIR = (3.0, 62.5)
 
 
 def jobs(*models, gpus=1):
-    return [Choice.of(surfaces().get(model), gpus, FAIR, ((0, gpus),)) for model in models]
+    return [Choice.of(surfaces().get(model), FAIR, ((0, gpus),)) for model in models]
 
 
 def test_it_equals_trying_all():

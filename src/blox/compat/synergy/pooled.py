@@ -46,7 +46,7 @@ class Pooled:
         known = surfaces()
         fair = (node_cpu / node_gpus, node_memory / node_gpus)
         found = best_points(
-            [Choice.of(known.get(columns.model[row]), gpus[row], fair, ((0, gpus[row]),)) for row in chosen],
+            [Choice.of(known.get(columns.model[row]), fair, ((0, gpus[row]),)) for row in chosen],
             [node_cpu * cluster_state.nodes],
             [node_memory * cluster_state.nodes],
             self.time_limit_s,

@@ -11,7 +11,7 @@ from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 ENOUGH = 0.9  # of the best speed seen: less is not worth the cores that are saved (paper, section 3.1)
-Wants = dict[int, tuple[float, float]]
+Wants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) per GPU
 
 
 @dataclass

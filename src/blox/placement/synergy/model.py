@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from blox.placement.walk.room import Share
 from blox.profiles.synergy import Surface
 
 Point = tuple[float, float, float]  # cores per GPU, memory per GPU (GB), speed
@@ -21,17 +22,11 @@ class Choice:
     """
 
     points: tuple[Point, ...]
-    gpus_on: tuple[tuple[int, int], ...]  # (pool, GPUs)
+    gpus_on: tuple[Share, ...]  # (pool, GPUs)
     sure: int = 0
 
     @classmethod
-    def of(
-        cls,
-        surface: Surface | None,
-        gpus: int,
-        fair: tuple[float, float],
-        gpus_on: tuple[tuple[int, int], ...],
-    ) -> Choice:
+    def of(cls, surface: Surface | None, fair: tuple[float, float], gpus_on: tuple[Share, ...]) -> Choice:
         """The fair share (cores, memory per GPU), and the points of a profile that are not slower."""
         if surface is None:
             return cls(((*fair, 1.0),), gpus_on)
@@ -44,53 +39,33 @@ class Choice:
 
 def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
     """Points that no other beats in all three; the program loses nothing by leaving the rest out."""
-    kept = []
-    for point in points:
-        better = (
-            other
-            for other in points
-            if other != point and other[0] <= point[0] and other[1] <= point[1] and other[2] >= point[2]
-        )
-        if next(better, None) is None:
-            kept.append(point)
-    return tuple(kept)
+
+    def beats(other: Point, point: Point) -> bool:
+        return other != point and other[0] <= point[0] and other[1] <= point[1] and other[2] >= point[2]
+
+    return tuple(point for point in points if not any(beats(other, point) for other in points))
 
 
-def model_of(
-    highspy: Any,
-    jobs: Sequence[Choice],
-    cpu: Sequence[float],
-    memory_gb: Sequence[float],
-    floors: Sequence[float] = (),
-) -> Any:
-    """Each column is the part of a job that runs at a point; every job whole, no pool beyond its size.
-
-    `floors`: a row more per job, which says that its speed, over all its points, is at least so much.
-    """
+def model_of(highspy: Any, jobs: Sequence[Choice], cpu: Sequence[float], memory_gb: Sequence[float]) -> Any:
+    """Each column is the part of a job that runs at a point; every job whole, no pool beyond its size."""
     pools, size = len(cpu), len(jobs)
-    model = highspy.HighsLp()
     columns = [(job, point) for job, choice in enumerate(jobs) for point in choice.points]
-    model.num_col_ = len(columns)
-    model.num_row_ = size + 2 * pools + len(floors)
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_ = np.array([point[2] for _, point in columns])
-    model.col_lower_, model.col_upper_ = np.zeros(len(columns)), np.ones(len(columns))
-    one, no_end = np.ones(size), highspy.kHighsInf
-    least, most = np.full(2 * pools, -no_end), np.full(len(floors), no_end)
-    sizes = np.concatenate((np.asarray(cpu, float), np.asarray(memory_gb, float)))
-    model.row_lower_ = np.concatenate((one, least, np.asarray(floors, float)))
-    model.row_upper_ = np.concatenate((one, sizes, most))
     start, index, value = [0], [], []
-    for job, (cores, memory, speed) in columns:
+    for job, (cores, memory, _) in columns:
         index.append(job)
         value.append(1.0)
         for pool, gpus in jobs[job].gpus_on:
             index += [size + pool, size + pools + pool]
             value += [cores * gpus, memory * gpus]
-        if len(floors):
-            index.append(size + 2 * pools + job)
-            value.append(speed)
         start.append(len(index))
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(columns), size + 2 * pools
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = np.array([point[2] for _, point in columns])
+    model.col_lower_, model.col_upper_ = np.zeros(len(columns)), np.ones(len(columns))
+    whole, no_limit = np.ones(size), np.full(2 * pools, -highspy.kHighsInf)
+    model.row_lower_ = np.concatenate((whole, no_limit))
+    model.row_upper_ = np.concatenate((whole, np.asarray(cpu, float), np.asarray(memory_gb, float)))
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_ = np.array(start)
     model.a_matrix_.index_ = np.array(index)

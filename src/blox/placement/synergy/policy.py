@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from blox import BloxError, ClusterState, JobState, Plan, Schedule, register
 from blox.placement.first_free import FirstFree
 from blox.placement.node_placement import NodePlacement
-from blox.placement.synergy.beliefs import Learnt, wants_of
-from blox.placement.synergy.grants import holdings_of
+from blox.placement.synergy.beliefs import Learnt, Wants, wants_of
 from blox.placement.synergy.room import SynergyRoom
-from blox.placement.synergy.share import Holding, best, shared
+from blox.placement.synergy.share import Grants, Holding, best, holdings_of, shared
 from blox.placement.walk.plain import Walk
 from blox.placement.walk.requests import Requests, placed
 from blox.profiles.synergy import surfaces
@@ -23,7 +22,7 @@ from blox.workloads.table import Array
 class _Memory:
     learnt: Learnt = field(default_factory=Learnt)
     holdings: tuple[Holding, ...] = ()  # what the last grants were worked out for
-    grants: dict[int, tuple[float, float]] = field(default_factory=dict)
+    grants: Grants = field(default_factory=dict)
     gap: float = 0.0
     solved: int = 0
     nothing_to_share: bool = False
@@ -79,7 +78,7 @@ class Synergy(NodePlacement):
         if plain or schedule.pinned is not None or schedule.gpu_type is not None or job_state.typed:
             plan = FirstFree().place(schedule, cluster_state, job_state)
         else:
-            wants = wants_of(schedule.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+            wants = self._wants(schedule.jobs, cluster_state, job_state)
 
             def walk(requests: Requests) -> Plan:
                 room = SynergyRoom(requests, wants, must_fit=self.mode == "greedy")
@@ -106,21 +105,21 @@ class Synergy(NodePlacement):
             return {"nothing_to_share": 1}
         return {"opt_gap": memory.gap, "opt_solved": memory.solved} if self.mode == "opt" else {}
 
-    def _learnt(self, memory: _Memory) -> Learnt | None:
-        return memory.learnt if self.belief == "learnt" else None
+    def _wants(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Wants:
+        learnt = job_state.memory(self, _Memory).learnt if self.belief == "learnt" else None
+        return wants_of(rows, learnt, self.profiles, cluster_state, job_state)
 
     def _granted(self, plan: Plan, memory: _Memory, cluster_state: ClusterState, job_state: JobState) -> Plan:
         """The same GPUs, with cores and memory beside them."""
         wanted = plan.outcome(cluster_state.allocation)
-        wants = wants_of(wanted.jobs, self._learnt(memory), self.profiles, cluster_state, job_state)
+        wants = self._wants(wanted.jobs, cluster_state, job_state)
         holdings = holdings_of(wanted, wants, cluster_state)
         if holdings != memory.holdings:
             memory.holdings = holdings
             if self.mode == "opt":
-                memory.grants, gap = best(
-                    holdings, cluster_state, job_state, self.profiles, self.time_limit_s
-                )
-                memory.gap, memory.solved = max(memory.gap, gap), memory.solved + 1
+                found = best(holdings, cluster_state, job_state, self.profiles, self.time_limit_s)
+                memory.grants = found[0]
+                memory.gap, memory.solved = max(memory.gap, found[1]), memory.solved + 1
             else:
                 memory.grants = shared(holdings, cluster_state)
         cpu = {row: grant[0] for row, grant in memory.grants.items()}

@@ -34,7 +34,7 @@ def best_points(
     `cpu` and `memory_gb` are the sizes of the pools. Where HiGHS finds no answer in time, every job has its
     sure point, and the gap is that to the best points of all.
     """
-    highspy, solver = _solver(time_limit_s)
+    highspy, solver = solver_of(time_limit_s)
     model = model_of(highspy, jobs, cpu, memory_gb)
     model.integrality_ = [highspy.HighsVarType.kInteger] * model.num_col_
     solver.passModel(model)
@@ -46,26 +46,13 @@ def best_points(
         return Points(sure, reached, bound / reached - 1)
     values = np.array(solver.getSolution().col_value)
     ends = np.cumsum([len(choice.points) for choice in jobs])
-    chosen = tuple(
-        choice.points[int(np.argmax(part))] for choice, part in zip(jobs, np.split(values, ends[:-1]))
-    )
+    parts = np.split(values, ends[:-1])
+    chosen = tuple(choice.points[int(np.argmax(part))] for choice, part in zip(jobs, parts))
     objective = float(sum(point[2] for point in chosen))
     return Points(chosen, objective, float(max(0.0, solver.getInfo().mip_gap)))
 
 
-def linear_bound(
-    jobs: Sequence[Choice], floors: Sequence[float], cpu: Sequence[float], memory_gb: Sequence[float]
-) -> float:
-    """The optimum of the linear relaxation: jobs may be split among their points, each at least as fast
-    as its floor in all. No choice of whole points reaches more.
-    """
-    highspy, solver = _solver(10.0)
-    solver.passModel(model_of(highspy, jobs, cpu, memory_gb, floors))
-    solver.run()
-    return float(solver.getInfo().objective_function_value)
-
-
-def _solver(time_limit_s: float) -> tuple[Any, Any]:
+def solver_of(time_limit_s: float) -> tuple[Any, Any]:
     """HiGHS, and a solver of it that uses one thread and stops at no gap but none."""
     try:
         highspy: Any = importlib.import_module("highspy")
@@ -76,11 +63,8 @@ def _solver(time_limit_s: float) -> tuple[Any, Any]:
             fix="pip install 'blox[optimise]'",
         ) from None
     solver = highspy.Highs()
-    for option, setting in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("time_limit", float(time_limit_s)),
-        ("mip_rel_gap", 0.0),
-    ):
-        solver.setOptionValue(option, setting)
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("time_limit", float(time_limit_s))
+    solver.setOptionValue("mip_rel_gap", 0.0)
     return highspy, solver

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from blox.placement.synergy.grants import shares_of
+from blox.placement.synergy.beliefs import Wants
+from blox.placement.synergy.share import shares_of
 from blox.placement.walk.requests import Requests
 from blox.placement.walk.room import Room, Share, Shares
-
-Wants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) per GPU
 
 
 class SynergyRoom(Room):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from blox.placement.synergy.beliefs import Wants
 from blox.placement.synergy.model import Choice
 from blox.placement.synergy.program import best_points
+from blox.placement.walk.room import Share
 from blox.profiles.synergy import surfaces
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.plan import Allocation
 
 Grants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) in all
 
@@ -17,7 +20,7 @@ class Holding(NamedTuple):
     """A job: its GPUs by node, and the cores and memory (GB) per GPU with which its model is fastest."""
 
     row: int
-    on: tuple[tuple[int, int], ...]  # (node, GPUs)
+    on: tuple[Share, ...]  # (node, GPUs)
     cpu: float
     memory_gb: float
 
@@ -26,22 +29,29 @@ class Holding(NamedTuple):
         return sum(count for _, count in self.on)
 
 
-def fair_share(holding: Holding, cluster_state: ClusterState) -> tuple[float, float]:
-    """Cores and memory per GPU that are a job's by its GPUs: the least over its nodes."""
-    return _least(holding, *_per_gpu(cluster_state))
+def shares_of(allocation: Allocation, cluster_state: ClusterState) -> list[tuple[int, list[Share]]]:
+    """Each job with its nodes, ascending, and its GPUs on each."""
+    nodes: list[int] = cluster_state.gpu_node.take(allocation.gpus).tolist()
+    found, begin = [], 0
+    for row, count in zip(allocation.jobs.tolist(), allocation.counts.tolist()):
+        here = nodes[begin : begin + count]
+        begin += count
+        found.append((row, [(node, here.count(node)) for node in sorted(set(here))]))
+    return found
 
 
-def _per_gpu(cluster_state: ClusterState) -> tuple[list[float], list[float]]:
-    """Cores and memory per GPU of each node."""
+def holdings_of(wanted: Allocation, wants: Wants, cluster_state: ClusterState) -> tuple[Holding, ...]:
+    """Each job with its nodes and what its model wants per GPU, by row."""
+    shares = shares_of(wanted, cluster_state)
+    return tuple(sorted(Holding(row, tuple(on), *wants[row]) for row, on in shares))
+
+
+def fair_shares(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> list[tuple[float, float]]:
+    """Cores and memory per GPU that are each job's by its GPUs: the least over its nodes."""
     gpus = cluster_state.node_gpus
-    return (cluster_state.node_cpu / gpus).tolist(), (cluster_state.node_memory_gb / gpus).tolist()
-
-
-def _least(holding: Holding, cpu: list[float], memory: list[float]) -> tuple[float, float]:
-    if len(holding.on) == 1:
-        node = holding.on[0][0]
-        return cpu[node], memory[node]
-    return min(cpu[node] for node, _ in holding.on), min(memory[node] for node, _ in holding.on)
+    cpu, memory = (cluster_state.node_cpu / gpus).tolist(), (cluster_state.node_memory_gb / gpus).tolist()
+    nodes = [[node for node, _ in holding.on] for holding in holdings]
+    return [(min(cpu[node] for node in on), min(memory[node] for node in on)) for on in nodes]
 
 
 def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants:
@@ -57,9 +67,7 @@ def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants
     }
     have: dict[int, list[float]] = {}
     hungry = []
-    fair = _per_gpu(cluster_state)
-    for holding in holdings:
-        cpu, memory = _least(holding, *fair)
+    for holding, (cpu, memory) in zip(holdings, fair_shares(holdings, cluster_state)):
         modest = holding.cpu <= cpu and holding.memory_gb <= memory
         have[holding.row] = [holding.cpu, holding.memory_gb] if modest else [cpu, memory]
         _take(left, holding, have[holding.row])
@@ -85,8 +93,7 @@ def shared(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> Grants
         _take(left, holding, more)
         for node, count in holding.on:
             waiting[node] -= count
-    counts = {each.row: each.gpus for each in holdings}
-    return {row: (have[row][0] * gpus, have[row][1] * gpus) for row, gpus in counts.items()}
+    return {each.row: (have[each.row][0] * each.gpus, have[each.row][1] * each.gpus) for each in holdings}
 
 
 def best(
@@ -97,29 +104,21 @@ def best(
     time_limit_s: float,
 ) -> tuple[Grants, float]:
     """The grants with the largest sum of speeds that each node's cores and memory allow, and the gap."""
+    if not holdings:
+        return {}, 0.0
     known, models = surfaces(profiles), job_state.columns.model
     nodes = sorted({node for holding in holdings for node, _ in holding.on})
-    place = {node: i for i, node in enumerate(nodes)}
+    pool = {node: i for i, node in enumerate(nodes)}
     choices = [
         Choice.of(
-            known.get(models[holding.row]),
-            holding.gpus,
-            fair_share(holding, cluster_state),
-            tuple((place[node], count) for node, count in holding.on),
+            known.get(models[holding.row]), fair, tuple((pool[node], gpus) for node, gpus in holding.on)
         )
-        for holding in holdings
+        for holding, fair in zip(holdings, fair_shares(holdings, cluster_state))
     ]
-    if not choices:
-        return {}, 0.0
-    cpu, memory = (
-        [float(column[node]) for node in nodes]
-        for column in (cluster_state.node_cpu, cluster_state.node_memory_gb)
-    )
-    found = best_points(choices, cpu, memory, time_limit_s)
-    return {
-        holding.row: (point[0] * holding.gpus, point[1] * holding.gpus)
-        for holding, point in zip(holdings, found.points)
-    }, found.gap
+    cpu, memory_gb = cluster_state.node_cpu.take(nodes), cluster_state.node_memory_gb.take(nodes)
+    found = best_points(choices, cpu.tolist(), memory_gb.tolist(), time_limit_s)
+    chosen = zip(holdings, found.points)
+    return {each.row: (point[0] * each.gpus, point[1] * each.gpus) for each, point in chosen}, found.gap
 
 
 def _take(left: dict[int, list[float]], holding: Holding, amounts: list[float]) -> None:
