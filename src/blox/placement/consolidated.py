@@ -44,12 +44,12 @@ class Consolidated(NodePlacement):
         """The nodes with most free GPUs, the last part on its best fit."""
         most = pool.fewest(need) if self.fallback == "wait" else len(pool.free)
         shares: list[Share] = []
-        for node in sorted(range(len(pool.free)), key=lambda n: -pool.free[n]):
+        nodes = sorted(range(len(pool.free)), key=lambda node: -pool.free[node])
+        for node in nodes:
             free = pool.free[node]
             if need <= free:
-                used = {n for n, _ in shares}
-                fits = (n for n, f in enumerate(pool.free) if f >= need and n not in used)
-                return [*shares, (min(fits, key=lambda n: (pool.free[n], n)), need)]
+                fits = [other for other in nodes[len(shares) :] if pool.free[other] >= need]
+                return [*shares, (min(fits, key=lambda other: (pool.free[other], other)), need)]
             if not free or len(shares) + 1 == most:
                 return None
             shares.append((node, free))

@@ -25,11 +25,4 @@ class FirstFree(NodePlacement):
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         """Nodes in ascending order, for jobs that may use some GPU types only."""
-        shares: list[Share] = []
-        for node, free in enumerate(pool.free):
-            if free:
-                shares.append((node, min(free, need)))
-                need -= shares[-1][1]
-                if not need:
-                    return shares
-        return None
+        return pool.gather(range(len(pool.free)), need)

@@ -21,10 +21,4 @@ class Fragments(NodePlacement):
         if need == 1:
             node = pool.best_fit(1)
             return [(node, 1)] if node >= 0 else None
-        shares: list[Share] = []
-        for free, node in sorted((free, node) for node, free in enumerate(pool.free) if free):
-            shares.append((node, min(free, need)))
-            need -= shares[-1][1]
-            if not need:
-                return shares
-        return None
+        return pool.gather(sorted(range(len(pool.free)), key=pool.free.__getitem__), need)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from blox import ClusterState, JobState, Plan, Schedule, register
 from blox.placement.node_placement import NodePlacement
@@ -25,16 +26,8 @@ class Scattered(NodePlacement):
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
-        shares: list[Share] = []
-        missing = need
-        for node, free in enumerate(pool.free):
-            if not free:
-                continue
-            taken = min(free, missing if self.fixed else need)
-            shares.append((node, taken))
-            missing -= taken
-            if missing == 0:
-                return shares
-            if missing < 0:
-                return None
-        return None
+        if self.fixed:
+            return pool.gather(range(len(pool.free)), need)
+        shares = [(node, min(free, need)) for node, free in enumerate(pool.free) if free]
+        sums = list(accumulate(count for _, count in shares))
+        return shares[: sums.index(need) + 1] if need in sums else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from blox.workloads.table import Array
 
@@ -27,6 +27,18 @@ class Room:
     def choose(self, row: int, need: int) -> list[Share] | None:
         """Where a job of `need` GPUs goes, or None; as many are free in all. Changes nothing."""
         raise NotImplementedError
+
+    def gather(self, units: Iterable[int], need: int) -> list[Share] | None:
+        """Free GPUs of these units, one unit after another, until there are `need`; None: they are fewer."""
+        shares: list[Share] = []
+        for unit in units:
+            count = min(self.free[unit], need)
+            if count:
+                shares.append((unit, count))
+                need -= count
+                if not need:
+                    return shares
+        return None
 
     def take_back(self, row: int, home: Shares) -> bool:
         """Puts a job back where it was, if that is free; False: it is not, and nothing changes."""
