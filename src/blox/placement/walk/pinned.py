@@ -6,17 +6,17 @@ Both walks come here when a schedule has pins, so that such a scheduler works wi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from msgspec.structs import replace
 
 from blox import Allocation, ClusterState, JobState, Plan, Schedule
+from blox.placement.walk.room import Shares
 from blox.state.leases import Pins
-from blox.state.plan import NOTHING
 from blox.workloads.table import Array
 
-Shares = Sequence[tuple[int, int]]  # (node, GPUs on it) of one job, in the order in which they are taken
+GpuIds = Mapping[int, tuple[int, ...]]  # by row
 
 
 def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int, tuple[int, ...]]:
@@ -30,12 +30,7 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
     kept: dict[int, tuple[int, ...]] = {}
     for row, shares in wanted.items():
         held = now.get(row, ())
-        if not held:
-            continue
-        nodes = [node_of[gpu] for gpu in held]
-        if nodes == node_of_each(shares):
-            kept[row] = held
-        elif Counter(nodes) == dict(shares):
+        if Counter(node_of[gpu] for gpu in held) == dict(shares):
             kept[row] = tuple(gpu for node, _ in shares for gpu in held if node_of[gpu] == node)
     taken = {gpu for ids in kept.values() for gpu in ids}
     free: dict[int, list[int]] = {}
@@ -108,9 +103,7 @@ def with_configurations(plan: Plan, schedule: Schedule, cluster_state: ClusterSt
     return configured if configured.empty else replace(configured, settled=False)
 
 
-def _exchange(
-    pinned: Mapping[int, tuple[int, ...]], cluster_state: ClusterState, job_state: JobState
-) -> Plan:
+def _exchange(pinned: GpuIds, cluster_state: ClusterState, job_state: JobState) -> Plan:
     """The plan where every job is pinned to whole GPUs of its own: only GPUs that change hands count."""
     owner = cluster_state.owner
     if isinstance(pinned, Pins):
@@ -121,25 +114,14 @@ def _exchange(
     differs = (owner != wanted).nonzero()[0]
     if not len(differs):
         return Plan(settled=True)
-    had, gets = np.zeros((2, job_state.submitted + 1), dtype=bool)  # the last is for GPUs without an owner
-    had[owner.take(differs)] = gets[wanted.take(differs)] = True
-    touched = (had | gets)[:-1].nonzero()[0]
-    had[owner], gets[wanted] = True, True  # also jobs that keep some of their GPUs
-    had, gets = had[touched], gets[touched]
-    gone, rows = touched[had], touched[gets]
-    placed = Allocation(rows, *_ids(pinned, wanted, rows)) if len(rows) else NOTHING
-    return Plan.of(gone, cluster_state.holdings.held_by(gone), placed)
-
-
-def _ids(pinned: Mapping[int, tuple[int, ...]], wanted: Array, rows: Array) -> tuple[Array, Array]:
-    """(GPUs of each of these jobs, all their ids): in the order of its pins, which may not be ascending."""
-    if isinstance(pinned, Pins):  # whose ids ascend: read off from the wanted owners
-        place = np.full(int(rows.max()) + 1, -1)
-        place[rows] = np.arange(len(rows))
-        held = np.flatnonzero((wanted >= 0) & (wanted < len(place)))
-        of_gpu = place[wanted[held]]
-        ids, of_gpu = held[of_gpu >= 0], of_gpu[of_gpu >= 0]
-        return np.bincount(of_gpu, minlength=len(rows)), ids[np.argsort(of_gpu, kind="stable")]
-    each = [pinned[row] for row in rows.tolist()]
-    counts = np.array([len(ids) for ids in each], dtype=np.int64)
-    return counts, np.array([gpu for ids in each for gpu in ids], dtype=np.int64)
+    touched = np.zeros(job_state.submitted + 1, dtype=bool)
+    touched[owner.take(differs)] = touched[wanted.take(differs)] = True
+    touched[-1] = False  # GPUs without an owner
+    freed, gpus = touched.take(owner).nonzero()[0], touched.take(wanted).nonzero()[0]
+    gpus = gpus.take(wanted.take(gpus).argsort(kind="stable"))
+    counts = np.bincount(wanted.take(gpus))  # by row
+    rows = counts.nonzero()[0]
+    placed = Allocation(rows, counts.take(rows), gpus)
+    if not isinstance(pinned, Pins):  # the ids of a mapping stay in their order
+        placed = Allocation.from_dict({row: pinned[row] for row in rows.tolist()})
+    return Plan.of(np.bincount(owner.take(freed)).nonzero()[0], freed, placed)
