@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from blox import Experiment
-from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points
+from blox.placement.synergy.program import Choice, best_points
 from blox.profiles.synergy import best_case, model_wants, surfaces
 from support.goldens import WHOLE, check_cases, label, listed_cases, places_of, rows_of
 from support.linear_bound import linear_bound

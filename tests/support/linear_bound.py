@@ -1,7 +1,6 @@
 """The linear relaxation of Synergy's OPT: a bound that no choice of whole points exceeds."""
 
-from blox.placement.synergy.model import model_of
-from blox.placement.synergy.program import solver_of
+from blox.placement.synergy.program import model_of, solver_of
 
 
 def linear_bound(jobs, floors, cpu, memory_gb):

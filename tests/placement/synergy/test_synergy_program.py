@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points
+from blox.placement.synergy.program import Choice, best_points
 from blox.profiles.synergy import surfaces
 from support.linear_bound import linear_bound
 

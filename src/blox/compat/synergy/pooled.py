@@ -8,8 +8,7 @@ import numpy as np
 
 from blox.compat.synergy.repack import fitting
 from blox.performance.sensitivity import node_shape
-from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points
+from blox.placement.synergy.program import Choice, best_points
 from blox.profiles.synergy import surfaces
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState

@@ -14,7 +14,42 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError
-from blox.placement.synergy.model import Choice, Point, model_of
+from blox.placement.walk.room import Share
+from blox.profiles.synergy import Surface
+
+Point = tuple[float, float, float]  # cores per GPU, memory per GPU (GB), speed
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A job: the points it may be given, and how many of its GPUs stand on which pools.
+
+    `sure` is the place of a point that takes no more than the fair share: all jobs can have theirs at once.
+    """
+
+    points: tuple[Point, ...]
+    gpus_on: tuple[Share, ...]  # (pool, GPUs)
+    sure: int = 0
+
+    @classmethod
+    def of(cls, surface: Surface | None, fair: tuple[float, float], gpus_on: tuple[Share, ...]) -> Choice:
+        """The fair share (cores, memory per GPU), and the points of a profile that are not slower."""
+        if surface is None:
+            return cls(((*fair, 1.0),), gpus_on)
+        usual = surface.at(*fair)
+        kept = [point for point in surface.points() if point[2] >= usual - 1e-9]
+        points = _undominated(list(dict.fromkeys((*kept, (*fair, usual)))))
+        modest = (i for i, point in enumerate(points) if point[0] <= fair[0] and point[1] <= fair[1])
+        return cls(points, gpus_on, next(modest))
+
+
+def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Points that no other beats in all three; the program loses nothing by leaving the rest out."""
+
+    def beats(other: Point, point: Point) -> bool:
+        return other != point and other[0] <= point[0] and other[1] <= point[1] and other[2] >= point[2]
+
+    return tuple(point for point in points if not any(beats(other, point) for other in points))
 
 
 @dataclass(frozen=True)
@@ -50,6 +85,33 @@ def best_points(
     chosen = tuple(choice.points[int(np.argmax(part))] for choice, part in zip(jobs, parts))
     objective = float(sum(point[2] for point in chosen))
     return Points(chosen, objective, float(max(0.0, solver.getInfo().mip_gap)))
+
+
+def model_of(highspy: Any, jobs: Sequence[Choice], cpu: Sequence[float], memory_gb: Sequence[float]) -> Any:
+    """Each column is the part of a job that runs at a point; every job whole, no pool beyond its size."""
+    pools, size = len(cpu), len(jobs)
+    columns = [(job, point) for job, choice in enumerate(jobs) for point in choice.points]
+    start, index, value = [0], [], []
+    for job, (cores, memory, _) in columns:
+        index.append(job)
+        value.append(1.0)
+        for pool, gpus in jobs[job].gpus_on:
+            index += [size + pool, size + pools + pool]
+            value += [cores * gpus, memory * gpus]
+        start.append(len(index))
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(columns), size + 2 * pools
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = np.array([point[2] for _, point in columns])
+    model.col_lower_, model.col_upper_ = np.zeros(len(columns)), np.ones(len(columns))
+    whole, no_limit = np.ones(size), np.full(2 * pools, -highspy.kHighsInf)
+    model.row_lower_ = np.concatenate((whole, no_limit))
+    model.row_upper_ = np.concatenate((whole, np.asarray(cpu, float), np.asarray(memory_gb, float)))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = np.array(start)
+    model.a_matrix_.index_ = np.array(index)
+    model.a_matrix_.value_ = np.array(value)
+    return model
 
 
 def solver_of(time_limit_s: float) -> tuple[Any, Any]:

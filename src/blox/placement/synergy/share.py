@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from blox.placement.synergy.beliefs import Wants
-from blox.placement.synergy.model import Choice
-from blox.placement.synergy.program import best_points
+from blox.placement.synergy.program import Choice, best_points
 from blox.placement.walk.room import Share
 from blox.profiles.synergy import surfaces
 from blox.state.cluster import ClusterState
@@ -110,10 +109,8 @@ def best(
     nodes = sorted({node for holding in holdings for node, _ in holding.on})
     pool = {node: i for i, node in enumerate(nodes)}
     choices = [
-        Choice.of(
-            known.get(models[holding.row]), fair, tuple((pool[node], gpus) for node, gpus in holding.on)
-        )
-        for holding, fair in zip(holdings, fair_shares(holdings, cluster_state))
+        Choice.of(known.get(models[each.row]), fair, tuple((pool[node], gpus) for node, gpus in each.on))
+        for each, fair in zip(holdings, fair_shares(holdings, cluster_state))
     ]
     cpu, memory_gb = cluster_state.node_cpu.take(nodes), cluster_state.node_memory_gb.take(nodes)
     found = best_points(choices, cpu.tolist(), memory_gb.tolist(), time_limit_s)
