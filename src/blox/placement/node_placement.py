@@ -6,6 +6,7 @@ option `inside`, so that both can be combined at will: `consolidated:inside=band
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -97,14 +98,11 @@ class _Chooser:
         """The same jobs on the same nodes, with the GPUs that they choose, one job after another."""
         if not grants.size:
             return grants
-        nodes = self._cluster.gpu_node.take(grants.gpus).tolist()
+        nodes = self._cluster.gpu_node.take(grants.gpus)
         gpus: list[int] = []
-        last = 0
-        for count in grants.counts.tolist():
-            first, last = last, last + count
-            here = nodes[first:last]
-            found = [gpu for node in dict.fromkeys(here) for gpu in self._choose(node, here.count(node))]
-            gpus += sorted(found)
+        for here in np.split(nodes, grants.counts.cumsum()[:-1]):
+            counts = Counter(here.tolist())
+            gpus += sorted(gpu for node, count in counts.items() for gpu in self._choose(node, count))
         return replace(grants, gpus=np.array(gpus, dtype=np.int64))
 
     def _choose(self, node: int, count: int) -> list[int]:

@@ -102,12 +102,9 @@ def _set_aside(
     kept = np.isin(schedule.jobs, on_draining)
     if schedule.gpus is not None:  # one that is resized gives its GPUs up
         kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
-    columns = {name: getattr(schedule, name) for name in _COLUMNS}
-    rest = Schedule(
-        schedule.jobs[~kept],
-        tuple(key[~kept] for key in schedule.keys),
-        schedule.strict,
-        schedule.preempt,
-        **{name: None if column is None else column[~kept] for name, column in columns.items()},
-    )
+    keys = tuple(key[~kept] for key in schedule.keys)
+    rest = Schedule(schedule.jobs[~kept], keys, schedule.strict, schedule.preempt)
+    for name in _COLUMNS:
+        column = getattr(schedule, name)
+        setattr(rest, name, None if column is None else column[~kept])
     return rest, schedule.jobs[kept]
