@@ -21,4 +21,5 @@ class Fragments(NodePlacement):
         if need == 1:
             node = pool.best_fit(1)
             return [(node, 1)] if node >= 0 else None
-        return pool.gather(sorted(range(len(pool.free)), key=pool.free.__getitem__), need)
+        nodes = [node for node, free in enumerate(pool.free) if free]
+        return pool.gather(sorted(nodes, key=pool.free.__getitem__), need)

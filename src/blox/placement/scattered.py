@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 from blox import ClusterState, JobState, Plan, Schedule, register
 from blox.placement.node_placement import NodePlacement
@@ -28,6 +27,12 @@ class Scattered(NodePlacement):
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if self.fixed:
             return pool.gather(range(len(pool.free)), need)
-        shares = [(node, min(free, need)) for node, free in enumerate(pool.free) if free]
-        sums = list(accumulate(count for _, count in shares))
-        return shares[: sums.index(need) + 1] if need in sums else None
+        shares: list[Share] = []
+        missing = need
+        for node, free in enumerate(pool.free):
+            if free:
+                shares.append((node, min(free, need)))
+                missing -= shares[-1][1]
+                if missing <= 0:
+                    return None if missing else shares
+        return None

@@ -30,10 +30,10 @@ class Room:
 
     def gather(self, units: Iterable[int], need: int) -> list[Share] | None:
         """Free GPUs of these units, one unit after another, until there are `need`; None: they are fewer."""
-        shares: list[Share] = []
+        free, shares = self.free, []
         for unit in units:
-            count = min(self.free[unit], need)
-            if count:
+            if free[unit]:
+                count = min(free[unit], need)
                 shares.append((unit, count))
                 need -= count
                 if not need:
