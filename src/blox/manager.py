@@ -83,15 +83,17 @@ class BloxManager:
             self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
+        """Moves `job_state` to the present and brings the metrics of its jobs up to date.
+
+        Jobs that failed by themselves on the way leave first, with what they had done by then."""
         self._job_state = job_state
         job_state.now = self.now
         self.rounds += 1
+        self._fail_jobs(cluster_state, job_state)
         self.backend.collect(cluster_state, job_state)
 
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
-        self._fail_jobs(cluster_state, job_state)
         self._complete(cluster_state, job_state)
         if self._ends_none:
             return

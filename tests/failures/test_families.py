@@ -48,6 +48,19 @@ def test_all_jobs_finish_skipped_rounds_change_nothing_and_no_job_is_on_a_node_t
     assert (useful + lost <= result.jobs["gpu_seconds"] * (1 + 1e-9)).all()
 
 
+def test_an_elastic_job_keeps_no_work_that_it_would_have_done_after_its_failure():
+    """In rounds of two hours a job fails long before the scheduler acts: its stages until then do not count.
+
+    With failures it has to hold its GPUs for longer than without, by what it has lost."""
+    jobs = {"workload": "elastic:jobs=4,max_gpus=4,load=1", "cluster": "4x4", "scheduler": "fifo"}
+    settings = {**jobs, "overheads": "checkpoint=300,checkpoint_cost=1", "round_s": 7200.0, "seed": 50}
+    without = Experiment(**settings).run().jobs
+    failing = Experiment(failures="job_mtbf=40m", **settings).run().jobs
+    lost = failing["lost_gpu_seconds"]
+    assert lost.max() > 0
+    np.testing.assert_allclose(failing["gpu_seconds"] - lost, without["gpu_seconds"], rtol=1e-9)
+
+
 @pytest.mark.parametrize("family", ["las, consolidated", "tiresias", "gavel", "optimus"])
 def test_with_the_events_clock_too(family):
     settings = {**FAMILIES[family], "clock": "events"}
