@@ -123,7 +123,9 @@ class Simulation(BackendBase):
                 ends.put_one(row, (work_s(row) - done0[row]) / speed + start if speed else math.inf)
             return
         left = self._work_s[rows] - job_state.columns.done0[rows]
-        self._ends.put(rows, left / rate + begin)
+        takes_s = np.full(len(rows), math.inf)  # of a job that stands still
+        np.divide(left, rate, out=takes_s, where=np.greater(rate, 0.0))
+        self._ends.put(rows, takes_s + begin)
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         work_s = jobs.columns["duration_s"]
