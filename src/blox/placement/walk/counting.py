@@ -77,14 +77,14 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of the running jobs that make room, ascending."""
-    schedule, order = requests.schedule, requests.schedule.order
-    waits, wins = requests.pending[order], np.zeros(len(order), dtype=bool)
+    schedule, order, pending = requests.schedule, requests.schedule.order, requests.pending
     if requests.single:
-        wins[: requests.capacity] = True
+        winners, others = order[: requests.capacity], order[requests.capacity :]
     else:
+        wins = np.zeros(len(order), dtype=bool)
         wins[first_come(requests.need[order], requests.capacity, schedule.strict)] = True
-    starting = order[(wins & waits).nonzero()[0]]
-    leaving = order[(~(wins | waits)).nonzero()[0]]
+        winners, others = order[wins], order[~wins]
+    starting, leaving = winners[pending[winners]], others[~pending[others]]
     if schedule.strict and len(leaving) and not requests.single:
         # Behind the job that ended the walk, as many leave, from the end, as the jobs that start need.
         shortage = int(requests.need[starting].sum()) - requests.free
