@@ -56,7 +56,7 @@ class Journal:
         """Something happens to these jobs, at one time (s) or to each at its own."""
         self.size += 1
         self._jobs += _raw(rows)
-        if not isinstance(at, float):
+        if isinstance(at, np.ndarray):
             self._times += at.tobytes()
             at = math.nan
         self._events += _EVENT.pack(kind, len(rows), at)
