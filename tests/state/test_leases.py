@@ -5,8 +5,9 @@ one type, so that every job that fits runs in every round.
 """
 
 import numpy as np
+import pytest
 
-from blox import Schedule
+from blox import Allocation, Schedule
 from blox.placement.walk.pinned import place_pinned
 from blox.state.fractions import TimeShares
 from support.states import admitted, idle_cluster
@@ -99,3 +100,14 @@ def test_gpus_of_a_node_that_is_down_are_not_leased():
     leases = Leases("v100=2x2", [1, 1])
     leases.cluster.set_node(0, "down")
     assert leases.on({0: "v100", 1: "v100"}).run() == {0: (2,), 1: (3,)}
+
+
+@pytest.mark.parametrize("pairs", [(), [(2, 3)]], ids=["alone", "beside a pair"])
+def test_a_job_that_a_policy_before_spread_over_two_types_moves_to_one(pairs):
+    """It holds two GPUs of each type: the other job needs all four of the second."""
+    leases = Leases("v100=1x4,p100=1x4,k80=1x1", [4, 4, 1, 1])
+    leases.cluster.holdings.replace(Allocation.from_dict({0: (2, 3, 4, 5)}))
+    types = {0: "v100", 1: "p100", **({2: "k80", 3: "k80"} if pairs else {})}
+    held = leases.on(types, pairs).run()
+    assert held[0] == (0, 1, 2, 3) and held[1] == (4, 5, 6, 7)
+    assert leases.leases()[:2] == [[1, 0], [1, 0]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blox.state.fractions import TimeShares, choose, gpus_by_type, held_types
+from blox.state.fractions import TimeShares, choose, gpus_by_type
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -72,8 +72,12 @@ def pin_alone(
     `submitted` is a bound: every row number is below.
     """
     owner = cluster_state.owner
+    type_of = np.full(submitted + 1, -1)  # by row: where it is to be; the last entry: GPUs without an owner
+    type_of[jobs] = types
+    elsewhere = owner[cluster_state.gpu_type != type_of[owner]]  # rows that hold a GPU of another type
     held_gpus = np.bincount(owner + 1, minlength=submitted + 1)[1:]  # the first entry: GPUs without an owner
-    stays: Array = (held_types(cluster_state, submitted).take(jobs) == types) & (held_gpus.take(jobs) == gpus)
+    held_gpus[elsewhere[elsewhere >= 0]] = 0
+    stays: Array = held_gpus.take(jobs) == gpus
     keeps = np.zeros(submitted + 1, dtype=bool)
     keeps[jobs[stays]] = True
     wanted = np.where(keeps[owner], owner, -1)
@@ -119,7 +123,7 @@ def pin(
     for (job, other), kind, need in zip(members, types, gpus):
         for each in (job, other):
             here = held.get(each, ())
-            if len(here) != need or type_of[here[0]] != kind or not taken.isdisjoint(here):
+            if len(here) != need or not taken.isdisjoint(here) or any(type_of[gpu] != kind for gpu in here):
                 continue
             # On a node that is draining, jobs that are there may stay, and no other may join them.
             both_there = held.get(job) == here and (other < 0 or held.get(other) == here)
