@@ -57,7 +57,7 @@ class Journal:
         self.size += 1
         self._jobs += _raw(rows)
         if isinstance(at, np.ndarray):
-            self._times += at.tobytes()
+            self._times += at.astype(np.float64, copy=False).tobytes()
             at = math.nan
         self._events += _EVENT.pack(kind, len(rows), at)
 
