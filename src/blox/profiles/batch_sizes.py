@@ -47,13 +47,13 @@ def batch_faults(jobs: JobTable, known: Mapping[str, ElasticProfile]) -> Iterato
             own = "min_batch_size" if least[row] > profile.largest_batch else "max_batch_size"
             yield BatchFault(
                 row,
-                f"job {jobs.columns['job_id'][row]!r}: {own} is {int(jobs.column(own)[row])}, and {allowed}",
+                f"{jobs.job_named(row)}: {own} is {int(jobs.column(own)[row])}, and {allowed}",
                 f"let min_batch_size and max_batch_size leave some of {profile.initial_batch} to "
                 f"{profile.largest_batch}, or leave them out",
             )
         elif asked[row] and not low <= asked[row] <= high:
             yield BatchFault(
                 row,
-                f"job {jobs.columns['job_id'][row]!r}: batch_size is {int(asked[row])}, and {allowed}",
+                f"{jobs.job_named(row)}: batch_size is {int(asked[row])}, and {allowed}",
                 f"give a batch_size from {low} to {high}, or 0 for the best on its GPUs",
             )

@@ -23,7 +23,7 @@ def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
         option = f"{'max_gpus' if jobs.lines is None else 'PATH?max_gpus'}={largest} in the workload"
         fits = int(least[row]) <= largest
         raise BloxError(
-            f"job {jobs.columns['job_id'][row]!r} {'needs' if resizes else 'asks for'} "
+            f"{jobs.job_named(row)} {'needs' if resizes else 'asks for'} "
             f"{int(needed[row])} GPUs, and the cluster has {largest}",
             where=jobs.place(row),
             fix=f"use a larger cluster, {RESIZE if fits else ''}or leave such jobs out: {option}",

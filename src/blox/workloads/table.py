@@ -92,6 +92,10 @@ class JobTable:
             return self.source
         return f"{self.source}:{int(self.lines[index])}"
 
+    def job_named(self, row: int) -> str:
+        """A job as messages name it."""
+        return f"job {_plain(self.columns['job_id'], row)!r}"
+
     def validate(self) -> None:
         """Raises BloxError for the first value that no job can have."""
         _check_names(self.columns, self.source)
@@ -106,7 +110,7 @@ class JobTable:
         for rule, broken in broken_rules(self.columns):
             row = int(np.argmax(broken))
             raise BloxError(
-                f"job {_plain(ids, row)!r}: {rule.column} is {_plain(self.columns[rule.column], row)!r}",
+                f"{self.job_named(row)}: {rule.column} is {_plain(self.columns[rule.column], row)!r}",
                 where=self.place(row),
                 fix=f"{rule.column} {rule.text}",
             )

@@ -100,7 +100,7 @@ class StepSimulation(IntervalSimulation):
         if np.isnan(steps).any():
             row = int(np.isnan(steps).argmax())
             raise BloxError(
-                f"job {jobs.columns['job_id'][row]!r} has no count of steps",
+                f"{jobs.job_named(row)} has no count of steps",
                 where=jobs.place(row),
                 fix="give a workload of Gavel (gavel:file.trace?throughputs=simulation_throughputs.json)",
             )
