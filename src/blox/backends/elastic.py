@@ -33,7 +33,7 @@ class Stages(NamedTuple):
     rates: Array
     reports: dict[str, Array]
 
-    def place(self, done_s: float) -> int:
+    def stage_at(self, done_s: float) -> int:
         """The stage that a job is in when it has done so much of its work."""
         return min(int(self.ends.searchsorted(done_s, side="right")), len(self.ends) - 1)
 
@@ -75,7 +75,7 @@ class ElasticSimulation(AdjustingSimulation):
         """Anchors jobs that have come to another stage where that stage began."""
         for row, at in self._changes.drain(cluster_state, job_state):
             stages = self._stages[row]
-            done = stages.ends.item(stages.place(job_state.scalars.done0[row]))
+            done = stages.ends.item(stages.stage_at(job_state.scalars.done0[row]))
             self._checkpoints.note(job_state.one(row), at, job_state)
             progress.report(job_state, row, done, at)
             progress.set_rate(job_state, row, self._enter(row, at, job_state))
@@ -111,7 +111,7 @@ class ElasticSimulation(AdjustingSimulation):
     def _enter(self, row: int, at: float, job_state: JobState) -> float:
         """A job goes on from `at` in the stage that it has come to: notes its end; returns its rate."""
         stages, done = self._stages[row], job_state.scalars.done0[row]
-        place = stages.place(done)
+        place = stages.stage_at(done)
         rate: float = stages.rates.item(place)
         end = at + max(stages.ends.item(place) - done, 0.0) / rate
         is_last = place + 1 == len(stages.ends)

@@ -77,7 +77,10 @@ class SharedSimulation(AdjustingSimulation):
         return saved
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        """Jobs have no partners any more."""
+        self._forget_partners(rows)
+
+    def _forget_partners(self, rows: Array) -> None:
+        """Jobs that stop, start or are adjusted: the partners that they had count no more."""
         for row in rows.tolist() if self._partners else ():
             self._partners.pop(row, None)
 
@@ -91,7 +94,7 @@ class SharedSimulation(AdjustingSimulation):
         rate, alone, base = model.speeds(grants, kinds, cluster_state, job_state)
         rate, alone = rate * self._working_share, alone * self._working_share
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
-        self.suspend(grants.jobs, job_state)  # partners that adjusted jobs had before count no more
+        self._forget_partners(grants.jobs)
         if grants.share_group is not None:
             for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
                 if other >= 0:

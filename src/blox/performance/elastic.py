@@ -79,7 +79,7 @@ class Goodput:
         known = job_state.columns.expected_s.take(grants.jobs)
         found = self.stages(grants, known, cluster_state, job_state)
         done = job_state.columns.done0.take(grants.jobs)
-        return np.array([stages.rates[stages.place(at)] for stages, at in zip(found, done.tolist())])
+        return np.array([stages.rates[stages.stage_at(at)] for stages, at in zip(found, done.tolist())])
 
     def stages(
         self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
