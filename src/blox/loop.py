@@ -62,8 +62,8 @@ def run(
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round.
 
-    `trace` is told what every executed round decides. `note_reasons=False` does not ask policies why jobs
-    wait, which can take longer than to decide.
+    `note_reasons=False` does not ask policies why jobs wait, which can take longer than to decide. Otherwise
+    `trace` is told what every executed round decides.
     """
     parts = (admission, scheduler, placement, manager.termination)
     promises = [promise for part in parts if (promise := declared(part, "stable_until"))]

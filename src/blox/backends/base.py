@@ -1,7 +1,7 @@
 """BackendBase: what every backend of this package does alike.
 
-Jobs come from a feed, node events from a source. `next_event` is the earliest of both and of the backend's
-own next event, in this one place, so that no kind of backend can forget one of them.
+Jobs come from a feed, node events and job failures from their sources. `next_event` is the earliest of these
+and of the backend's own next event, in this one place, so that no kind of backend can forget one of them.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ class Ends:
         self._of: Array = np.empty(0)
         self._of_one = scalar_view(self._of)  # the same, one at a time
         self._heap: list[tuple[float, int]] = []  # (end, row)
-        # Every running job that ends before is in the heap; -inf: many jobs have started or ended at once.
+        # Every running job that ends before is in the heap; -inf: none is known, at first and when many jobs
+        # have started or ended at once.
         self._horizon = -math.inf
 
     def grow(self, count: int) -> None:

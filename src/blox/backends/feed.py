@@ -34,7 +34,7 @@ class JobFeed:
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
 
     def note(self, jobs: JobTable) -> None:
-        """Goes on behind these jobs, which have rows by now: those to come are submitted after them."""
+        """Appends the submissions and durations of jobs that have rows by now."""
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
         self.duration_s = np.concatenate((self.duration_s, jobs.columns["duration_s"]))
 

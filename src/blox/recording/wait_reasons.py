@@ -2,6 +2,7 @@
 
 Only parts that say `wait_reasons` (`optional.py`) are asked. A scheduling policy is asked about the jobs that
 its schedule left out; about those of a silent one it is only noted that GPUs were free and it listed others.
+A `DecisionTrace`, where there is one, is told what every executed round decided, with the reasons.
 """
 
 from __future__ import annotations

@@ -297,6 +297,7 @@ class JobState:
         return twin
 
     def _twin(self, columns: Columns, submitted: int) -> JobState:
+        """A copy that shares all but the columns; the caller replaces what else may change."""
         twin = copy.copy(self)
         twin._hold(columns)
         twin.submitted = twin._staged = submitted

@@ -165,7 +165,9 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         blocked: bool = False,
         settled: bool = False,
     ) -> Plan:
-        """Takes rows off their GPUs, which are `freed`, and places jobs; one that is in both moves."""
+        """Takes rows off their GPUs, which are `freed`, and places jobs; one that is in both moves.
+
+        A plan in which a job moves is never settled."""
         if not len(gone) or not len(placed.jobs):
             return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
         is_gone = np.zeros(

@@ -15,26 +15,26 @@ from blox.placement.walk.room import Room
 from blox.placement.walk.room import Share as Share
 from blox.workloads.table import Array
 
-_BYTE = 255  # the largest count that a byte can hold
+_BYTE_MAX = 255  # the largest count that a byte holds
 
 
 class NodePool(Room):
     """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement.
 
     The counts also stand in an array of bytes, which is searched for nodes by their number of free GPUs.
-    Larger counts stand there as 0.
+    Counts above 255 stand there as 0, and are looked for in `free`.
     """
 
     def __init__(self, node_free: Array, node_gpus: Array) -> None:
         super().__init__(node_free.tolist())
         self.top = int(node_gpus.max())  # size of the largest node
         self._node_gpus = node_gpus
-        self._bytes = bytearray(np.where(node_free <= _BYTE, node_free, 0).astype(np.uint8))
-        self._searched = min(self.top, _BYTE)  # the largest count that is searched for in the bytes
+        self._bytes = bytearray(np.where(node_free <= _BYTE_MAX, node_free, 0).astype(np.uint8))
+        self._searched = min(self.top, _BYTE_MAX)  # the largest count that is searched for in the bytes
 
     def take(self, row: int, unit: int, count: int) -> None:
         self.free[unit] = left = self.free[unit] - count
-        self._bytes[unit] = left if 0 < left <= _BYTE else 0
+        self._bytes[unit] = left if 0 < left <= _BYTE_MAX else 0
         self.total -= count
 
     def best_fit(self, need: int) -> int:
@@ -45,7 +45,7 @@ class NodePool(Room):
                 return counts.find(count)
         if self.top == self._searched:
             return -1
-        least = max(need, _BYTE + 1)
+        least = max(need, _BYTE_MAX + 1)
         large = ((free, node) for node, free in enumerate(self.free) if free >= least)
         return min(large, default=(0, -1))[1]
 
@@ -122,7 +122,7 @@ def place_by_node(
     and a released job that is placed again in the same walk restarts. `best_fit`: by the rule, a job that
     fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk need not ask it. A rule
     that is the same for all jobs and refuses one that fits on a node is not asked for later ones that need as
-    many GPUs or more; where that would be wrong, give a function of the row.
+    many GPUs or more and fit on one too; where that would be wrong, give a function of the row.
     """
 
     def walk(requests: Requests) -> Plan:
