@@ -73,8 +73,8 @@ def run(
     reasons = WaitReasons(manager.recorder, admission, scheduler, placement, trace) if note_reasons else None
     while not manager.terminate:
         plan = execute_round(manager, cluster_state, job_state, admission, scheduler, placement, reasons)
-        stable, before, empty = -math.inf, manager.now, plan.empty
-        if event_driven or (skip and (empty or (plan.settled and worth_asking))):
+        stable, before = -math.inf, manager.now
+        if event_driven or (skip and ((plan.settled and worth_asking) or plan.empty)):
             stable = math.inf
             for promise in promises:
                 until = promise(job_state, cluster_state)
@@ -84,6 +84,6 @@ def run(
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
             # Where jobs are reshuffled every round, no promise lasts: ask again when a round changes nothing.
-            worth_asking = empty or stable > 2 * manager.now - before
+            worth_asking = stable > 2 * manager.now - before or plan.empty
         if on_round is not None:
             on_round(manager, job_state)

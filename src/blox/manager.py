@@ -122,13 +122,12 @@ class BloxManager:
         job_state.just_admitted = job_state.just_finished = NO_ROWS
         if plan.wanted is not None and (fault := misfit(plan.wanted, cluster_state, job_state)) is not None:
             self._refuse(fault)
-        if not plan.empty:
+        if plan.empty:
+            cluster_state.holdings.keep(plan)
+        else:
             self._command(plan, cluster_state, job_state)
-        try:
-            cluster_state.holdings.apply(plan)
-        except NotFree as taken:
-            self._refuse(not_free(taken, cluster_state, job_state))
-        self.recorder.round(plan, cluster_state, job_state)
+            self.recorder.changed(plan, cluster_state, job_state)
+        self.recorder.round(cluster_state, job_state)
 
     def next_round(
         self, cluster_state: ClusterState, job_state: JobState, stable_until: float = -math.inf
@@ -186,6 +185,10 @@ class BloxManager:
                 job_state.start(grants.jobs, grants.counts, rate, anchor)
         if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
+        try:
+            cluster_state.holdings.apply(plan)
+        except NotFree as taken:
+            self._refuse(not_free(taken, cluster_state, job_state))
 
     def _refuse(self, fault: Misfit) -> None:
         """Stops the run: a plan cannot be carried out."""

@@ -183,7 +183,10 @@ class _EndReasons(Recorder):
     def admitted(self, rows: Array, now: float) -> None:
         pass
 
-    def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+    def changed(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        pass
+
+    def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         pass
 
 

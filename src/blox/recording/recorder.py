@@ -48,7 +48,8 @@ class Recorder:
         self._rows = bytearray()  # what is noted, packed as _ROW, round by round
         self._journal = Journal()
         self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
-        self._handed_out = 0  # GPUs given out in the round that is running
+        self._given_out = 0  # GPUs, since the last round was noted
+        self._handed_out = 0  # GPUs that were given out in the last noted round, while it lasts
         self._handed_out_until = math.inf
         self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
         self._end_s = 0.0
@@ -98,21 +99,33 @@ class Recorder:
         if self.failures is not None:
             self.failures.node_changed(event)
 
-    def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        """A plan has been carried out: a new row, if anything is different from the last one."""
-        now, holdings, journal = job_state.now, cluster_state.holdings, self._journal
-        handed_out = 0 if plan.empty else self._carried_out(plan, job_state)
-        present = (journal.size, job_state.submitted, len(job_state.waiting))
+    def changed(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+        """A plan has been carried out by which jobs stop, start or are adjusted."""
+        now, journal = job_state.now, self._journal
+        if len(plan.suspend):
+            journal.note(Kind.SUSPEND, plan.suspend, now)
+        if len(plan.move.jobs):
+            journal.note(Kind.DEPART, plan.move.jobs, now)
+        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
+            if len(part.jobs):
+                journal.start(kind, part, now)
+                self._given_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
+                if self.failures is not None:
+                    self.failures.started(part.jobs, job_state)
+        self.shared = self.shared or cluster_state.holdings.shared
+
+    def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """A round is decided and carried out: a new row, if anything is different from the last one."""
+        present = (self._journal.size, job_state.submitted, len(job_state.waiting))
         if present == self._last and not self._disturbed:
             return
+        now, holdings = job_state.now, cluster_state.holdings
         if self._handed_out and now > self._handed_out_until:
             self._expire()
-        if handed_out:
-            self.shared = self.shared or holdings.shared
-            if self._round_end is not None:
-                self._handed_out_until = self._round_end(now)
-        self._handed_out, self._last, self._disturbed = handed_out, present, False
-        self.noted_s = now
+        self._handed_out, self._given_out = self._given_out, 0
+        if self._handed_out and self._round_end is not None:
+            self._handed_out_until = self._round_end(now)
+        self._last, self._disturbed, self.noted_s = present, False, now
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
         if cluster_state.draining:
@@ -122,22 +135,7 @@ class Recorder:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         noted, submitted, held = present
         used_by = held, holdings.size, total, used, largest, fragmentation, holdings.blocked
-        self._rows += _ROW.pack(now, *used_by, submitted, noted, handed_out)
-
-    def _carried_out(self, plan: Plan, job_state: JobState) -> int:
-        """Notes which jobs stop and start; returns how many GPUs the latter get."""
-        now, journal, handed_out = job_state.now, self._journal, 0
-        if len(plan.suspend):
-            journal.note(Kind.SUSPEND, plan.suspend, now)
-        if len(plan.move.jobs):
-            journal.note(Kind.DEPART, plan.move.jobs, now)
-        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
-            if len(part.jobs):
-                journal.start(kind, part, now)
-                handed_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
-                if self.failures is not None:
-                    self.failures.started(part.jobs, job_state)
-        return handed_out
+        self._rows += _ROW.pack(now, *used_by, submitted, noted, self._handed_out)
 
     def close(self, end_s: float) -> None:
         """The run is over."""

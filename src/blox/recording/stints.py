@@ -23,15 +23,13 @@ class Stints(NamedTuple):
     def of(cls, happened: Happened, end_s: float) -> Stints:
         """Unfinished stints end with the run, at `end_s`."""
         starts, ends = (np.repeat(np.isin(happened.kind, k), happened.size) for k in (Kind.STARTS, Kind.ENDS))
-        job, ended = happened.job[starts], happened.job[ends]
-        # The n-th start of a job and the n-th end belong together; only the last one may lack its end.
-        by_job, bound = job.argsort(kind="stable"), int(job.max(initial=0)) + 1
-        rows = job[by_job]
+        job, ended, bound = happened.job[starts], happened.job[ends], int(happened.job.max(initial=0)) + 1
         unfinished = np.bincount(job, minlength=bound) > np.bincount(ended, minlength=bound)
-        is_last = np.concatenate((rows[1:] != rows[:-1], [True]))[: len(rows)]
-        end = np.full(len(job), end_s)
-        matched = by_job[~(is_last & unfinished[rows])]
-        end[matched] = happened.time_s[ends][ended.argsort(kind="stable")]
+        ended = np.concatenate((ended, unfinished.nonzero()[0]))
+        end_of = np.concatenate((happened.time_s[ends], np.full(len(job) - ends.sum(), end_s)))
+        # The n-th start of a job and its n-th end belong together.
+        end = np.empty(len(job))
+        end[job.argsort(kind="stable")] = end_of[ended.argsort(kind="stable")]
         return cls(job, happened.time_s[starts], end, happened.counts, happened.gpus)
 
     def table(self) -> dict[str, Array]:

@@ -100,13 +100,15 @@ class Holdings:
 
     # -- changing: the manager only -------------------------------------------------------------------
 
+    def keep(self, plan: Plan) -> None:
+        """Notes what a plan says of the walk that made it; every job keeps what it holds."""
+        self.blocked, self.settled = plan.blocked, plan.settled
+
     def apply(self, plan: Plan) -> None:
         """Carries a plan out. Raises NotFree if it gives out a GPU that cannot be given."""
-        self.blocked, self.settled = plan.blocked, plan.settled
+        self.keep(plan)
         if plan.wanted is not None:
             self.replace(plan.wanted)
-            return
-        if plan.empty:
             return
         outcome = None if self.bare and plan.bare else plan.outcome(self.allocation)
         leaving = plan.suspend

@@ -60,7 +60,10 @@ class Life(Recorder):
     def node_changed(self, event: NodeEvent) -> None:
         """The state of nodes is kept elsewhere."""
 
-    def round(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
+    def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Rounds are kept elsewhere."""
+
+    def changed(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         self._note(plan.suspend, PREEMPTED)
         self._placed(plan.launch, "placed", cluster_state)
         self._placed(plan.move, "moved", cluster_state)
