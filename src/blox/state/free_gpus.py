@@ -80,14 +80,16 @@ class FreeGpus:
 
     def ids_with(self, given: Array) -> Array:
         """The same once these GPUs have been given back as well."""
-        return self._mask_with(given).nonzero()[0] if len(given) else self.ids
+        return self._mask_with(given).nonzero()[0]
 
     def lowest(self, count: int, given: Array) -> Array:
         """The `count` lowest of them, as an array of its own."""
-        free = self._mask_with(given) if len(given) else self.mask
+        free = self._mask_with(given)
         return np.array([free.argmax()]) if count == 1 else free.nonzero()[0][:count].copy()
 
     def _mask_with(self, given: Array) -> Array:
+        if not len(given):
+            return self.mask
         free = self._unheld.copy()
         free[given] = True
         return free if self._closed is None else free & ~self._closed

@@ -93,10 +93,8 @@ def _walk(
     free = cluster_state.total_gpus
     needs: Array = job_state.columns.gpus.take(order)
     if len(order) > _MANY:
-        wins = np.zeros(len(order), dtype=bool)
-        wins[first_come(needs, free, strict=False)] = True
-        waits = held == 0
-        return order[wins & waits].tolist(), order[~wins & ~waits].tolist()
+        winners, others = first_come(np.arange(len(order)), needs, free, strict=False)
+        return order[winners[held[winners] == 0]].tolist(), order[others[held[others] > 0]].tolist()
     for row, need, holds in zip(order.tolist(), needs.tolist(), held.tolist()):
         if need <= free:
             free -= need

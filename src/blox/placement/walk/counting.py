@@ -66,7 +66,7 @@ def _count(requests: Requests, assign: Assign) -> Plan:
     else:
         starting = schedule.line.rank(requests.pending.nonzero()[0])
         if short:
-            starting = starting[first_come(need[starting], free, schedule.strict)]
+            starting, _ = first_come(starting, need, free, schedule.strict)
     if not len(starting):
         return requests.unplaced()
     blocked = schedule.strict and len(starting) < requests.waiting
@@ -77,17 +77,15 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """Positions that start, in order, and the rows of the running jobs that make room, ascending."""
-    schedule, order, pending = requests.schedule, requests.schedule.order, requests.pending
+    schedule, need, pending = requests.schedule, requests.need, requests.pending
     if requests.single:
-        winners, others = order[: requests.capacity], order[requests.capacity :]
+        winners, others = schedule.order[: requests.capacity], schedule.order[requests.capacity :]
     else:
-        wins = np.zeros(len(order), dtype=bool)
-        wins[first_come(requests.need[order], requests.capacity, schedule.strict)] = True
-        winners, others = order[wins], order[~wins]
+        winners, others = first_come(schedule.order, need, requests.capacity, schedule.strict)
     starting, leaving = winners[pending[winners]], others[~pending[others]]
     if schedule.strict and len(leaving) and not requests.single:
         # Behind the job that ended the walk, as many leave, from the end, as the jobs that start need.
-        shortage = int(requests.need[starting].sum()) - requests.free
+        shortage = int(need[starting].sum()) - requests.free
         released = requests.held[leaving[::-1]].cumsum()
         kept = len(leaving) - int(released.searchsorted(shortage)) - 1
         leaving = leaving[kept:] if shortage > 0 else NO_ROWS
@@ -95,27 +93,27 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
     return starting, schedule.jobs[leaving]
 
 
-def first_come(need: Array, capacity: int, strict: bool) -> Array:
-    """Which of the jobs, in this order, get GPUs when GPUs are merely counted, as ascending positions.
+def first_come(line: Array, need: Array, capacity: int, strict: bool) -> tuple[Array, Array]:
+    """The positions in line that get GPUs when GPUs are merely counted, and the others, both in order.
 
     A job that does not fit is passed over, or ends the line if `strict`. The walk over jobs with displacement
     from the end of the order chooses exactly these (a job can use what all jobs behind it hold), so that walk
     need not be walked.
     """
+    need = need[line]
     total = need.cumsum()
     fits = int(total.searchsorted(capacity, side="right"))
-    if strict or fits == len(need):
-        return np.arange(fits)
-    line, chosen = np.arange(len(need)), [np.arange(fits)]
-    while capacity and fits < len(line):
-        if fits:
-            capacity -= int(total[fits - 1])
-        rest = line[fits + 1 :]
-        line = rest[need[rest] <= capacity]
-        total = need[line].cumsum()
-        fits = int(total.searchsorted(capacity, side="right"))
-        chosen.append(line[:fits])
-    return np.concatenate(chosen)
+    left = capacity - (total.item(fits - 1) if fits else 0)
+    if strict or not left or fits == len(line):
+        return line[:fits], line[fits:]
+    wins, rest = np.arange(len(line)) < fits, np.arange(fits + 1, len(line))
+    while len(rest := rest[need[rest] <= left]):
+        total = need[rest].cumsum()
+        fits = int(total.searchsorted(left, side="right"))
+        wins[rest[:fits]] = True
+        left -= total.item(fits - 1)
+        rest = rest[fits + 1 :]
+    return line[wins], line[~wins]
 
 
 # -- shorter ways to the same plan, where few of all active jobs matter ------------------------------------

@@ -103,8 +103,6 @@ def _set_aside(
     if schedule.gpus is not None:  # one that is resized gives its GPUs up
         kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
     keys = tuple(key[~kept] for key in schedule.keys)
-    rest = Schedule(schedule.jobs[~kept], keys, schedule.strict, schedule.preempt)
-    for name in _COLUMNS:
-        column = getattr(schedule, name)
-        setattr(rest, name, None if column is None else column[~kept])
+    columns = {name: column[~kept] for name in _COLUMNS if (column := getattr(schedule, name)) is not None}
+    rest = Schedule(schedule.jobs[~kept], keys, schedule.strict, schedule.preempt, **columns)
     return rest, schedule.jobs[kept]
