@@ -73,7 +73,8 @@ class BloxManager:
         """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
         for event in self.backend.node_events(self.now):
             if self._job_state is not None:
-                self._advance(event.time_s, cluster_state, self._job_state)
+                self._move_to(event.time_s, cluster_state, self._job_state)
+                self._complete(cluster_state, self._job_state)
             before = cluster_state.node_state(event.node)
             lost = cluster_state.set_node(event.node, event.state)
             if before != event.state:
@@ -83,14 +84,10 @@ class BloxManager:
             self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Moves `job_state` to the present and brings the metrics of its jobs up to date.
-
-        Jobs that failed by themselves on the way leave first, with what they had done by then."""
+        """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
         self._job_state = job_state
-        job_state.now = self.now
         self.rounds += 1
-        self._fail_jobs(cluster_state, job_state)
-        self.backend.collect(cluster_state, job_state)
+        self._move_to(self.now, cluster_state, job_state)
 
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
@@ -194,29 +191,26 @@ class BloxManager:
         """Stops the run: a plan cannot be carried out."""
         raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix) from None
 
-    def _advance(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Moves `job_state` to a time inside the round: jobs that finished or failed before it are gone."""
+    def _move_to(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Moves `job_state` to a time and brings the metrics of its jobs up to date.
+
+        Jobs that fail by themselves on the way are evicted first, each at its own time, with what they had
+        done by then, if they have not finished."""
         job_state.now = time_s
-        self._fail_jobs(cluster_state, job_state)
+        for failed_s, row in self.backend.failed(cluster_state, job_state):
+            job_state.now = failed_s
+            self.backend.collect(cluster_state, job_state)
+            self._complete(cluster_state, job_state)
+            if job_state.columns.held_gpus[row]:
+                self._evict(job_state.one(row), None, cluster_state, job_state)
+        job_state.now = time_s
         self.backend.collect(cluster_state, job_state)
-        self._complete(cluster_state, job_state)
 
     def _complete(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Jobs whose work is done leave."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
             self._retire(rows, at, cluster_state, job_state)
-
-    def _fail_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs that fail by themselves are evicted, each at its own time, if they have not finished."""
-        now = job_state.now
-        for time_s, row in self.backend.failed(cluster_state, job_state):
-            job_state.now = time_s
-            self.backend.collect(cluster_state, job_state)
-            self._complete(cluster_state, job_state)
-            if job_state.columns.held_gpus[row]:
-                self._evict(job_state.one(row), None, cluster_state, job_state)
-        job_state.now = now
 
     def _evict(
         self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState
@@ -237,11 +231,7 @@ class BloxManager:
         self.recorder.evicted(rows, at, self.now, event)
 
     def _retire(
-        self,
-        rows: Array,
-        at: Array | float,
-        cluster_state: ClusterState,
-        job_state: JobState,
+        self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late.
 
