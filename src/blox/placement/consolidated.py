@@ -38,20 +38,10 @@ class Consolidated(NodePlacement):
                 return [(node, need)]
             if self.fallback == "wait":
                 return None
-        return self._several(pool, need)
-
-    def _several(self, pool: NodePool, need: int) -> list[Share] | None:
-        """The nodes with most free GPUs, the last part on its best fit."""
-        most = pool.fewest(need) if self.fallback == "wait" else len(pool.free)
-        shares: list[Share] = []
         nodes = sorted(range(len(pool.free)), key=lambda node: -pool.free[node])
-        for node in nodes:
-            free = pool.free[node]
-            if need <= free:
-                fits = [other for other in nodes[len(shares) :] if pool.free[other] >= need]
-                return [*shares, (min(fits, key=lambda other: (pool.free[other], other)), need)]
-            if not free or len(shares) + 1 == most:
-                return None
-            shares.append((node, free))
-            need -= free
-        return None
+        shares = pool.gather(nodes, need)
+        if shares is None or (self.fallback == "wait" and len(shares) > pool.fewest(need)):
+            return None
+        *filled, (_, rest) = shares  # the last part goes to its best fit
+        fits = [node for node in nodes[len(filled) :] if pool.free[node] >= rest]
+        return [*filled, (min(fits, key=lambda node: (pool.free[node], node)), rest)]
