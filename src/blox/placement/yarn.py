@@ -36,27 +36,17 @@ class _FirstFit:
     size: tuple[int, ...]
 
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
-        for first, last in self.racks:
-            under = range(first, last)
-            if need <= max(self.size[first:last]):
-                node = next((node for node in under if pool.free[node] >= need), None)
-                shares = None if node is None else [(node, need)]
-            else:
-                shares = self._several(pool, need, under)
-            if shares is not None:
-                return shares
-        return None
+        racks = (self._under_one(pool, need, range(*rack)) for rack in self.racks)
+        return next((shares for shares in racks if shares is not None), None)
 
-    def _several(self, pool: NodePool, need: int, under: range) -> list[Share] | None:
-        shares: list[Share] = []
-        for node in under:
-            if self.size[node] <= need and pool.free[node] == self.size[node]:
-                shares.append((node, self.size[node]))
-                need -= self.size[node]
-                if not need:
-                    return shares
-        whole = {node for node, _ in shares}
-        if need >= max(self.size[node] for node in under):
-            return None
-        rest = next((node for node in under if node not in whole and pool.free[node] >= need), None)
-        return None if rest is None else [*shares, (rest, need)]
+    def _under_one(self, pool: NodePool, need: int, rack: range) -> list[Share] | None:
+        whole: dict[int, int] = {}  # idle node -> its GPUs
+        if need > max(self.size[node] for node in rack):
+            for node in rack:
+                if pool.free[node] == self.size[node] <= need:
+                    whole[node] = self.size[node]
+                    need -= self.size[node]
+        if not need:
+            return [*whole.items()]
+        rest = next((node for node in rack if node not in whole and pool.free[node] >= need), None)
+        return None if rest is None else [*whole.items(), (rest, need)]
