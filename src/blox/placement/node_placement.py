@@ -6,7 +6,6 @@ option `inside`, so that both can be combined at will: `consolidated:inside=band
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from blox import Allocation, BloxError, ClusterState, JobState, Plan, Schedule
 from blox.errors import suggestion
-from blox.placement.walk.by_node import RuleOfJob, place_by_node
+from blox.placement.walk.by_node import RuleOfJob, Share, place_by_node
 from blox.protocols import for_ever
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
 from blox.state.links import best_subset
@@ -77,43 +76,41 @@ class NodePlacement:
             return plan
         if not plan.launch.size and not plan.move.size:
             return plan
-        chooser = _Chooser(self, plan, cluster_state, job_state)
+        rng = job_state.rng("inside") if self.inside == "random" else None
+        chooser = _Chooser(plan, cluster_state, rng)
         return replace(plan, launch=chooser.chosen(plan.launch), move=chooser.chosen(plan.move))
 
 
 class _Chooser:
-    """Chooses among the GPUs that are free once the plan has taken jobs off."""
+    """Chooses among the GPUs that are free once the plan has taken jobs off: by links, or drawn by `rng`."""
 
-    def __init__(
-        self, policy: NodePlacement, plan: Plan, cluster_state: ClusterState, job_state: JobState
-    ) -> None:
-        self._cluster = cluster_state
-        self._free: dict[int, list[int]] = {}  # node -> ids, ascending
-        free = cluster_state.holdings.free.ids_with(plan.freed)
-        for node, gpu in zip(cluster_state.gpu_node.take(free).tolist(), free.tolist()):
-            self._free.setdefault(node, []).append(gpu)
-        self._rng = job_state.rng("inside") if policy.inside == "random" else None
+    def __init__(self, plan: Plan, cluster_state: ClusterState, rng: np.random.Generator | None) -> None:
+        self._cluster, self._rng = cluster_state, rng
+        self._free = set(cluster_state.holdings.free.ids_with(plan.freed).tolist())
 
     def chosen(self, grants: Allocation) -> Allocation:
         """The same jobs on the same nodes, with the GPUs that they choose, one job after another."""
-        if not grants.size:
-            return grants
-        nodes = self._cluster.gpu_node.take(grants.gpus)
         gpus: list[int] = []
-        for here in np.split(nodes, grants.counts.cumsum()[:-1]):
-            counts = Counter(here.tolist())
-            gpus += sorted(gpu for node, count in counts.items() for gpu in self._choose(node, count))
+        for shares in shares_of(grants, self._cluster).values():
+            gpus += sorted(gpu for node, count in shares for gpu in self._choose(node, count))
         return replace(grants, gpus=np.array(gpus, dtype=np.int64))
 
     def _choose(self, node: int, count: int) -> list[int]:
         """The GPUs of a node that a job takes."""
-        free = self._free[node]
+        spec, first = self._cluster.spec, int(self._cluster.node_first[node])
+        free = tuple(gpu for gpu in range(spec.nodes[node].gpus) if first + gpu in self._free)
+        links = spec.links.get(spec.nodes[node].gpu_type)
         taken = free[:count]
-        links = self._cluster.spec.links.get(self._cluster.spec.nodes[node].gpu_type)
         if self._rng is not None:
-            taken = self._rng.choice(free, count, replace=False).tolist()
+            taken = tuple(self._rng.choice(free, count, replace=False).tolist())
         elif links is not None:
-            base = int(self._cluster.node_first[node])
-            taken = [base + gpu for gpu in best_subset(links, tuple(gpu - base for gpu in free), count)]
-        self._free[node] = [gpu for gpu in free if gpu not in taken]
-        return taken
+            taken = best_subset(links, free, count)
+        gpus = [first + gpu for gpu in taken]
+        self._free.difference_update(gpus)
+        return gpus
+
+
+def shares_of(allocation: Allocation, cluster_state: ClusterState) -> dict[int, tuple[Share, ...]]:
+    """The nodes of each job, in the order of its GPUs, and how many GPUs it has on each."""
+    nodes = replace(allocation, gpus=cluster_state.gpu_node.take(allocation.gpus)).as_dict()
+    return {row: tuple((node, on.count(node)) for node in dict.fromkeys(on)) for row, on in nodes.items()}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from blox.placement.node_placement import shares_of
 from blox.placement.synergy.beliefs import Wants
-from blox.placement.synergy.share import shares_of
 from blox.placement.walk.requests import Requests
 from blox.placement.walk.room import Room, Share, Shares
 
@@ -23,7 +23,7 @@ class SynergyRoom(Room):
         super().__init__(np.where(cluster_state.node_up, cluster_state.node_gpus, 0).tolist())
         self._cpu: list[float] = cluster_state.node_cpu.tolist()
         self._memory: list[float] = cluster_state.node_memory_gb.tolist()
-        held = dict(shares_of(cluster_state.allocation, cluster_state))
+        held = shares_of(cluster_state.allocation, cluster_state)
         for row in staying.tolist():  # a draining node has nothing to give, whatever its jobs hold
             for node, count in held[row]:
                 if cluster_state.node_up[node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from blox.placement.node_placement import shares_of
 from blox.placement.synergy.beliefs import Wants
 from blox.placement.synergy.program import Choice, best_points
 from blox.placement.walk.room import Share
@@ -28,21 +29,10 @@ class Holding(NamedTuple):
         return sum(count for _, count in self.on)
 
 
-def shares_of(allocation: Allocation, cluster_state: ClusterState) -> list[tuple[int, list[Share]]]:
-    """Each job with its nodes, ascending, and its GPUs on each."""
-    nodes: list[int] = cluster_state.gpu_node.take(allocation.gpus).tolist()
-    found, begin = [], 0
-    for row, count in zip(allocation.jobs.tolist(), allocation.counts.tolist()):
-        here = nodes[begin : begin + count]
-        begin += count
-        found.append((row, [(node, here.count(node)) for node in sorted(set(here))]))
-    return found
-
-
 def holdings_of(wanted: Allocation, wants: Wants, cluster_state: ClusterState) -> tuple[Holding, ...]:
     """Each job with its nodes and what its model wants per GPU, by row."""
     shares = shares_of(wanted, cluster_state)
-    return tuple(sorted(Holding(row, tuple(on), *wants[row]) for row, on in shares))
+    return tuple(sorted(Holding(row, on, *wants[row]) for row, on in shares.items()))
 
 
 def fair_shares(holdings: tuple[Holding, ...], cluster_state: ClusterState) -> list[tuple[float, float]]:
