@@ -21,8 +21,7 @@ class SynergyRoom(Room):
         staying = np.concatenate((requests.schedule.jobs[~requests.pending], requests.kept))
         self._wants, self._must_fit = wants, must_fit
         super().__init__(np.where(cluster_state.node_up, cluster_state.node_gpus, 0).tolist())
-        self._cpu: list[float] = cluster_state.node_cpu.tolist()
-        self._memory: list[float] = cluster_state.node_memory_gb.tolist()
+        self._left = cluster_state.node_cpu.tolist(), cluster_state.node_memory_gb.tolist()
         held = shares_of(cluster_state.allocation, cluster_state)
         for row in staying.tolist():  # a draining node has nothing to give, whatever its jobs hold
             for node, count in held[row]:
@@ -30,45 +29,37 @@ class SynergyRoom(Room):
                     self.take(row, node, count)
 
     def choose(self, row: int, need: int) -> list[Share] | None:
-        """One node with all that is wanted, the fullest; or one with the GPUs, where most cores are left."""
-        cpu, memory = self._wants[row]
-        gpus = self.free
+        """One node with all that is wanted, the fullest; or one with the GPUs, where most cores are left.
+
+        Else the nodes with most free GPUs; with `must_fit`, as many on each as fit.
+        """
+        gpus, cores = self.free, self._left[0]
         fits = [node for node, free in enumerate(gpus) if free >= need]
-        good = [n for n in fits if self._cpu[n] >= need * cpu and self._memory[n] >= need * memory]
+        good = [node for node in fits if self._has(row, node, need)]
         if good:
             return [(min(good, key=lambda node: (gpus[node], node)), need)]
-        if self._must_fit:
-            return self._collect(need, cpu, memory)
-        if fits:
-            return [(max(fits, key=lambda node: (self._cpu[node], -gpus[node], -node)), need)]
-        return self._collect(need, 0.0, 0.0)
+        if fits and not self._must_fit:
+            return [(max(fits, key=lambda node: (cores[node], -gpus[node], -node)), need)]
+        most_free = sorted(range(len(gpus)), key=lambda node: -gpus[node])
+        room = Room([self._fitting(row, node) for node in range(len(gpus))]) if self._must_fit else self
+        return room.gather(most_free, need)
 
     def take_back(self, row: int, home: Shares) -> bool:
-        if self._must_fit:
-            cpu, memory = self._wants[row]
-            for node, count in home:
-                if self._cpu[node] + 1e-9 < count * cpu or self._memory[node] + 1e-9 < count * memory:
-                    return False
+        if self._must_fit and not all(self._has(row, node, count, slack=1e-9) for node, count in home):
+            return False
         return super().take_back(row, home)
 
     def take(self, row: int, unit: int, count: int) -> None:
         super().take(row, unit, count)
-        cpu, memory = self._wants[row]
-        self._cpu[unit] -= count * cpu
-        self._memory[unit] -= count * memory
+        for left, want in zip(self._left, self._wants[row]):
+            left[unit] -= count * want
 
-    def _collect(self, need: int, cpu: float, memory: float) -> list[Share] | None:
-        """The nodes with most free GPUs, as many on each as fit."""
-        shares = []
-        for node in sorted(range(len(self.free)), key=lambda node: (-self.free[node], node)):
-            count = min(need, self.free[node])
-            if cpu > 0:
-                count = min(count, int(max(self._cpu[node], 0.0) / cpu + 1e-9))
-            if memory > 0:
-                count = min(count, int(max(self._memory[node], 0.0) / memory + 1e-9))
-            if count > 0:
-                shares.append((node, count))
-                need -= count
-                if not need:
-                    return shares
-        return None
+    def _has(self, row: int, node: int, count: int, slack: float = 0.0) -> bool:
+        """Whether a node has the cores and memory left that the job wants with so many GPUs."""
+        return all(left[node] + slack >= count * want for left, want in zip(self._left, self._wants[row]))
+
+    def _fitting(self, row: int, node: int) -> int:
+        """How many of a node's free GPUs have the cores and memory beside them that the job wants."""
+        wants = zip(self._left, self._wants[row])
+        enough = [int(max(left[node], 0.0) / want + 1e-9) for left, want in wants if want > 0]
+        return min([self.free[node], *enough])
