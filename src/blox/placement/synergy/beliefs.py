@@ -11,7 +11,8 @@ from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
 ENOUGH = 0.9  # of the best speed seen: less is not worth the cores that are saved (paper, section 3.1)
-Wants = dict[int, tuple[float, float]]  # row -> cores and memory (GB) per GPU
+Amounts = tuple[float, float]  # cores and memory (GB)
+Wants = dict[int, Amounts]  # row -> cores and memory per GPU
 
 
 @dataclass
@@ -59,26 +60,23 @@ def wants_of(
     What is learnt is about cores; memory is then wanted at the fair share. A model that nothing is known
     of wants its fair share.
     """
-    gpus = int(cluster_state.node_gpus.max())
+    gpus, columns = int(cluster_state.node_gpus.max()), job_state.columns
     cpu, memory = float(cluster_state.node_cpu.max()), float(cluster_state.node_memory_gb.max())
-    columns = job_state.columns
+    fair = cpu / gpus, memory / gpus
     found: Wants = {}
-    needs = columns.gpus.take(rows).tolist()
-    for row, model, need in zip(rows.tolist(), columns.model.take(rows).tolist(), needs):
-        on_one = min(need, gpus)  # a job of several nodes has whole ones
+    for row in rows.tolist():
+        model, on_one = columns.model[row], min(int(columns.gpus[row]), gpus)  # above that: whole nodes
         if learnt is not None:
-            found[row] = learnt.cores(model, cpu / on_one), memory / gpus
+            found[row] = learnt.cores(model, cpu / on_one), fair[1]
         else:
-            found[row] = _wanted(profiles, model, cpu / on_one, memory / on_one, cpu / gpus, memory / gpus)
+            found[row] = _wanted(profiles, model, (cpu / on_one, memory / on_one), fair)
     return found
 
 
 @lru_cache(maxsize=4096)
-def _wanted(
-    profiles: str, model: str, cpu: float, memory: float, fair_cpu: float, fair_memory: float
-) -> tuple[float, float]:
+def _wanted(profiles: str, model: str, most: Amounts, fair: Amounts) -> Amounts:
     surface = surfaces(profiles).get(model)
     if surface is None:
-        return fair_cpu, fair_memory
-    want = surface.least(cpu, memory)
+        return fair
+    want = surface.least(*most)
     return want.cpu, want.memory_gb
