@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from blox import BloxError, ClusterState, JobState, Plan, Schedule, register
 from blox.placement.first_free import FirstFree
-from blox.placement.node_placement import NodePlacement
+from blox.placement.node_placement import NodePlacement, shares_of
 from blox.placement.synergy.beliefs import Learnt, Wants, wants_of
 from blox.placement.synergy.room import SynergyRoom
-from blox.placement.synergy.share import Grants, Holding, best, holdings_of, shared
+from blox.placement.synergy.share import Grants, Places, best, shared
 from blox.placement.walk.plain import Walk
 from blox.placement.walk.requests import Requests, placed
 from blox.profiles.synergy import surfaces
@@ -21,7 +21,7 @@ from blox.workloads.table import Array
 @dataclass
 class _Memory:
     learnt: Learnt = field(default_factory=Learnt)
-    holdings: tuple[Holding, ...] = ()  # what the last grants were worked out for
+    basis: tuple[Places, Wants] = field(default_factory=lambda: ({}, {}))  # of the last grants
     grants: Grants = field(default_factory=dict)
     gap: float = 0.0
     solved: int = 0
@@ -113,18 +113,16 @@ class Synergy(NodePlacement):
         """The same GPUs, with cores and memory beside them."""
         wanted = plan.outcome(cluster_state.allocation)
         wants = self._wants(wanted.jobs, cluster_state, job_state)
-        holdings = holdings_of(wanted, wants, cluster_state)
-        if holdings != memory.holdings:
-            memory.holdings = holdings
+        shares = sorted(shares_of(wanted, cluster_state).items())
+        places = {row: tuple(sorted(on)) for row, on in shares}
+        if (places, wants) != memory.basis:
+            memory.basis = places, wants
             if self.mode == "opt":
-                found = best(holdings, cluster_state, job_state, self.profiles, self.time_limit_s)
-                memory.grants = found[0]
-                memory.gap, memory.solved = max(memory.gap, found[1]), memory.solved + 1
+                memory.grants, gap = best(places, cluster_state, job_state, self.profiles, self.time_limit_s)
+                memory.gap, memory.solved = max(memory.gap, gap), memory.solved + 1
             else:
-                memory.grants = shared(holdings, cluster_state)
-        cpu = {row: grant[0] for row, grant in memory.grants.items()}
-        memory_gb = {row: grant[1] for row, grant in memory.grants.items()}
-        granted = plan.granting(cluster_state.allocation, cpu=cpu, memory_gb=memory_gb)
+                memory.grants = shared(places, wants, cluster_state)
+        granted = plan.granting(cluster_state.allocation, **memory.grants)
         return granted if granted.empty else replace(granted, settled=self.belief == "oracle")
 
 
