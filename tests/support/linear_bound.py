@@ -1,12 +1,12 @@
 """The linear relaxation of Synergy's OPT: a bound that no choice of whole points exceeds."""
 
-from blox.placement.synergy.program import model_of, solver_of
+from blox.placement.synergy.program import add_program, solver_of
 
 
 def linear_bound(jobs, floors, cpu, memory_gb):
     """The optimum where jobs may be split among their points, each at least as fast as its floor in all."""
     highspy, solver = solver_of(10.0)
-    solver.passModel(model_of(highspy, jobs, cpu, memory_gb))
+    add_program(highspy, solver, jobs, cpu, memory_gb)
     column = 0
     for choice, floor in zip(jobs, floors):
         columns = list(range(column, column + len(choice.points)))

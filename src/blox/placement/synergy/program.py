@@ -70,9 +70,9 @@ def best_points(
     sure point, and the gap is that to the best points of all.
     """
     highspy, solver = solver_of(time_limit_s)
-    model = model_of(highspy, jobs, cpu, memory_gb)
-    model.integrality_ = [highspy.HighsVarType.kInteger] * model.num_col_
-    solver.passModel(model)
+    add_program(highspy, solver, jobs, cpu, memory_gb)
+    for column in range(solver.getNumCol()):
+        solver.changeColIntegrality(column, highspy.HighsVarType.kInteger)
     solver.run()
     if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         sure = tuple(choice.points[choice.sure] for choice in jobs)
@@ -87,31 +87,22 @@ def best_points(
     return Points(chosen, objective, float(max(0.0, solver.getInfo().mip_gap)))
 
 
-def model_of(highspy: Any, jobs: Sequence[Choice], cpu: Sequence[float], memory_gb: Sequence[float]) -> Any:
+def add_program(
+    highspy: Any, solver: Any, jobs: Sequence[Choice], cpu: Sequence[float], memory_gb: Sequence[float]
+) -> None:
     """Each column is the part of a job that runs at a point; every job whole, no pool beyond its size."""
-    pools, size = len(cpu), len(jobs)
-    columns = [(job, point) for job, choice in enumerate(jobs) for point in choice.points]
-    start, index, value = [0], [], []
-    for job, (cores, memory, _) in columns:
-        index.append(job)
-        value.append(1.0)
-        for pool, gpus in jobs[job].gpus_on:
-            index += [size + pool, size + pools + pool]
-            value += [cores * gpus, memory * gpus]
-        start.append(len(index))
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = len(columns), size + 2 * pools
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_ = np.array([point[2] for _, point in columns])
-    model.col_lower_, model.col_upper_ = np.zeros(len(columns)), np.ones(len(columns))
-    whole, no_limit = np.ones(size), np.full(2 * pools, -highspy.kHighsInf)
-    model.row_lower_ = np.concatenate((whole, no_limit))
-    model.row_upper_ = np.concatenate((whole, np.asarray(cpu, float), np.asarray(memory_gb, float)))
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = np.array(start)
-    model.a_matrix_.index_ = np.array(index)
-    model.a_matrix_.value_ = np.array(value)
-    return model
+    solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+    for _ in jobs:
+        solver.addRow(1.0, 1.0, 0, [], [])
+    for size in (*cpu, *memory_gb):
+        solver.addRow(-highspy.kHighsInf, size, 0, [], [])
+    for job, choice in enumerate(jobs):
+        for cores, memory, speed in choice.points:
+            index, value = [job], [1.0]
+            for pool, gpus in choice.gpus_on:
+                index += [len(jobs) + pool, len(jobs) + len(cpu) + pool]
+                value += [cores * gpus, memory * gpus]
+            solver.addCol(speed, 0.0, 1.0, len(index), index, value)
 
 
 def solver_of(time_limit_s: float) -> tuple[Any, Any]:
