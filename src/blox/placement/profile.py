@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from blox import BloxError, ClusterState, JobState, register
 from blox.performance.model_profiles import Generation, profiles_from
 from blox.performance.training import network_gbps, slowdown
-from blox.placement.consolidated import Consolidated
-from blox.placement.fragments import Fragments
 from blox.placement.node_placement import NodePlacement
+from blox.placement.tiresias import OTHERS, TOGETHER, Rest
 from blox.placement.walk.by_node import NodeRule, RuleOfJob
 from blox.state.cluster_spec import ClusterSpec
-
-TOGETHER = Consolidated("wait")
 
 
 @register.placement("profile")
@@ -28,7 +24,7 @@ class Profile(NodePlacement):
     """
 
     tolerance: float = 0.05
-    rest: Literal["fragments", "spread"] = "fragments"
+    rest: Rest = "fragments"
     gpu: str = ""
     gbps: float | None = None
     models: str = ""
@@ -38,7 +34,7 @@ class Profile(NodePlacement):
         super().__post_init__()
         if not self.tolerance >= 0:
             raise BloxError(f"tolerance is {self.tolerance:g}", fix="tolerance must be 0 or more")
-        if self.rest not in ("fragments", "spread"):
+        if self.rest not in OTHERS:
             raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         if self.gbps is not None and not 0 < self.gbps < float("inf"):
             raise BloxError(f"gbps is {self.gbps:g}", fix="gbps must be above 0")
@@ -54,12 +50,11 @@ class Profile(NodePlacement):
         profiles, columns = profiles_from(self.models, self.gpus), job_state.columns
         generation, gbps = self._hardware(cluster_state)
         largest = int(cluster_state.node_gpus.max())
-        others: NodeRule = Fragments() if self.rest == "fragments" else Consolidated("spread")
 
         def rule_of(row: int) -> NodeRule:
             model = profiles.model(columns.model[row])
             loss = slowdown(model, int(columns.gpus[row]), largest, generation, gbps)
-            return TOGETHER if loss > self.tolerance else others
+            return TOGETHER if loss > self.tolerance else OTHERS[self.rest]
 
         return rule_of
 

@@ -10,7 +10,9 @@ from blox.placement.fragments import Fragments
 from blox.placement.node_placement import NodePlacement
 from blox.placement.walk.by_node import NodeRule, RuleOfJob
 
+Rest = Literal["fragments", "spread"]  # how jobs are placed that are not kept together
 TOGETHER = Consolidated("wait")
+OTHERS: dict[Rest, NodeRule] = {"fragments": Fragments(), "spread": Consolidated("spread")}
 
 
 @register.placement("tiresias")
@@ -28,22 +30,21 @@ class Tiresias(NodePlacement):
     """
 
     skew: float = 0.3
-    rest: Literal["fragments", "spread"] = "fragments"
+    rest: Rest = "fragments"
     models: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.skew <= 1:
             raise BloxError(f"skew is {self.skew:g}", fix="skew is a share of the model: 0 to 1")
-        if self.rest not in ("fragments", "spread"):
+        if self.rest not in OTHERS:
             raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         profiles_from(self.models)
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
         profiles, models = profiles_from(self.models), job_state.columns.model
-        others: NodeRule = Fragments() if self.rest == "fragments" else Consolidated("spread")
 
         def rule_of(row: int) -> NodeRule:
-            return TOGETHER if profiles.model(models[row]).largest_share >= self.skew else others
+            return TOGETHER if profiles.model(models[row]).largest_share >= self.skew else OTHERS[self.rest]
 
         return rule_of
