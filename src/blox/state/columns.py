@@ -15,30 +15,13 @@ SUBMITTED, ADMITTED, FINISHED = range(3)
 
 SCALAR_MAX = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
+_UNKNOWN_S: Array = np.array(NAN)
+_ZERO: Array = np.array(0.0)
+_NONE: Array = np.array(0, dtype=np.int64)
 
-# What the scheduler itself keeps about a job, beside the columns of its submission.
-_OWN: dict[str, tuple[Any, Any]] = {
-    "expected_s": (np.float64, NAN),  # believed duration in isolation; the truth stays with the backend
-    "status": (np.int8, SUBMITTED),
-    "admit_s": (np.float64, NAN),
-    "first_start_s": (np.float64, NAN),
-    "finish_s": (np.float64, NAN),
-    "preemptions": (np.int64, 0),
-    "moves": (np.int64, 0),
-    "done0": (np.float64, 0.0),  # seconds of isolated work done at the anchor
-    "rate": (np.float64, 0.0),  # work per second since the anchor; 0 when not running
-    "anchor": (np.float64, 0.0),  # in the future while a launch costs time
-    "held_gpus": (np.int64, 0),  # GPUs held now
-    "gpu_rate": (np.float64, 0.0),  # the same number: GPU-seconds received per second
-    "held_since": (np.float64, 0.0),  # start of the present stint; after a preemption, its time
-    "held0": (np.float64, 0.0),  # GPU-seconds of earlier stints
-    "run0": (np.float64, 0.0),  # seconds of earlier stints
-}
-SUBMISSION: dict[str, tuple[Any, Any]] = {
-    name: (c.dtype, "" if c.is_text else c.default) for name, c in COLUMNS.items() if name != "duration_s"
-}
-_ALL = {**SUBMISSION, **_OWN}
-# Of its own columns, those that say something to a policy; the others are how progress is kept.
+SUBMISSION = tuple(name for name in COLUMNS if name != "duration_s")
+# Of the columns that the scheduler itself keeps, those that say something to a policy; the others are how
+# progress is kept.
 _READ = ("expected_s", "admit_s", "first_start_s", "preemptions", "moves", "held_gpus")
 
 
@@ -73,42 +56,45 @@ class Columns:
     loss_threshold: Array
     loss_target: Array
     logged_start_s: Array
-    expected_s: Array
-    status: Array
-    admit_s: Array
-    first_start_s: Array
-    finish_s: Array
-    preemptions: Array
-    moves: Array
-    done0: Array
-    rate: Array
-    anchor: Array
-    held_gpus: Array
-    gpu_rate: Array
-    held_since: Array
-    held0: Array
-    run0: Array
+
+    # What the scheduler itself keeps about a job; its value and type at the submission.
+    expected_s: Array = _UNKNOWN_S  # believed duration in isolation; the truth stays with the backend
+    status: Array = np.array(SUBMITTED, dtype=np.int8)
+    admit_s: Array = _UNKNOWN_S
+    first_start_s: Array = _UNKNOWN_S
+    finish_s: Array = _UNKNOWN_S
+    preemptions: Array = _NONE
+    moves: Array = _NONE
+    done0: Array = _ZERO  # seconds of isolated work done at the anchor
+    rate: Array = _ZERO  # work per second since the anchor; 0 when not running
+    anchor: Array = _ZERO  # in the future while a launch costs time
+    held_gpus: Array = _NONE  # GPUs held now
+    gpu_rate: Array = _ZERO  # the same number: GPU-seconds received per second
+    held_since: Array = _ZERO  # start of the present stint; after a preemption, its time
+    held0: Array = _ZERO  # GPU-seconds of earlier stints
+    run0: Array = _ZERO  # seconds of earlier stints
 
     extra: dict[str, Array]
 
     def __init__(self, size: int = 0) -> None:
-        for name, (dtype, default) in _ALL.items():
-            setattr(self, name, np.full(size, default if default is not None else 0, dtype=dtype))
+        for name, default in _DEFAULTS.items():
+            setattr(self, name, np.full(size, default))
         self.extra = {}
 
-    def copy(self, rows: int, size: int) -> Columns:
-        """The first rows of every column, in columns of another size."""
+    def grown(self, size: int) -> Columns:
+        """The same rows in longer columns."""
         twin = Columns(size)
-        for name in _ALL:
-            getattr(twin, name)[:rows] = getattr(self, name)[:rows]
+        for name in _DEFAULTS:
+            column = getattr(self, name)
+            getattr(twin, name)[: len(column)] = column
         for name, values in self.extra.items():
-            twin.put_extra(name, 0, values[:rows])
+            twin.put_extra(name, 0, values)
         return twin
 
     def select(self, rows: Array) -> Columns:
         """These rows of every column, in this order."""
         twin = Columns()
-        for name in _ALL:
+        for name in _DEFAULTS:
             setattr(twin, name, getattr(self, name)[rows])
         twin.extra = {name: values[rows] for name, values in self.extra.items()}
         return twin
@@ -141,20 +127,22 @@ class Columns:
         self.extra[name][start : start + len(values)] = values
 
 
-class ScalarColumns:
-    """The columns of numbers, one plain number at a time: faster to read and write than arrays."""
+_DEFAULTS: dict[str, Array] = {
+    name: np.array("" if column.is_text else column.default or 0, dtype=column.dtype)
+    for name, column in COLUMNS.items()
+    if name in SUBMISSION
+}
+_DEFAULTS |= {name: value for name, value in vars(Columns).items() if isinstance(value, np.ndarray)}
 
-    __slots__ = (*_OWN, "gpus", "submit_s")
+
+class ScalarColumns:
+    """Columns of numbers, one plain number at a time: faster to read and write than arrays."""
 
     submit_s: memoryview[float]
     gpus: memoryview[int]
     expected_s: memoryview[float]
     status: memoryview[int]
-    admit_s: memoryview[float]
     first_start_s: memoryview[float]
-    finish_s: memoryview[float]
-    preemptions: memoryview[int]
-    moves: memoryview[int]
     done0: memoryview[float]
     rate: memoryview[float]
     anchor: memoryview[float]
@@ -165,7 +153,7 @@ class ScalarColumns:
     run0: memoryview[float]
 
     def __init__(self, columns: Columns) -> None:
-        for name in self.__slots__:
+        for name in ScalarColumns.__annotations__:
             setattr(self, name, scalar_view(getattr(columns, name)))
 
 

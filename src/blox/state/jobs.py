@@ -275,7 +275,7 @@ class JobState:
 
         Jobs that are staged and not submitted yet are not in it: no state knows its future.
         """
-        twin = self._twin(self.columns.copy(self.submitted, self.submitted), self.submitted)
+        twin = self._twin(self.columns.select(self._rows[: self.submitted]), self.submitted)
         twin.waiting = self.waiting.copy()
         twin.changes = self.changes.copy()
         twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
@@ -316,7 +316,7 @@ class JobState:
         if needed <= size:
             return
         size = max(needed, 2 * size, 256)
-        self._hold(self.columns.copy(self._staged, size))
+        self._hold(self.columns.grown(size))
         self._number_rows()
 
     def _number_rows(self) -> None:
