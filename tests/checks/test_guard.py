@@ -40,6 +40,15 @@ def test_nonsense_after_a_while_is_told_with_the_simulated_time(policy_file):
     assert "return Schedule.ordered(job_state" in stop.value.fix
 
 
+def test_a_guarded_policy_may_fork_the_state_and_change_its_fork(policy_file):
+    spec = policy_file(
+        SCHEDULE
+        + "        twin = job_state.fork()\n        twin.columns.priority[:] = twin.scalars.gpus[0] = 7\n"
+        + "        return Schedule.ordered(job_state, -job_state.priority)\n"
+    )
+    run_crowd("scheduling", guard("scheduling", registry.build("scheduling", spec)))
+
+
 def test_what_it_raises_is_told_with_its_own_line_and_without_a_trace(policy_file):
     spec = policy_file(
         SCHEDULE + "        gpus = job_state.gpus\n        return np.split(gpus, 1000000 // 0)\n"

@@ -73,12 +73,6 @@ class SealedJobState(JobState):
     def running(self) -> Array:
         return read_only(super().running)
 
-    def fork(self) -> JobState:
-        """A fork is the policy's own, and open."""
-        twin = super().fork()
-        twin.__class__ = JobState
-        return twin
-
 
 class SealedClusterState(ClusterState):
     """A ClusterState whose own arrays cannot be written to; what is worked out anew (`node_free`) can."""

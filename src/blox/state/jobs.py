@@ -41,8 +41,7 @@ class JobState:
         self.now = 0.0
         self.seed = seed
         self.active_count = 0  # how many jobs are active: known without listing them
-        self.columns = Columns()
-        self.scalars = ScalarColumns(self.columns)
+        self._hold(Columns())
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
         self.just_admitted: Array = _NO_ROWS  # in this round
         self.just_finished: Array = _NO_ROWS  # at its beginning
@@ -53,7 +52,6 @@ class JobState:
         self.single_gpu = True  # whether every job so far asks for one GPU
         self.resized = False  # whether any job so far has run on another number of GPUs than it asks for
         self._ones: Array = np.ones(256, dtype=np.int64)
-        self._rows: Array = _NO_ROWS  # 0, 1, 2, ... for every column entry: rows are slices of it
         self._active: Array | None = None  # the active rows, while they are known
         self._oldest = 0  # every row below has finished
         self._staged = 0  # rows already loaded, to become visible at their submission
@@ -275,10 +273,9 @@ class JobState:
 
         Jobs that are staged and not submitted yet are not in it: no state knows its future.
         """
-        twin = self._twin(self.columns.select(self._rows[: self.submitted]), self.submitted)
-        twin.waiting = self.waiting.copy()
+        twin = self.select(self._rows[: self.submitted])
+        twin.just_admitted, twin.just_finished = self.just_admitted, self.just_finished
         twin.changes = self.changes.copy()
-        twin._metrics = {name: values.copy() for name, values in self._metrics.items()}
         twin._memory = copy.deepcopy(self._memory, {id(self): twin})
         return twin
 
@@ -287,21 +284,13 @@ class JobState:
 
         What policies remember is not in it: it names rows by their old numbers.
         """
-        twin = self._twin(self.columns.select(rows), len(rows))
-        twin._number_rows()
-        twin._active, twin._oldest, twin.waiting = None, 0, rows.searchsorted(self.waiting)
-        twin.just_admitted = twin.just_finished = _NO_ROWS
-        twin.changes = ChangeLog()
+        twin = JobState(self.seed)  # open, also where this one is sealed
+        twin._hold(self.columns.select(rows))
+        twin.now, twin.active_count = self.now, self.active_count
+        twin.typed, twin.single_gpu, twin.resized = self.typed, self.single_gpu, self.resized
+        twin.submitted = twin._staged = len(rows)
+        twin.waiting = rows.searchsorted(self.waiting)
         twin._metrics = {name: self._metric_column(name)[rows] for name in self._metrics}
-        twin._memory = {}
-        return twin
-
-    def _twin(self, columns: Columns, submitted: int) -> JobState:
-        """A copy that shares all but the columns; the caller replaces what else may change."""
-        twin = copy.copy(self)
-        twin._hold(columns)
-        twin.submitted = twin._staged = submitted
-        twin._unread_line, twin._known = None, []
         return twin
 
     def _metric_column(self, name: str) -> Array:
@@ -313,17 +302,12 @@ class JobState:
 
     def _grow(self, needed: int) -> None:
         size = len(self.columns.gpus)
-        if needed <= size:
-            return
-        size = max(needed, 2 * size, 256)
-        self._hold(self.columns.grown(size))
-        self._number_rows()
-
-    def _number_rows(self) -> None:
-        self._rows = read_only(np.arange(len(self.columns.gpus)))
+        if needed > size:
+            self._hold(self.columns.grown(max(needed, 2 * size, 256)))
 
     def _hold(self, columns: Columns) -> None:
         self.columns, self.scalars = columns, ScalarColumns(columns)
+        self._rows = read_only(np.arange(len(columns.gpus)))  # 0, 1, 2, ...: rows are slices of it
 
 
 def scalar_index(rows: Array) -> Any:
