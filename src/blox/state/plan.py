@@ -55,11 +55,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
 
     def gpus_of(self, job: int) -> Array:
         """The GPU ids of one job; empty if it holds none."""
-        where = (self.jobs == job).nonzero()[0]
-        if not len(where):
-            return NO_ROWS
-        stop = int(self.counts[: where[0] + 1].sum())
-        return self.gpus[stop - int(self.counts[where[0]]) : stop]
+        return self.gpus.compress(np.repeat(self.jobs == job, self.counts))
 
     def as_dict(self) -> dict[int, tuple[int, ...]]:
         """Row -> GPU ids."""
@@ -168,18 +164,16 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         """Takes rows off their GPUs, which are `freed`, and places jobs; one that is in both moves.
 
         A plan in which a job moves is never settled."""
-        if not len(gone) or not len(placed.jobs):
-            return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
-        is_gone = np.zeros(
-            max(gone.item(gone.argmax()), placed.jobs.item(placed.jobs.argmax())) + 1, dtype=bool
-        )
-        is_gone[gone] = True
-        moves = is_gone[placed.jobs]
-        if not moves.any():
-            return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
-        launch, move = placed.select(~moves), placed.select(moves)
-        is_gone[move.jobs] = False
-        return cls(launch, gone[is_gone[gone]], move, NOTHING, freed, blocked)
+        if len(gone) and len(placed.jobs):
+            last = max(gone.item(gone.argmax()), placed.jobs.item(placed.jobs.argmax()))
+            is_gone = np.zeros(last + 1, dtype=bool)
+            is_gone[gone] = True
+            moves = is_gone[placed.jobs]
+            if moves.any():
+                launch, move = placed.select(~moves), placed.select(moves)
+                is_gone[move.jobs] = False
+                return cls(launch, gone[is_gone[gone]], move, NOTHING, freed, blocked)
+        return cls(placed, gone, NOTHING, NOTHING, freed, blocked, settled)
 
     @staticmethod
     def diff(now: Allocation, wanted: Allocation | Plan, *, blocked: bool = False) -> Plan:
