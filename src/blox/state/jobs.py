@@ -75,8 +75,7 @@ class JobState:
         for bound in (self.columns.min_gpus[start:stop], self.columns.max_gpus[start:stop]):
             bound[bound == 0] = gpus[bound == 0]
         self.columns.expected_s[start:stop] = expected_s
-        if "gpu_types" in jobs.columns and any(jobs.columns["gpu_types"]):
-            self.typed = True
+        self.typed = self.typed or any(self.columns.gpu_types[start:stop])
         self._staged = stop
         return np.arange(start, stop)
 
@@ -188,19 +187,18 @@ class JobState:
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
-        c, a = self.columns, self.active
-        received: Array = self.now - c.held_since[a]
-        received *= c.gpu_rate[a]
-        received += c.held0[a]
-        return received
+        return self._received(self.columns.gpu_rate[self.active], self.columns.held0)
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
-        c, a = self.columns, self.active
-        received: Array = self.now - c.held_since[a]
-        rate = c.gpu_rate[a]
-        received *= rate if self.single_gpu and not self.resized else rate > 0
-        received += c.run0[a]
+        rate = self.columns.gpu_rate[self.active]
+        return self._received(rate if self.single_gpu and not self.resized else rate > 0, self.columns.run0)
+
+    def _received(self, rate: Array, earlier: Array) -> Array:
+        """What jobs have received by now: so much per second of their present stint, and in earlier ones."""
+        received: Array = self.now - self.columns.held_since[self.active]
+        received *= rate
+        received += earlier[self.active]
         return received
 
     def done_s(self) -> Array:
@@ -229,15 +227,14 @@ class JobState:
         """Stores what jobs report about themselves, or one job does."""
         self._metric_column(name)[rows] = values
 
-    def track_line(self, line: ActiveLine | None) -> None:
+    def track_line(self, line: ActiveLine) -> None:
         """Remembers the line of this round, which has not been read."""
-        self._unread_line = None if line is None else ref(line)
+        self._unread_line = ref(line)
 
     def settle_line(self) -> None:
         """The round is decided: a line that is kept is worked out before anything changes."""
         unread, self._unread_line = self._unread_line, None
-        line = None if unread is None else unread()
-        if line is not None:
+        if unread is not None and (line := unread()) is not None:
             line.settle()
 
     # -- what policies remember, and randomness -------------------------------------------------------

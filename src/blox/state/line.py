@@ -66,13 +66,13 @@ class ActiveLine(Line):
     def __init__(
         self,
         job_state: JobState,
-        find_keys: Callable[[JobState], Keys] | None = None,
+        find_keys: Callable[[JobState], Keys] = lambda job_state: (),
         find_contested: Callable[[JobState, int], list[int] | None] | None = None,
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
         self._order = None
         self._known_jobs: Array | None = None
-        self._known_keys: Keys | None = None if find_keys else ()
+        self._known_keys: Keys | None = None
         job_state.track_line(self)
 
     def settle(self) -> None:
@@ -87,7 +87,6 @@ class ActiveLine(Line):
     @property
     def keys(self) -> Keys:  # type: ignore[override]
         if self._known_keys is None:
-            assert self._find_keys is not None
             self._known_keys = self._find_keys(self._job_state)
         return self._known_keys
 
