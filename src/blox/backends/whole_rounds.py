@@ -17,7 +17,7 @@ def whole_round_work_s(jobs: JobTable, round_s: float, factor: float) -> Array:
     iterations, iteration_s = jobs.column("iterations"), jobs.column("iteration_s")
     unknown = np.isnan(iterations) | np.isnan(iteration_s)
     total = np.where(unknown, duration, iterations)
-    step = np.where(unknown, round_s, round_s / np.where(unknown, 1.0, iteration_s)) * factor
+    step = round_s / np.where(unknown, 1.0, iteration_s) * factor
     rounds = np.empty(len(duration))
     for credit in np.unique(step):
         here = step == credit

@@ -83,8 +83,7 @@ class ClusterState:
     @property
     def free_gpus(self) -> int:
         """How many GPUs are wholly free."""
-        free = self.total_gpus - self.holdings.used
-        return free + self.draining_gpus if self.draining else free
+        return self.total_gpus - self.holdings.used + self.draining_gpus
 
     @property
     def draining_gpus(self) -> int:

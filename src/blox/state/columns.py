@@ -101,9 +101,7 @@ class Columns:
 
     def named(self, name: str) -> Array:
         """Any column by its name; an unknown name is answered with the known ones."""
-        found = self.extra.get(name)
-        if found is None:
-            found = self.__dict__.get(name)
+        found = self.extra.get(name, vars(self).get(name))
         if isinstance(found, np.ndarray):
             return found
         raise BloxError(
