@@ -7,72 +7,43 @@ from typing import Any
 import numpy as np
 
 from blox.errors import BloxError, suggestion
+from blox.workloads.columns import Array, Column, Submission
 from blox.workloads.extra import without_values
-from blox.workloads.table import COLUMNS, Array
 
 # Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
 SUBMITTED, ADMITTED, FINISHED = range(3)
 
 SCALAR_MAX = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
-_UNKNOWN_S: Array = np.array(NAN)
-_ZERO: Array = np.array(0.0)
-_NONE: Array = np.array(0, dtype=np.int64)
 
-SUBMISSION = tuple(name for name in COLUMNS if name != "duration_s")
+SUBMISSION = tuple(Submission.declared)
 # Of the columns that the scheduler itself keeps, those that say something to a policy; the others are how
 # progress is kept.
 _READ = ("expected_s", "admit_s", "first_start_s", "preemptions", "moves", "held_gpus")
 
 
-class Columns:
+class Columns(Submission):
     """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices.
 
     `extra`: the workload's own columns by name (`workloads/extra.py`); empty where it has none.
     """
 
-    job_id: Array
-    submit_s: Array
-    gpus: Array
-    user: Array
-    tenant: Array
-    group: Array
-    model: Array
-    job_type: Array
-    priority: Array
-    deadline_s: Array
-    limit_s: Array
-    min_gpus: Array
-    max_gpus: Array
-    share_milli: Array
-    gpu_types: Array
-    cpu: Array
-    memory_gb: Array
-    batch_size: Array
-    min_batch_size: Array
-    max_batch_size: Array
-    iterations: Array
-    iteration_s: Array
-    loss_threshold: Array
-    loss_target: Array
-    logged_start_s: Array
-
-    # What the scheduler itself keeps about a job; its value and type at the submission.
-    expected_s: Array = _UNKNOWN_S  # believed duration in isolation; the truth stays with the backend
-    status: Array = np.array(SUBMITTED, dtype=np.int8)
-    admit_s: Array = _UNKNOWN_S
-    first_start_s: Array = _UNKNOWN_S
-    finish_s: Array = _UNKNOWN_S
-    preemptions: Array = _NONE
-    moves: Array = _NONE
-    done0: Array = _ZERO  # seconds of isolated work done at the anchor
-    rate: Array = _ZERO  # work per second since the anchor; 0 when not running
-    anchor: Array = _ZERO  # in the future while a launch costs time
-    held_gpus: Array = _NONE  # GPUs held now
-    gpu_rate: Array = _ZERO  # the same number: GPU-seconds received per second
-    held_since: Array = _ZERO  # start of the present stint; after a preemption, its time
-    held0: Array = _ZERO  # GPU-seconds of earlier stints
-    run0: Array = _ZERO  # seconds of earlier stints
+    # What the scheduler itself keeps about a job, beside the columns of its submission.
+    expected_s = Column(np.float64, NAN, "believed duration in isolation; the truth stays with the backend")
+    status = Column(np.int8, SUBMITTED, "submitted, admitted or finished")
+    admit_s = Column(np.float64, NAN, "when it was admitted")
+    first_start_s = Column(np.float64, NAN, "when it first started")
+    finish_s = Column(np.float64, NAN, "when it finished")
+    preemptions = Column(np.int64, 0, "how often it was suspended")
+    moves = Column(np.int64, 0, "how often it was moved to other GPUs")
+    done0 = Column(np.float64, 0.0, "seconds of isolated work done at the anchor")
+    rate = Column(np.float64, 0.0, "work per second since the anchor; 0 when not running")
+    anchor = Column(np.float64, 0.0, "since when the rate holds; in the future while a launch costs time")
+    held_gpus = Column(np.int64, 0, "GPUs held now")
+    gpu_rate = Column(np.float64, 0.0, "the same number: GPU-seconds received per second")
+    held_since = Column(np.float64, 0.0, "start of the present stint; after a preemption, its time")
+    held0 = Column(np.float64, 0.0, "GPU-seconds of earlier stints")
+    run0 = Column(np.float64, 0.0, "seconds of earlier stints")
 
     extra: dict[str, Array]
 
@@ -127,10 +98,8 @@ class Columns:
 
 _DEFAULTS: dict[str, Array] = {
     name: np.array("" if column.is_text else column.default or 0, dtype=column.dtype)
-    for name, column in COLUMNS.items()
-    if name in SUBMISSION
+    for name, column in Columns.declared.items()
 }
-_DEFAULTS |= {name: value for name, value in vars(Columns).items() if isinstance(value, np.ndarray)}
 
 
 class ScalarColumns:

@@ -1,14 +1,14 @@
 """The columns of a job: name, type, default, meaning and valid range of each, stated once.
 
 JobTable, the readers, the CSV format, JobState, `blox workload validate` and the documentation read them
-from here. To change what values a column may have, change its line in COLUMNS; rules between two columns
+from here. To change what values a column may have, change it where it is declared; rules between two columns
 and rules about ids are in `validity.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,6 @@ class Column:
     is never valid. A column without a default is required. `nan` is valid where it is the default: no value.
     """
 
-    name: str
     dtype: Any
     default: Any
     meaning: str
@@ -42,6 +41,11 @@ class Column:
     above: float | None = None
     most: float | None = None
     note: str = ""  # what `most` amounts to, for messages
+    name: str = ""  # that of the attribute by which a table declares it
+
+    def __get__(self, table: object, kind: type) -> Array:
+        """Tells type checkers what the attribute of a table is: the values of the column."""
+        raise AttributeError(self.name)
 
     @property
     def required(self) -> bool:
@@ -100,122 +104,117 @@ def not_whole(values: Array) -> Array:
     return wrong
 
 
-COLUMNS: dict[str, Column] = {
-    column.name: column
-    for column in (
-        Column("job_id", object, None, "the job's name, unique in the trace"),
-        Column(
-            "submit_s",
-            np.float64,
-            None,
-            "seconds from the start of the trace at which it is submitted",
-            least=0,
-            most=LATEST_S,
-        ),
-        Column("gpus", np.int64, None, "GPUs it asks for, all or nothing", least=1, most=MOST_GPUS),
-        Column(
-            "duration_s",
-            np.float64,
-            None,
-            "seconds it runs in isolation on what it asks for",
-            least=SHORTEST_S,
-            most=LONGEST_S,
-            note="31 years",
-        ),
-        Column("user", object, "", "who submitted it"),
-        Column("tenant", object, "", "the team, virtual cluster or queue that it is charged to"),
-        Column("group", object, "", "the app or experiment that it belongs to"),
-        Column("model", object, "", "the neural network it trains"),
-        Column("job_type", object, "", "what kind of job it is: training, evaluation, ..."),
-        Column("priority", np.int64, 0, "larger is more urgent", least=-LARGEST_COUNT, most=LARGEST_COUNT),
-        Column(
-            "deadline_s",
-            np.float64,
-            NAN,
-            "seconds from the start of the trace by which it should finish",
-            least=0,
-            most=10 * LATEST_S,
-        ),
-        Column(
-            "limit_s",
-            np.float64,
-            NAN,
-            "seconds it may run at most, as its user asked for",
-            above=0,
-            most=LONGEST_S,
-            note="31 years",
-        ),
-        Column("min_gpus", np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)", least=0),
-        Column(
-            "max_gpus",
-            np.int64,
-            0,
-            "most GPUs it can use (0: as many as it asks for)",
-            least=0,
-            most=MOST_GPUS,
-        ),
-        Column("share_milli", np.int64, 1000, "thousandths of each GPU that it needs", least=1, most=1000),
-        Column("gpu_types", object, "", "the GPU types it may use, joined with | (empty: any)"),
-        Column(
-            "cpu",
-            np.float64,
-            NAN,
-            "CPU cores it asks for in all (empty: its share of the node)",
-            least=0,
-            most=LARGEST_SIZE,
-        ),
-        Column(
-            "memory_gb",
-            np.float64,
-            NAN,
-            "host memory it asks for in all, GB (empty: its share of the node)",
-            least=0,
-            most=LARGEST_SIZE,
-        ),
-        Column("batch_size", np.int64, 0, "samples per step (0: not known)", least=0, most=LARGEST_SIZE),
-        Column(
-            "min_batch_size",
-            np.int64,
-            0,
-            "fewest samples per step (0: as its application allows)",
-            least=0,
-            most=LARGEST_SIZE,
-        ),
-        Column(
-            "max_batch_size",
-            np.int64,
-            0,
-            "most samples per step (0: as its application allows)",
-            least=0,
-            most=LARGEST_SIZE,
-        ),
-        Column("iterations", np.float64, NAN, "steps that it takes in all", above=0, most=LARGEST_COUNT),
-        Column("iteration_s", np.float64, NAN, "seconds per step in isolation", above=0, most=LONGEST_S),
-        Column(
-            "loss_threshold",
-            np.float64,
-            NAN,
-            "by what share its loss has to fall for it to go on, where jobs end by their loss",
-            above=0,
-            most=1,
-        ),
-        Column(
-            "loss_target",
-            np.float64,
-            NAN,
-            "the loss at which it may end, where jobs end by their loss",
-            least=-LARGEST_COUNT,
-            most=LARGEST_COUNT,
-        ),
-        Column(
-            "logged_start_s",
-            np.float64,
-            NAN,
-            "seconds from the start of the trace at which it really started",
-            least=0,
-            most=10 * LATEST_S,
-        ),
+class Table:
+    """A class that declares columns as attributes; its instances have the arrays under the same names."""
+
+    declared: ClassVar[dict[str, Column]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = {name: column for name, column in vars(cls).items() if isinstance(column, Column)}
+        cls.declared = cls.declared | {name: replace(column, name=name) for name, column in own.items()}
+        for name in own:  # Python reads an attribute faster which the class does not have
+            delattr(cls, name)
+
+
+class Submission(Table):
+    """What is told of a job when it is submitted: what policies see of it."""
+
+    job_id = Column(object, None, "the job's name, unique in the trace")
+    submit_s = Column(
+        np.float64,
+        None,
+        "seconds from the start of the trace at which it is submitted",
+        least=0,
+        most=LATEST_S,
     )
-}
+    gpus = Column(np.int64, None, "GPUs it asks for, all or nothing", least=1, most=MOST_GPUS)
+    user = Column(object, "", "who submitted it")
+    tenant = Column(object, "", "the team, virtual cluster or queue that it is charged to")
+    group = Column(object, "", "the app or experiment that it belongs to")
+    model = Column(object, "", "the neural network it trains")
+    job_type = Column(object, "", "what kind of job it is: training, evaluation, ...")
+    priority = Column(np.int64, 0, "larger is more urgent", least=-LARGEST_COUNT, most=LARGEST_COUNT)
+    deadline_s = Column(
+        np.float64,
+        NAN,
+        "seconds from the start of the trace by which it should finish",
+        least=0,
+        most=10 * LATEST_S,
+    )
+    limit_s = Column(
+        np.float64,
+        NAN,
+        "seconds it may run at most, as its user asked for",
+        above=0,
+        most=LONGEST_S,
+        note="31 years",
+    )
+    min_gpus = Column(np.int64, 0, "fewest GPUs it can use (0: as many as it asks for)", least=0)
+    max_gpus = Column(
+        np.int64, 0, "most GPUs it can use (0: as many as it asks for)", least=0, most=MOST_GPUS
+    )
+    share_milli = Column(np.int64, 1000, "thousandths of each GPU that it needs", least=1, most=1000)
+    gpu_types = Column(object, "", "the GPU types it may use, joined with | (empty: any)")
+    cpu = Column(
+        np.float64,
+        NAN,
+        "CPU cores it asks for in all (empty: its share of the node)",
+        least=0,
+        most=LARGEST_SIZE,
+    )
+    memory_gb = Column(
+        np.float64,
+        NAN,
+        "host memory it asks for in all, GB (empty: its share of the node)",
+        least=0,
+        most=LARGEST_SIZE,
+    )
+    batch_size = Column(np.int64, 0, "samples per step (0: not known)", least=0, most=LARGEST_SIZE)
+    min_batch_size = Column(
+        np.int64, 0, "fewest samples per step (0: as its application allows)", least=0, most=LARGEST_SIZE
+    )
+    max_batch_size = Column(
+        np.int64, 0, "most samples per step (0: as its application allows)", least=0, most=LARGEST_SIZE
+    )
+    iterations = Column(np.float64, NAN, "steps that it takes in all", above=0, most=LARGEST_COUNT)
+    iteration_s = Column(np.float64, NAN, "seconds per step in isolation", above=0, most=LONGEST_S)
+    loss_threshold = Column(
+        np.float64,
+        NAN,
+        "by what share its loss has to fall for it to go on, where jobs end by their loss",
+        above=0,
+        most=1,
+    )
+    loss_target = Column(
+        np.float64,
+        NAN,
+        "the loss at which it may end, where jobs end by their loss",
+        least=-LARGEST_COUNT,
+        most=LARGEST_COUNT,
+    )
+    logged_start_s = Column(
+        np.float64,
+        NAN,
+        "seconds from the start of the trace at which it really started",
+        least=0,
+        most=10 * LATEST_S,
+    )
+
+
+class JobColumns(Submission):
+    """What a workload tells of a job: how long it runs is known to the backend, and not to policies."""
+
+    duration_s = Column(
+        np.float64,
+        None,
+        "seconds it runs in isolation on what it asks for",
+        least=SHORTEST_S,
+        most=LONGEST_S,
+        note="31 years",
+    )
+
+
+# Those that every job must have come first.
+COLUMNS = dict(sorted(JobColumns.declared.items(), key=lambda each: not each[1].required))
 # Times that keep their distance from the submission when a trace is shifted, cut or scaled.
 WITH_SUBMISSION = ("deadline_s", "logged_start_s")
