@@ -119,8 +119,10 @@ class ScalarColumns:
     held0: memoryview[float]
     run0: memoryview[float]
 
+    __slots__ = tuple(__annotations__)
+
     def __init__(self, columns: Columns) -> None:
-        for name in ScalarColumns.__annotations__:
+        for name in self.__slots__:
             setattr(self, name, scalar_view(getattr(columns, name)))
 
 
