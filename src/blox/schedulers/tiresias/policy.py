@@ -11,7 +11,7 @@ from blox.errors import BloxError
 from blox.registry import register
 from blox.schedulers.gittins import read_samples
 from blox.schedulers.gittins_history import History
-from blox.schedulers.tiresias.queues import Standings
+from blox.schedulers.tiresias.queues import SHORT_LINE, Standings
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.line import ActiveLine
@@ -80,7 +80,9 @@ class Tiresias:
             rows, due = standings.promotion_times(job_state, self.promote)
             standings.promote(job_state, rows[due <= job_state.now])
         if memory.history is None:
-            return Schedule(line=ActiveLine(job_state, standings.keys, standings.contested))
+            waiting = job_state.active_count - cluster_state.running_count
+            contested = standings.contested if waiting <= SHORT_LINE else None  # all that wait are contested
+            return Schedule(line=ActiveLine(job_state, standings.keys, contested))
         active = job_state.active
         standings.update(job_state)
         memory.history.update(job_state)
