@@ -81,11 +81,12 @@ def arrays_only() -> Iterator[None]:
         yield
 
 
-def scan_ends(ends: Ends, cluster_state, job_state) -> float:  # type: ignore[no-untyped-def]
+def scan_ends(ends: Ends, job_state: JobState) -> float:
     """The earliest end of all running jobs, looked for whenever it is asked for."""
     ends._heap, ends._horizon = [], -np.inf  # so that one job is taken into the heap, and no more
-    if cluster_state.running_count:
-        ends._fill(cluster_state.running)
+    running = job_state.active[job_state.running]
+    if len(running):
+        ends._fill(running)
     return ends._heap[0][0] if ends._heap else np.inf
 
 

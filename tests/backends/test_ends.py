@@ -1,14 +1,13 @@
 """Ends knows which job ends next, however many start and stop, and whether or not it keeps a heap."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from blox.backends.ends import Ends
 from blox.state.columns import SCALAR_MAX
-from support.states import staged
+from support.states import admitted
 
 JOBS = 400
 
@@ -18,12 +17,9 @@ JOBS = 400
 def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
     """`most`: how many start or stop at a time; few go into the heap one by one, many void it."""
     rng = np.random.default_rng(seed)
-    job_state, ends, running = staged([1] * JOBS), Ends(), {}
+    job_state, ends, running = admitted([1] * JOBS), Ends(), {}
     ends.grow(JOBS)
     held, over = job_state.columns.held_gpus, 0
-
-    def cluster():
-        return SimpleNamespace(running=np.array(sorted(running), dtype=np.int64), running_count=len(running))
 
     for _ in range(600):
         idle = np.flatnonzero(held[:JOBS] == 0)
@@ -42,11 +38,11 @@ def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
             for row in go.tolist():
                 del running[row]
         earliest = min(running.values(), default=math.inf)
-        assert ends.next(cluster(), job_state) == earliest
+        assert ends.next(job_state) == earliest
         if earliest == math.inf:
             continue
         job_state.now = earliest if rng.random() < 0.8 else earliest + 20.0
-        rows, times = ends.due(cluster(), job_state)
+        rows, times = ends.due(job_state)
         expected = sorted(row for row, end in running.items() if end <= job_state.now)
         assert rows.tolist() == expected
         assert np.atleast_1d(times).tolist() == [running[row] for row in expected]
@@ -58,15 +54,15 @@ def test_it_agrees_with_a_scan_of_all_running_jobs(seed, most):
 
 
 def test_jobs_are_drained_in_order_of_time_and_may_get_another_end_meanwhile():
-    job_state, ends = staged([1] * 3), Ends()
+    job_state, ends = admitted([1] * 3), Ends()
     ends.grow(3)
     job_state.columns.held_gpus[:3] = 1
     ends.put(np.arange(3), np.array([30.0, 10.0, 20.0]))
-    cluster, found = SimpleNamespace(running=np.arange(3), running_count=3), []
+    found = []
     job_state.now = 25.0
-    for row, end in ends.drain(cluster, job_state):
+    for row, end in ends.drain(job_state):
         found.append((row, end))
         if end == 10.0:
             ends.put_one(row, 25.0)
     assert found == [(1, 10.0), (2, 20.0), (1, 25.0)]
-    assert ends.next(cluster, job_state) == 30.0
+    assert ends.next(job_state) == 30.0

@@ -73,7 +73,7 @@ class ElasticSimulation(AdjustingSimulation):
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Anchors jobs that have come to another stage where that stage began."""
-        for row, at in self._changes.drain(cluster_state, job_state):
+        for row, at in self._changes.drain(job_state):
             stages = self._stages[row]
             done = stages.ends.item(stages.stage_at(job_state.scalars.done0[row]))
             self._checkpoints.note(job_state.one(row), at, job_state)
@@ -94,7 +94,7 @@ class ElasticSimulation(AdjustingSimulation):
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         """The earliest change of stage, or end."""
         end = super()._next_own_event(cluster_state, job_state)
-        return min(end, self._changes.next(cluster_state, job_state))
+        return min(end, self._changes.next(job_state))
 
     def _project(
         self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState

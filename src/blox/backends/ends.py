@@ -14,7 +14,6 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from blox.state.cluster import ClusterState
 from blox.state.columns import SCALAR_MAX, scalar_view
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
@@ -50,7 +49,7 @@ class Ends:
         if end < self._horizon:
             heappush(self._heap, (end, row))
 
-    def next(self, cluster_state: ClusterState, job_state: JobState) -> float:
+    def next(self, job_state: JobState) -> float:
         """When the next running job ends; inf: none does."""
         heap, of, held = self._heap, self._of_one, job_state.scalars.held_gpus
         while heap:
@@ -58,29 +57,30 @@ class Ends:
             if of[row] == end and held[row]:
                 return end
             heappop(heap)
-        if not cluster_state.running_count:
+        running = job_state.active[job_state.running]
+        if not len(running):
             return math.inf
-        self._fill(cluster_state.running)
+        self._fill(running)
         return self._heap[0][0]
 
-    def drain(self, cluster_state: ClusterState, job_state: JobState) -> Iterator[tuple[int, float]]:
+    def drain(self, job_state: JobState) -> Iterator[tuple[int, float]]:
         """Takes out one by one, in order of time, the running jobs that have ended by now: (row, end).
 
         A job that is taken out has no end any more; it may get another before the next is asked for.
         """
-        while (end := self.next(cluster_state, job_state)) <= job_state.now:
+        while (end := self.next(job_state)) <= job_state.now:
             _, row = heappop(self._heap)
             self._of_one[row] = math.inf
             yield row, end
 
-    def due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
+    def due(self, job_state: JobState) -> tuple[Array, Array | float]:
         """The running jobs that have ended by now, ascending, and when. They have no end any more."""
         heap, now = self._heap, job_state.now
         if heap and now < heap[0][0]:
             return NO_ROWS, now
         if now < self._horizon:
-            return by_row(list(self.drain(cluster_state, job_state)), job_state)
-        running = cluster_state.running
+            return by_row(list(self.drain(job_state)), job_state)
+        running = job_state.active[job_state.running]
         rows = running[self._of[running] <= now]
         ends = self._of[rows]
         self._of[rows] = math.inf

@@ -46,7 +46,7 @@ class SharedSimulation(AdjustingSimulation):
         if not self._partners:
             return super()._due(cluster_state, job_state)
         ended = []
-        for row, end in self._ends.drain(cluster_state, job_state):
+        for row, end in self._ends.drain(job_state):
             ended.append((row, end))
             other = self._partners.pop(row, -1)
             if self._partners.get(other) == row:

@@ -67,7 +67,7 @@ class Simulation(BackendBase):
 
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
         """The running jobs whose work is done by now, ascending, and when it was."""
-        return self._ends.due(cluster_state, job_state)
+        return self._ends.due(job_state)
 
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
@@ -88,7 +88,7 @@ class Simulation(BackendBase):
         return time_s
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        return self._ends.next(cluster_state, job_state)
+        return self._ends.next(job_state)
 
     def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
         """Seconds for which jobs that start now make no progress."""
