@@ -11,9 +11,7 @@ QUESTIONS = ("owner", "jobs", "free", "lowest", "nodes", "largest", "held", "all
 
 def fresh(gpus_of, size, per_node):
     nodes = size // per_node
-    holdings = Holdings(
-        np.repeat(np.arange(nodes), per_node), np.arange(nodes) * per_node, np.full(nodes, per_node)
-    )
+    holdings = Holdings(np.repeat(np.arange(nodes), per_node), np.full(nodes, per_node))
     holdings.replace(Allocation.from_dict(gpus_of))
     return holdings
 

@@ -54,7 +54,7 @@ class ClusterState:
         self.windows: tuple[Window, ...] = ()  # times in which nodes are kept for some jobs, or for none
         self.node_rule: Callable[[ClusterState, JobState], Any] | None = None  # how the placement picks nodes
         self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
-        self.holdings = Holdings(self.gpu_node, self.node_first, self.node_gpus)
+        self.holdings = Holdings(self.gpu_node, self.node_gpus)
 
     @property
     def nodes(self) -> int:

@@ -15,8 +15,8 @@ from blox.workloads.table import Array
 class FreeGpus:
     """GPUs that no job holds, on nodes that take jobs. Holdings alone gives and takes them."""
 
-    def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
-        self._nodes = gpu_node, node_first, node_gpus
+    def __init__(self, gpu_node: Array, node_gpus: Array) -> None:
+        self._gpu_node, self._node_gpus = gpu_node, node_gpus
         self._unheld: Array = np.ones(len(gpu_node), dtype=bool)
         self._closed: Array | None = None  # GPUs of nodes that take no jobs; None: all nodes do
         self._by_node: Array | None = None  # while it is known
@@ -63,7 +63,7 @@ class FreeGpus:
 
     def close(self, node_up: Array) -> None:
         """GPUs of nodes that are not up are not free."""
-        self._closed = None if node_up.all() else ~node_up[self._nodes[0]]
+        self._closed = None if node_up.all() else ~node_up[self._gpu_node]
         self._by_node = None
 
     # -- reading ---------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class FreeGpus:
     def by_node(self) -> Array:
         """Free GPUs of each node. Do not change it."""
         if self._by_node is None:
-            self._by_node = np.add.reduceat(self.mask.view(np.int8), self._nodes[1], dtype=np.int64)
+            self._by_node = np.bincount(self._gpu_node.take(self.ids), minlength=len(self._node_gpus))
         return self._by_node
 
     @property
@@ -110,4 +110,4 @@ class FreeGpus:
     def idle(self) -> int:
         """GPUs on nodes that are wholly free."""
         by_node = self.by_node
-        return int(by_node[by_node == self._nodes[2]].sum())
+        return int(by_node[by_node == self._node_gpus].sum())

@@ -32,12 +32,12 @@ class Holdings:
     Then owners are changed one by one; otherwise what holds is kept as one value, an `Allocation`.
     """
 
-    def __init__(self, gpu_node: Array, node_first: Array, node_gpus: Array) -> None:
+    def __init__(self, gpu_node: Array, node_gpus: Array) -> None:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
         self._jobs: tuple[int, Array] = (0, NO_ROWS)  # the rows that held GPUs at a revision
         self._allocation: tuple[int, Allocation] = (0, NOTHING)  # what held then, as a value
-        self.free = FreeGpus(gpu_node, node_first, node_gpus)
+        self.free = FreeGpus(gpu_node, node_gpus)
         self.size = self.used = 0
         self.row_bound = 0  # every row that ever held GPUs is below
         self.revision = 0  # counts the changes
