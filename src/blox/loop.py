@@ -1,8 +1,8 @@
 """execute_round(): the paper's Figure 2, once. run(): round after round, and the rule for skipping some.
 
-A round is skipped only when provably nothing changes: after a round whose plan was empty, or whose
-placement vouches that asked again it would change nothing, until the backend's next event or the earliest
-time at which a part says that its answer may change."""
+A round is skipped only if it provably changes nothing. After a round whose plan was empty, or whose placement
+guarantees that a second call would change nothing, the loop skips to the backend's next event or to the
+earliest time at which a part says that its answer may change, whichever comes first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def execute_round(
     placement: PlacementPolicy,
     reasons: WaitReasons | None = None,
 ) -> Plan:
-    """One round at `manager.now`, up to the plan that was carried out; `reasons` notes why jobs wait."""
+    """Executes the round at `manager.now`; returns the plan, carried out. `reasons` notes why jobs wait."""
     manager.update_cluster(cluster_state)
     manager.update_metrics(cluster_state, job_state)
     manager.prune_completed_jobs(cluster_state, job_state)
@@ -39,7 +39,7 @@ def execute_round(
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
     if reasons is not None:
         reasons.decided(schedule, plan, job_state)
-    del schedule, wanted  # unless a policy kept the schedule, its order need not be worked out
+    del schedule, wanted  # unless a policy kept the schedule, its order need not be computed
     job_state.settle_line()
     manager.exec_jobs(plan, cluster_state, job_state)
     if reasons is not None:
@@ -62,8 +62,8 @@ def run(
 ) -> None:
     """Runs the loop until the manager says that it is over. `skip=False` executes every round.
 
-    `note_reasons=False` does not ask policies why jobs wait, which can take longer than to decide. Otherwise
-    `trace` is told what every executed round decides.
+    `note_reasons=False`: policies are not asked why jobs wait (asking can cost more than deciding), and
+    `trace` is unused. Otherwise `trace` records what every executed round decides.
     """
     parts = (admission, scheduler, placement, manager.termination)
     promises = [promise for part in parts if (promise := declared(part, "stable_until"))]
@@ -79,7 +79,9 @@ def run(
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
-            # Where jobs are reshuffled every round, no promise lasts: ask again when a round changes nothing.
+            # Asking pays if the promise outlasts the next round (`manager.now`) by more than the time since
+            # the last one (`manager.now - before`). It does not if every round reshuffles the jobs: then ask
+            # again once a round changes nothing.
             worth_asking = stable > 2 * manager.now - before or plan.empty
         if on_round is not None:
             on_round(manager, job_state)

@@ -1,6 +1,6 @@
 """BloxManager: the verbs of the loop, over a backend.
 
-It owns the time, the wait queue's intake, and the bookkeeping of what a plan does to the two states. It
+It owns the clock, moves submitted jobs into the wait queue, and applies each plan to the two states. It
 decides nothing: policies do.
 """
 
@@ -26,15 +26,15 @@ from blox.state.plan import NO_ROWS, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
-_IDLE_ROUNDS = 10_000  # how long a policy may leave everything idle with nothing to wait for
-_IDLE_EVENTS = 10_000  # how many node events may pass by while nothing runs and no job is to come
+_IDLE_ROUNDS = 10_000  # rounds in a row with nothing running and no event to come; then the run is stuck
+_IDLE_EVENTS = 10_000  # node events in a row with nothing running and no job to come; then the run is stuck
 
 
 class BloxManager:
-    """Runs until the window has finished, or every job has, or `max_rounds` rounds have been begun.
+    """Runs until all jobs of the window, or all jobs, have finished, or `max_rounds` rounds have begun.
 
-    `window`: first and last position, in order of submission, of the jobs that are measured. Where an
-    order starves some of them for ever, the run is cut off when `most_submitted` jobs have come.
+    `window`: first and last position, in order of submission, of the jobs that are measured. If the schedule
+    starves one of them, the run stops once more than `most_submitted` jobs have been submitted.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class BloxManager:
         self.clock: Clock = clock or Rounds()
         self.event_driven = isinstance(self.clock, Events)
         self.termination: TerminationPolicy = termination or Completed()
-        self._ends_none = type(self.termination) is Completed  # so that it need not be asked
+        self._ends_none = type(self.termination) is Completed  # then `terminate()` is not called
         self.recorder = recorder or (
             Recorder(self.clock.end_of_round) if isinstance(self.clock, Rounds) else Recorder()
         )
@@ -62,7 +62,7 @@ class BloxManager:
         self.terminate = False
         self.truncated = False  # ended by max_rounds or most_submitted
         self.now = 0.0
-        self.rounds = 0  # rounds that were executed, not passed over
+        self.rounds = 0  # rounds that were executed, without skipped ones
         self._job_state: JobState | None = None
         self._window_left = math.inf if window is None else window[1] - window[0] + 1
         self._idle = 0
@@ -70,7 +70,7 @@ class BloxManager:
         self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
-        """Takes in machines that came, went or failed; jobs on a lost machine must run again elsewhere."""
+        """Applies the node events up to now; evicts the jobs of nodes that went down."""
         for event in self.backend.node_events(self.now):
             if self._job_state is not None:
                 self._move_to(event.time_s, cluster_state, self._job_state)
@@ -84,13 +84,13 @@ class BloxManager:
             self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Moves `job_state` to the present and brings the metrics of its jobs up to date."""
+        """Moves `job_state` to the present and updates the metrics of its jobs."""
         self._job_state = job_state
         self.rounds += 1
         self._move_to(self.now, cluster_state, job_state)
 
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs whose work is done, or that the termination policy ends, leave and free their GPUs."""
+        """Removes jobs whose work is done, or that the termination policy ends, and frees their GPUs."""
         self._complete(cluster_state, job_state)
         if self._ends_none:
             return
@@ -101,7 +101,7 @@ class BloxManager:
             self._retire(ended, self.now, cluster_state, job_state)
 
     def pop_wait_queue(self) -> Array:
-        """Every submitted job that is not admitted yet, those held earlier first."""
+        """Every submitted job that is not admitted yet, in order of submission."""
         job_state = self._job_state
         if job_state is None:
             return NO_ROWS
@@ -113,7 +113,7 @@ class BloxManager:
         return job_state.waiting
 
     def exec_jobs(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Carries a plan out: suspends, then launches, then adjusts."""
+        """Carries out a plan: suspends, then launches, then adjusts."""
         if len(job_state.just_admitted):
             self.recorder.admitted(job_state.just_admitted, self.now)
         job_state.just_admitted = job_state.just_finished = NO_ROWS
@@ -131,7 +131,7 @@ class BloxManager:
     ) -> None:
         """Waits for the next wake-up: jumps in simulation, sleeps on a cluster.
 
-        `stable_until` is the parts' promise that nothing will change by itself before then.
+        `stable_until`: the parts promise that without an event their decisions change nothing before then.
         """
         if self.terminate:
             return
@@ -150,24 +150,26 @@ class BloxManager:
                 self.terminate = self.truncated = True
                 return
         self.now = self.backend.wait_until(wake)
-        while self.now > wake and not self.event_driven:  # overran: go on at the next boundary
+        while self.now > wake and not self.event_driven:  # the round overran: continue at the next boundary
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
-        """Nothing runs and no job comes: whether the run is over. A policy may have its reasons to wait."""
+        """Returns whether the run ends here; raises when it is stuck.
+
+        Called when nothing runs and no event is to come: a policy may still start jobs later."""
         self._idle += 1
         if wake == math.inf or self._idle > _IDLE_ROUNDS:
             raise _stuck(cluster_state, job_state)
         return False
 
     def _last_wake(self) -> float:
-        """Where a truncated run ends: at the boundary that is not executed any more."""
+        """When a truncated run ends: at the boundary of the first round that is not executed."""
         assert self.max_rounds is not None
         return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _command(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Tells the backend what changes, and starts and stops the progress of jobs."""
+        """Commands the backend, starts and stops the progress of jobs, and applies the plan to Holdings."""
         c = job_state.columns
         for rows, counter in ((plan.suspend, c.preemptions), (plan.move.jobs, c.moves)):
             if len(rows):
@@ -188,14 +190,14 @@ class BloxManager:
             self._refuse(not_free(taken, cluster_state, job_state))
 
     def _refuse(self, fault: Misfit) -> None:
-        """Stops the run: a plan cannot be carried out."""
+        """Stops the run with an error: the plan cannot be carried out."""
         raise BloxError(fault.what, where=f"at {self.now:.12g} s", fix=fault.fix) from None
 
     def _move_to(self, time_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Moves `job_state` to a time and brings the metrics of its jobs up to date.
+        """Moves `job_state` to a time and updates the metrics of its jobs.
 
-        Jobs that fail by themselves on the way are evicted first, each at its own time, with what they had
-        done by then, if they have not finished."""
+        Jobs that fail by themselves before that time are evicted first, each at the time of its failure, with
+        the work done by then. A job that has finished by then does not fail."""
         job_state.now = time_s
         for failed_s, row in self.backend.failed(cluster_state, job_state):
             job_state.now = failed_s
@@ -207,7 +209,7 @@ class BloxManager:
         self.backend.collect(cluster_state, job_state)
 
     def _complete(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs whose work is done leave."""
+        """Removes jobs whose work is done."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
             self._retire(rows, at, cluster_state, job_state)
@@ -215,9 +217,9 @@ class BloxManager:
     def _evict(
         self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState
     ) -> None:
-        """Jobs lose their GPUs at `job_state.now`: their node went down, or, without an event, they failed.
+        """Takes jobs off their GPUs at `job_state.now`: their node went down, or (no event) they failed.
 
-        They go back to the queue with the work they have saved: all of it if the event was announced.
+        They wait again, with the work that they have saved: all of it if the event was announced.
         """
         at = job_state.now
         if event is not None and event.announced:
@@ -233,9 +235,9 @@ class BloxManager:
     def _retire(
         self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
-        """Jobs leave for good. One that holds no GPUs was ended while it waited, or reported its end late.
+        """Removes finished jobs. A row without GPUs was ended while it waited, or reported its finish late.
 
-        A job that reported late has finished when it gave its GPUs up, at the earliest.
+        The finish time of a job that reported late is at the earliest the time at which it gave up its GPUs.
         """
         running = _which_run(rows, job_state)
         if running is None:
@@ -256,7 +258,7 @@ class BloxManager:
     def _take_off(
         self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
-        """Stops jobs and frees what they hold, outside of any plan."""
+        """Stops jobs and frees their GPUs, outside of any plan."""
         job_state.stop(rows, at)
         cluster_state.holdings.release(rows)
 
@@ -266,7 +268,7 @@ class BloxManager:
 
 
 def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState) -> list[str]:
-    """Why a termination policy ends each of these jobs: its own words, or else its name."""
+    """Why a termination policy ends each of these jobs: its `reason`, or else its spec."""
     reason = declared(termination, "reason")
     if callable(reason):
         return [str(text) for text in reason(rows, job_state)]
@@ -274,7 +276,7 @@ def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState
 
 
 def _which_run(rows: Array, job_state: JobState) -> Array | None:
-    """Which of these rows hold GPUs; None: all of them."""
+    """Mask over `rows`: which hold GPUs; None: all of them."""
     if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
         return None
     running: Array = job_state.columns.held_gpus[rows] > 0

@@ -1,4 +1,4 @@
-"""ChangeLog: which jobs changed, for policies that follow single jobs instead of looking at all of them."""
+"""ChangeLog: which jobs changed, for policies that update single jobs instead of examining all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import copy
 
 from blox.workloads.table import Array
 
-_KEPT = 4096  # entries that are kept at least
+_KEPT = 4096  # at least this many of the latest entries are kept
 
 
 class ChangeLog:
-    """Rows that were admitted, started, stopped or finished, as it happened; only the latest are kept."""
+    """Rows that were admitted, started, stopped or finished, in order of time; old entries are dropped."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[Array, bool]] = []  # rows, and whether they started
@@ -18,7 +18,7 @@ class ChangeLog:
 
     @property
     def end(self) -> int:
-        """The position behind the last entry: where a reader goes on the next time."""
+        """The position after the last entry, from which a reader continues next time."""
         return self._first + len(self._entries)
 
     def note(self, rows: Array, started: bool = False) -> None:
@@ -29,7 +29,10 @@ class ChangeLog:
             self._first += _KEPT
 
     def since(self, position: int, *, starts_only: bool = False) -> list[Array] | None:
-        """The rows of each entry from a position on; None: some are not kept any more, look at all jobs."""
+        """The rows of each entry from `position` on.
+
+        None: entries since `position` were dropped; examine all jobs. `starts_only`: only entries of jobs
+        that started."""
         if position < self._first:
             return None
         return [rows for rows, began in self._entries[position - self._first :] if began or not starts_only]

@@ -1,7 +1,7 @@
 """ClusterState: nodes and GPUs, what is free, which job holds what, and how the parts are connected.
 
-GPU ids count up node by node, so the GPUs of a node are one contiguous range. What a cluster looks like
-is described by a ClusterSpec; this is that cluster at work.
+GPU ids count up node by node, so the GPUs of a node are one contiguous range. A ClusterSpec describes the
+hardware; this is its state during a run.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ WHOLE = 1000  # thousandths of a GPU
 class ClusterState:
     """Nodes (name, rack, GPUs, CPU cores, memory), GPUs (node, type), and which jobs hold which GPUs.
 
-    `holdings` is the live record of what was commanded; `allocation` is the same as a value. A GPU is free
-    for a whole-GPU job when no job holds any share of it and its node is up."""
+    `holdings` is the live record of what was commanded; `allocation` is an immutable snapshot of it. A GPU is
+    free if no job holds any share of it and its node is up."""
 
     def __init__(self, spec: ClusterSpec) -> None:
         self.spec = spec
@@ -45,15 +45,15 @@ class ClusterState:
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
         self.node_up: Array = np.ones(len(spec.nodes), dtype=bool)  # which nodes take jobs
-        self.node_draining: Array = np.zeros(len(spec.nodes), dtype=bool)  # which keep the jobs they have
-        self.draining = False  # whether any does
+        self.node_draining: Array = np.zeros(len(spec.nodes), dtype=bool)  # which only keep their jobs
+        self.draining = False  # whether any node is draining
         self.gpu_node: Array = np.repeat(np.arange(len(spec.nodes)), self.node_gpus)
         self.gpu_type: Array = self.node_type[self.gpu_node]
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
-        self.one_pool = False  # nodes do not matter: being spread never counts
+        self.one_pool = False  # whether the cluster is one pool: no job counts as spread
         self.windows: tuple[Window, ...] = ()  # times in which nodes are kept for some jobs, or for none
         self.node_rule: Callable[[ClusterState, JobState], Any] | None = None  # how the placement picks nodes
-        self.promised_until = -math.inf  # until when all parts promise to decide as they did; set by the loop
+        self.promised_until = -math.inf  # all parts promise to decide the same until then; set by the loop
         self.holdings = Holdings(self.gpu_node, self.node_gpus)
 
     @property
@@ -62,7 +62,7 @@ class ClusterState:
 
     @property
     def allocation(self) -> Allocation:
-        """Which job holds which GPUs now, as a value."""
+        """Which job holds which GPUs now. Immutable."""
         return self.holdings.allocation
 
     @property
@@ -72,7 +72,7 @@ class ClusterState:
 
     @property
     def running_count(self) -> int:
-        """How many jobs hold GPUs: known without listing them."""
+        """Number of jobs that hold GPUs, known without listing them."""
         return self.holdings.size
 
     @property
@@ -82,24 +82,24 @@ class ClusterState:
 
     @property
     def free_gpus(self) -> int:
-        """How many GPUs are wholly free."""
+        """Number of wholly free GPUs."""
         return self.total_gpus - self.holdings.used + self.draining_gpus
 
     @property
     def draining_gpus(self) -> int:
-        """GPUs of draining nodes that jobs still hold."""
+        """Number of GPUs of draining nodes that jobs still hold."""
         if not self.draining:
             return 0
         return int((self.owner[self.node_draining[self.gpu_node]] >= 0).sum())
 
     @property
     def node_free(self) -> Array:
-        """Whole free GPUs per node."""
+        """Number of wholly free GPUs by node."""
         return self.holdings.free.by_node.copy()
 
     @property
     def largest_free(self) -> int:
-        """The most wholly free GPUs on one node."""
+        """The largest number of wholly free GPUs on one node; in one pool, all of them."""
         return self.free_gpus if self.one_pool else self.holdings.free.largest
 
     def free_ids(self) -> Array:
@@ -107,11 +107,11 @@ class ClusterState:
         return self.holdings.free.ids
 
     def is_free(self) -> Array:
-        """Which GPUs no job holds, on nodes that are up."""
+        """Mask by GPU: no job holds it and its node is up."""
         return self.holdings.free.mask.copy()
 
     def set_node(self, node: int, state: NodeState) -> Array:
-        """A node changes its state. Returns the jobs on it if it goes down: the caller must take them off."""
+        """Changes the state of a node. Returns the jobs on it if it goes down: the caller must evict them."""
         if self.node_state(node) == state:
             return NO_ROWS
         self.node_up[node], self.node_draining[node] = state == "up", state == "draining"
@@ -122,7 +122,7 @@ class ClusterState:
         return self.jobs_on(np.array([node])) if state == "down" else NO_ROWS
 
     def node_state(self, node: int) -> NodeState:
-        """Whether a node takes jobs, keeps those it has, or is down."""
+        """The state of a node: it takes jobs (up), only keeps its jobs (draining), or is down."""
         return "up" if self.node_up[node] else "draining" if self.node_draining[node] else "down"
 
     def jobs_on(self, nodes: Array) -> Array:
@@ -131,7 +131,7 @@ class ClusterState:
         return self.allocation.sharing_with(owners[owners >= 0])
 
     def is_consolidated(self, allocation: Allocation) -> Array:
-        """Which jobs stand on as few nodes as their GPU count takes when the largest nodes are free."""
+        """Mask by job: it uses no more nodes than its GPU count needs on empty nodes, the largest first."""
         if self.one_pool:
             return np.ones(allocation.size, dtype=bool)
         nodes = self.gpu_node[allocation.gpus]
@@ -142,14 +142,16 @@ class ClusterState:
         return np.asarray(spans <= fewest)
 
     def fragmentation(self) -> float:
-        """Share of the free GPUs that are on partly used nodes; 0 when whole nodes are free, or nothing."""
+        """Share of the free GPUs that are on partly used nodes.
+
+        0 if every free GPU is on an idle node, or none is free; 0 in one pool."""
         free = self.free_gpus
         if not free or self.one_pool:
             return 0.0
         return (free - self.holdings.free.idle) / free
 
     def fork(self) -> ClusterState:
-        """An independent copy: whatever happens to it, this one stays as it is."""
+        """An independent copy: changes to it do not affect this state."""
         twin = copy.copy(self)
         twin.node_up, twin.node_draining = self.node_up.copy(), self.node_draining.copy()
         twin.holdings = self.holdings.copy()

@@ -10,22 +10,21 @@ from blox.errors import BloxError, suggestion
 from blox.workloads.columns import Array, Column, Submission
 from blox.workloads.extra import without_values
 
-# Lifecycle of a job, in the column `status`. Which admitted jobs run is told by `held_gpus`.
+# Lifecycle of a job, in the column `status`. An admitted job runs if its `held_gpus` is above 0.
 SUBMITTED, ADMITTED, FINISHED = range(3)
 
-SCALAR_MAX = 7  # jobs: so many are handled one by one, as plain numbers; above, arrays are faster
+SCALAR_MAX = 7  # up to this many jobs are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
 
 SUBMISSION = tuple(Submission.declared)
-# Of the columns that the scheduler itself keeps, those that say something to a policy; the others are how
-# progress is kept.
+# Of the columns that the scheduler itself keeps, those that are useful to a policy; the rest store progress.
 _READ = ("expected_s", "admit_s", "first_start_s", "preemptions", "moves", "held_gpus")
 
 
 class Columns(Submission):
     """The raw columns, one array each, indexed by row. Longer than the table: use rows, not slices.
 
-    `extra`: the workload's own columns by name (`workloads/extra.py`); empty where it has none.
+    `extra`: the workload's own columns by name (`workloads/extra.py`); empty if it has none.
     """
 
     # What the scheduler itself keeps about a job, beside the columns of its submission.
@@ -71,7 +70,7 @@ class Columns(Submission):
         return twin
 
     def named(self, name: str) -> Array:
-        """Any column by its name; an unknown name is answered with the known ones."""
+        """Any column by its name; the error for an unknown name suggests known ones."""
         found = self.extra.get(name, vars(self).get(name))
         if isinstance(found, np.ndarray):
             return found
@@ -84,7 +83,7 @@ class Columns(Submission):
         )
 
     def put_extra(self, name: str, start: int, values: Array) -> None:
-        """Writes a column of the workload's own from row `start` on; it is made where there is none yet."""
+        """Writes a column of the workload's own from row `start` on; creates the column if it is new."""
         if name not in self.extra:
             self.extra[name] = without_values(values, len(self.job_id))
         if self.extra[name].dtype != values.dtype:
@@ -127,17 +126,17 @@ class ScalarColumns:
 
 
 def scalar_view(column: Array) -> memoryview[Any]:
-    """A column of numbers, to be read and written one at a time."""
+    """A view of a column of numbers that reads and writes one plain number at a time."""
     return column.data
 
 
 def read_only(column: Array) -> Array:
-    """The same column, for reading."""
+    """A read-only view of a column."""
     view = column.view()
     view.flags.writeable = False
     return view
 
 
 def alike(one: Array, other: Array) -> bool:
-    """Whether two arrays of one type hold the same whole numbers: faster than to compare them one by one."""
+    """Whether two integer arrays of one dtype are equal; faster than an elementwise comparison."""
     return one.tobytes() == other.tobytes()

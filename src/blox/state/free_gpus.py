@@ -1,6 +1,6 @@
 """FreeGpus: which GPUs are free: all ids, the lowest ones, and how many on each node.
 
-One mask is kept; everything else is derived from it when it is asked for."""
+One mask is stored; everything else is derived from it on demand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from blox.workloads.table import Array
 
 
 class FreeGpus:
-    """GPUs that no job holds, on nodes that take jobs. Holdings alone gives and takes them."""
+    """GPUs that no job holds, on nodes that take jobs. Only Holdings takes them and gives them back."""
 
     def __init__(self, gpu_node: Array, node_gpus: Array) -> None:
         self._gpu_node, self._node_gpus = gpu_node, node_gpus
         self._unheld: Array = np.ones(len(gpu_node), dtype=bool)
-        self._closed: Array | None = None  # GPUs of nodes that take no jobs; None: all nodes do
-        self._by_node: Array | None = None  # while it is known
+        self._closed: Array | None = None  # mask: GPUs of nodes that take no jobs; None: all nodes do
+        self._by_node: Array | None = None  # None: not computed
 
     def copy(self) -> FreeGpus:
         """An independent copy."""
@@ -30,16 +30,16 @@ class FreeGpus:
     # -- changing --------------------------------------------------------------------------------------
 
     def give(self, gpus: Array) -> None:
-        """Jobs give GPUs back."""
+        """Marks GPUs as held by no job."""
         self._unheld[gpus] = True
         self._by_node = None
 
     def take(self, gpus: Array) -> bool:
-        """Jobs take GPUs. False: one does not exist, is not free or is named twice; then call `reset`."""
+        """Marks GPUs as held. False: one does not exist, is not free or is given twice; then call `reset`."""
         self._by_node = None
         if len(gpus) <= SCALAR_MAX:
             return self._take_few(gpus.tolist())
-        unsigned = gpus.view(np.uint64)  # a negative id is a huge one
+        unsigned = gpus.view(np.uint64)  # a negative id becomes a huge one
         if unsigned.item(unsigned.argmax()) >= len(self._unheld):
             return False
         if self._closed is not None and self._closed[gpus].any():
@@ -57,12 +57,12 @@ class FreeGpus:
         return True
 
     def reset(self, unheld: Array) -> None:
-        """These GPUs are held by no job, all others are."""
+        """Sets the whole mask of GPUs that no job holds."""
         self._unheld[:] = unheld
         self._by_node = None
 
     def close(self, node_up: Array) -> None:
-        """GPUs of nodes that are not up are not free."""
+        """Excludes the GPUs of nodes that are not up; held GPUs stay held."""
         self._closed = None if node_up.all() else ~node_up[self._gpu_node]
         self._by_node = None
 
@@ -70,7 +70,7 @@ class FreeGpus:
 
     @property
     def mask(self) -> Array:
-        """Which GPUs are free. Do not change it."""
+        """Mask by GPU: whether it is free. Do not change it."""
         return self._unheld if self._closed is None else self._unheld & ~self._closed
 
     @property
@@ -79,11 +79,11 @@ class FreeGpus:
         return self.mask.nonzero()[0]
 
     def ids_with(self, given: Array) -> Array:
-        """The same once these GPUs have been given back as well."""
+        """Free ids after `given` are released, ascending."""
         return self._mask_with(given).nonzero()[0]
 
     def lowest(self, count: int, given: Array) -> Array:
-        """The `count` lowest of them, as an array of its own."""
+        """The `count` lowest ids of `ids_with(given)`, as a new array."""
         free = self._mask_with(given)
         return np.array([free.argmax()]) if count == 1 else free.nonzero()[0][:count].copy()
 
@@ -96,18 +96,18 @@ class FreeGpus:
 
     @property
     def by_node(self) -> Array:
-        """Free GPUs of each node. Do not change it."""
+        """Number of free GPUs by node. Do not change it."""
         if self._by_node is None:
             self._by_node = np.bincount(self._gpu_node.take(self.ids), minlength=len(self._node_gpus))
         return self._by_node
 
     @property
     def largest(self) -> int:
-        """The most free GPUs on one node."""
+        """The largest number of free GPUs on one node."""
         return int(self.by_node[self.by_node.argmax()])
 
     @property
     def idle(self) -> int:
-        """GPUs on nodes that are wholly free."""
+        """Number of GPUs on nodes without a held GPU."""
         by_node = self.by_node
         return int(by_node[by_node == self._node_gpus].sum())

@@ -1,8 +1,8 @@
 """Holdings: which job holds which GPUs now, with what grants, and which GPUs are free.
 
-A cluster has one, for ever. Only the manager changes it: it applies a plan, or releases jobs that ended or
-lost their node. Everything that is handed out is a value: an `Allocation` of an earlier round stays as it
-was."""
+Each ClusterState has one. A manager changes it: it applies a plan, or releases jobs that ended or lost their
+node. So does a real cluster when it builds a ClusterState around running jobs (`cluster/central/nodes.py`).
+Returned Allocations are immutable and stay valid after later changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blox.workloads.table import Array
 
 
 class NotFree(Exception):
-    """A plan gives `row` a GPU that a job holds, or that is not there to be given."""
+    """A plan gives `row` a GPU that a job holds, that is on a node that is not up, or that does not exist."""
 
     def __init__(self, row: int, gpu: int) -> None:
         super().__init__(row, gpu)
@@ -25,22 +25,23 @@ class NotFree(Exception):
 
 
 class Holdings:
-    """`size` jobs hold `used` GPUs. `blocked`: a strict order ended the last walk before its end.
+    """`size` jobs hold `used` GPUs.
 
-    `settled`: the last placement vouched that, asked again at once, it would change nothing; a release ends
-    that. Of two jobs that share GPUs, `owner` names one. `bare`: every job holds whole GPUs and nothing else.
-    Then owners are changed one by one; otherwise what holds is kept as one value, an `Allocation`.
+    `blocked`: a strict order ended the last walk before every job was placed. `settled`: the last placement
+    guarantees that a second call at once would change nothing; a release clears it. Of two jobs that share
+    GPUs, `owner` names one. `bare`: every job holds whole GPUs and nothing else. While true, `_owner` is
+    updated in place; otherwise the current Allocation is stored and replaced as a whole.
     """
 
     def __init__(self, gpu_node: Array, node_gpus: Array) -> None:
         self._owner: Array = np.full(len(gpu_node), -1, dtype=np.int64)
         self.owner: Array = read_only(self._owner)  # the row that holds each GPU; -1: none
-        self._jobs: tuple[int, Array] = (0, NO_ROWS)  # the rows that held GPUs at a revision
-        self._allocation: tuple[int, Allocation] = (0, NOTHING)  # what held then, as a value
+        self._jobs: tuple[int, Array] = (0, NO_ROWS)  # (revision, the rows that held GPUs then)
+        self._allocation: tuple[int, Allocation] = (0, NOTHING)  # (revision, the allocation then)
         self.free = FreeGpus(gpu_node, node_gpus)
         self.size = self.used = 0
-        self.row_bound = 0  # every row that ever held GPUs is below
-        self.revision = 0  # counts the changes
+        self.row_bound = 0  # every row that ever held GPUs is below this number
+        self.revision = 0  # number of changes so far
         self.blocked = self.settled = False
         self.bare = True
 
@@ -72,7 +73,7 @@ class Holdings:
 
     @property
     def allocation(self) -> Allocation:
-        """What holds now, as a value."""
+        """The current allocation. Immutable."""
         if self._allocation[0] != self.revision:
             jobs, held = self.jobs, (self._owner >= 0).nonzero()[0]
             place = jobs.searchsorted(self._owner[held])
@@ -93,19 +94,19 @@ class Holdings:
         return np.unique(self.allocation.select(np.isin(self.allocation.jobs, rows)).gpus)
 
     def _marked(self, rows: Array) -> Array:
-        """By row: whether it is one of these. The last entry is for GPUs without an owner, row -1."""
+        """Mask by row: whether it is in `rows`. The last entry is for row -1, of GPUs without an owner."""
         marked = np.zeros(self.row_bound + 1, dtype=bool)
         marked[rows] = True
         return marked
 
-    # -- changing: the manager only -------------------------------------------------------------------
+    # -- changing: not for policies -------------------------------------------------------------------
 
     def keep(self, plan: Plan) -> None:
-        """Notes what a plan says of the walk that made it; every job keeps what it holds."""
+        """Takes over the flags `blocked` and `settled` of a plan; every job keeps its GPUs."""
         self.blocked, self.settled = plan.blocked, plan.settled
 
     def apply(self, plan: Plan) -> None:
-        """Carries a plan out. Raises NotFree if it gives out a GPU that cannot be given."""
+        """Applies a plan. Raises NotFree if it grants a GPU that is not free."""
         self.keep(plan)
         if plan.wanted is not None:
             self.replace(plan.wanted)
@@ -123,7 +124,7 @@ class Holdings:
             self.replace(outcome)
 
     def release(self, rows: Array) -> None:
-        """Jobs give up what they hold, outside of any plan."""
+        """Frees everything that jobs hold, outside of any plan."""
         self.settled = False
         if self.bare:
             self._take_off(rows, self.held_by(rows))
@@ -131,7 +132,7 @@ class Holdings:
             self.replace(self.allocation.without(rows))
 
     def replace(self, allocation: Allocation) -> None:
-        """Makes a whole allocation the present one."""
+        """Replaces the current allocation as a whole."""
         self.revision += 1
         self._owner.fill(-1)
         self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
@@ -142,7 +143,7 @@ class Holdings:
         self.free.reset(self._owner < 0)
 
     def _take_off(self, rows: Array, gpus: Array) -> None:
-        """These rows give back all that they hold, which are these GPUs."""
+        """`rows` release `gpus`, which must be everything that they hold."""
         self.revision += 1
         self.size -= len(rows)
         self.used -= len(gpus)
@@ -150,7 +151,7 @@ class Holdings:
         self.free.give(gpus)
 
     def _put_on(self, part: Allocation) -> None:
-        """These rows take GPUs."""
+        """Grants GPUs to rows. Raises NotFree if one is not free."""
         rows, gpus = part.jobs, part.gpus
         if not self.free.take(gpus):
             raise self._not_free(part)
@@ -163,7 +164,7 @@ class Holdings:
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
 
     def _not_free(self, part: Allocation) -> NotFree:
-        """The first GPU of these that cannot be given."""
+        """The error for the first GPU of `part` that is not free."""
         self.free.reset(self._owner < 0)
         free = self.free.mask.tolist()
         for row, gpu in zip(np.repeat(part.jobs, part.counts).tolist(), part.gpus.tolist()):

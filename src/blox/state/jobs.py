@@ -1,9 +1,9 @@
 """JobState: the table of jobs, their lifecycle and their progress.
 
 A job is a row number, in order of submission. Policies read columns through accessors that are aligned
-with `active`; they change nothing but their own `memory()`. Which jobs run, and where, is decided elsewhere.
+with `active`; they change nothing but their own `memory()`. This table decides nothing.
 
-What progress is, and how it is kept, stands in `progress.py`.
+`progress.py` defines progress and how it is stored.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ class JobState:
     def __init__(self, seed: int = 0) -> None:
         self.now = 0.0
         self.seed = seed
-        self.active_count = 0  # how many jobs are active: known without listing them
+        self.active_count = 0  # number of active jobs, known without listing them
         self._hold(Columns())
-        self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending, so those held earlier come first
-        self.just_admitted: Array = _NO_ROWS  # in this round
-        self.just_finished: Array = _NO_ROWS  # at its beginning
-        self._unread_line: ReferenceType[ActiveLine] | None = None  # of this round, if it was not read
+        self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending
+        self.just_admitted: Array = _NO_ROWS  # admitted in this round
+        self.just_finished: Array = _NO_ROWS  # finished at the start of this round
+        self._unread_line: ReferenceType[ActiveLine] | None = None  # this round's line
         self.changes = ChangeLog()
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
         self.resized = False  # whether any job so far has run on another number of GPUs than it asks for
         self._ones: Array = np.ones(256, dtype=np.int64)
-        self._active: Array | None = None  # the active rows, while they are known
-        self._oldest = 0  # every row below has finished
-        self._staged = 0  # rows already loaded, to become visible at their submission
+        self._active: Array | None = None  # the active rows; None: not computed
+        self._oldest = 0  # every row below this one has finished
+        self._staged = 0  # rows [0, _staged) are loaded
         self._metrics: dict[str, Array] = {}
         self._memory: dict[str, Any] = {}
-        self._known: list[tuple[object, Any]] = []  # the same for each policy object that has asked
+        self._known: list[tuple[object, Any]] = []  # (policy object, its memory): builds its key once
 
     # -- submission and admission ------------------------------------------------------------------
 
     def stage(self, jobs: JobTable, expected_s: Array) -> Array:
-        """Loads jobs in bulk and returns their rows; `submit` makes them visible when their time comes."""
+        """Loads jobs in bulk and returns their rows; `submit` makes them visible at their submission time."""
         start, stop = self._staged, self._staged + len(jobs)
         self._grow(stop)
         for name in SUBMISSION:
@@ -80,13 +80,13 @@ class JobState:
         return np.arange(start, stop)
 
     def submit(self, count: int) -> None:
-        """The next `count` staged jobs are submitted: they join the wait queue."""
+        """Submits the next `count` staged jobs: they join the wait queue."""
         rows = self._rows[self.submitted : self.submitted + count]
         self.submitted += count
         self.waiting = rows if not len(self.waiting) else np.concatenate((self.waiting, rows))
 
     def add_new_jobs(self, accepted: Array) -> None:
-        """Admits jobs of the wait queue; what is left out stays waiting."""
+        """Admits jobs of the wait queue; jobs not in `accepted` stay in it."""
         if not len(accepted):
             return
         if accepted is self.waiting:
@@ -113,17 +113,17 @@ class JobState:
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
-        """Jobs begin a stint on GPUs; work counts from `anchor` on, GPU time from now on."""
+        """Begins a stint of jobs on GPUs; work counts from `anchor` on, GPU time from now on."""
         self.changes.note(rows, started=True)
         progress.begin(self, rows, gpus_held, rate, anchor)
 
     def stop(self, rows: Array, end: Array | float) -> None:
-        """Jobs end their stint at `end` (now, or the exact time of their finish); progress is banked."""
+        """Ends the stint of jobs at `end` (now, or the exact time of their finish); banks their progress."""
         self.changes.note(rows)
         progress.bank(self, rows, end)
 
     def finish(self, rows: Array, end: Array | float) -> None:
-        """Jobs that have stopped leave the active set for good."""
+        """Removes jobs that have stopped from the active set, finally."""
         earlier = self.just_finished
         self.just_finished = rows if not len(earlier) else np.concatenate((earlier, rows))
         self.columns.status[scalar_index(rows)] = FINISHED
@@ -137,7 +137,7 @@ class JobState:
         return self._rows[row : row + 1]
 
     def ones(self, count: int) -> Array:
-        """So many ones: what single-GPU jobs ask for. Do not change it."""
+        """An array of `count` ones: the requests of single-GPU jobs. Do not change it."""
         if len(self._ones) < count:
             self._ones = np.ones(2 * count, dtype=np.int64)
         return self._ones[:count]
@@ -158,7 +158,7 @@ class JobState:
         return self._active
 
     def column(self, name: str) -> Array:
-        """Any column by name, aligned with `active`: also one of the workload's own."""
+        """Any column by name, also one of the workload's own, aligned with `active`."""
         return self.columns.named(name).take(self.active)
 
     @property
@@ -177,7 +177,7 @@ class JobState:
 
     @property
     def held_gpus(self) -> Array:
-        """GPUs that each job holds now; 0 for those that wait."""
+        """GPUs that each job holds now; 0: it waits."""
         return self.columns.held_gpus.take(self.active)
 
     @property
@@ -195,7 +195,7 @@ class JobState:
         return self._received(rate if self.single_gpu and not self.resized else rate > 0, self.columns.run0)
 
     def _received(self, rate: Array, earlier: Array) -> Array:
-        """What jobs have received by now: so much per second of their present stint, and in earlier ones."""
+        """Received by now: `rate` per second of the present stint, plus `earlier` stints (by row)."""
         received: Array = self.now - self.columns.held_since[self.active]
         received *= rate
         received += earlier[self.active]
@@ -206,7 +206,7 @@ class JobState:
         return progress.done_s(self, self.active, self.now)
 
     def remaining_s(self) -> Array:
-        """Believed isolated run time still to go, never below 0."""
+        """Believed remaining isolated run time, never below 0."""
         left: Array = np.maximum(0.0, self.columns.expected_s[self.active] - self.done_s())
         return left
 
@@ -224,15 +224,15 @@ class JobState:
         return [name for name, values in self._metrics.items() if np.isnan(values).all()]
 
     def report_metric(self, name: str, rows: Array | int, values: Array | float) -> None:
-        """Stores what jobs report about themselves, or one job does."""
+        """Stores what one or several jobs report about themselves."""
         self._metric_column(name)[rows] = values
 
     def track_line(self, line: ActiveLine) -> None:
-        """Remembers the line of this round, which has not been read."""
+        """Registers the line of this round for `settle_line`; holds no reference that keeps it alive."""
         self._unread_line = ref(line)
 
     def settle_line(self) -> None:
-        """The round is decided: a line that is kept is worked out before anything changes."""
+        """Evaluates this round's line, if it is still referenced, before the plan changes the state."""
         unread, self._unread_line = self._unread_line, None
         if unread is not None and (line := unread()) is not None:
             line.settle()
@@ -241,7 +241,7 @@ class JobState:
 
     def memory(self, policy: object, factory: Callable[[], T]) -> T:
         """What `policy` remembers between rounds: the only thing that a policy may change."""
-        for known, memory in self._known:  # a few; a dictionary by id() would call every audit hook
+        for known, memory in self._known:  # few entries; a dictionary by id() would call every audit hook
             if known is policy:
                 return memory  # type: ignore[no-any-return]
         name = _policy_key(policy)  # the same for every object with this name and these parameters
@@ -251,7 +251,9 @@ class JobState:
         return self._memory[name]  # type: ignore[no-any-return]
 
     def forget(self, verb: str) -> None:
-        """Drops what policies with a verb (accept, schedule, place) remember: others rule in their place."""
+        """Drops the memory of policies with a verb (accept, schedule, place).
+
+        Call it when other policies replace them."""
         kept = {name for name in self._memory if verb not in name.partition(" ")[0].split(".")}
         self._memory = {name: memory for name, memory in self._memory.items() if name in kept}
         self._known = []
@@ -259,16 +261,16 @@ class JobState:
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.
 
-        Another policy, or other parameters, draw others; a name in its place draws the same for all callers
-        that give it, so that runs differ by what a parameter does and not by luck."""
+        Another class or other parameters give another stream. Callers that pass the same string share a
+        stream, so that runs that differ in one parameter see the same draws."""
         moment = int(np.float64(self.now).view(np.uint64))
         key = (zlib.crc32(_policy_key(policy).encode()), moment & 0xFFFFFFFF, moment >> 32)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
     def fork(self) -> JobState:
-        """An independent copy of the jobs submitted so far: whatever happens to it, this one stays as it is.
+        """An independent copy of the jobs submitted so far: changes to it do not affect this state.
 
-        Jobs that are staged and not submitted yet are not in it: no state knows its future.
+        It leaves out jobs that are staged and not submitted yet: no state knows its future.
         """
         twin = self.select(self._rows[: self.submitted])
         twin.just_admitted, twin.just_finished = self.just_admitted, self.just_finished
@@ -279,9 +281,9 @@ class JobState:
     def select(self, rows: Array) -> JobState:
         """An independent copy of some rows, ascending, numbered from 0; every unfinished job must be in it.
 
-        What policies remember is not in it: it names rows by their old numbers.
+        It leaves out the memory of policies, which names rows by their old numbers.
         """
-        twin = JobState(self.seed)  # open, also where this one is sealed
+        twin = JobState(self.seed)  # writable, also if this one is sealed
         twin._hold(self.columns.select(rows))
         twin.now, twin.active_count = self.now, self.active_count
         twin.typed, twin.single_gpu, twin.resized = self.typed, self.single_gpu, self.resized
@@ -308,7 +310,7 @@ class JobState:
 
 
 def scalar_index(rows: Array) -> Any:
-    """What to index columns with: one row as a plain number, which numpy handles several times faster."""
+    """`rows` as an index of columns: one row as a plain number, which numpy handles several times faster."""
     return rows.item() if len(rows) == 1 else rows
 
 

@@ -1,8 +1,8 @@
-"""Lines: in which order jobs stand, as much of it as is asked for.
+"""Lines: the order of jobs, computed only as far as it is read.
 
-A `Line` is sorted by keys when its order is first read. An `ActiveLine` also lists its jobs and works its
-keys out only then: most rounds have room for every job, and never look. A policy that keeps its own order
-sorted can answer `contested()` from it."""
+A `Line` is sorted by keys when its order is first read. An `ActiveLine` also lists its jobs and computes its
+keys only then: most rounds have room for every job, and never read the order. A policy that keeps its own
+order sorted can answer `contested()` from it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Keys = tuple[Array, ...]
 
 
 class Line:
-    """Jobs in the order of `keys` (first key first, ties as they stand); without keys, as they stand."""
+    """Jobs sorted by `keys` (most important first); ties, or no keys: the order of `jobs`."""
 
     jobs: Array  # rows, in any order
-    keys: Keys  # what sorts them, aligned with `jobs`
+    keys: Keys  # sort keys, aligned with `jobs`
 
     def __init__(self, jobs: Array, keys: Keys = ()) -> None:
         self.jobs, self.keys = jobs, keys
@@ -31,36 +31,37 @@ class Line:
 
     @property
     def order(self) -> Array:
-        """Positions into `jobs`, first in line first."""
+        """Positions in `jobs`, in order of the line."""
         if self._order is None:
             keys = self.keys
             self._order = stable_order(*keys) if keys else np.arange(len(self.jobs))
         return self._order
 
     def rank(self, which: Array) -> Array:
-        """`which` positions (ascending) in the order of the line."""
+        """The positions `which` (ascending on entry), sorted in the order of the line."""
         keys = self.keys
         if not keys or len(which) == 1:
             return which
         return which.take(stable_order(*(key.take(which) for key in keys)))
 
     def lists_all(self, job_state: JobState) -> bool:
-        """Whether its jobs are the active ones, as they stand."""
+        """Whether `jobs` is `job_state.active` itself."""
         return self.jobs is job_state.active
 
     def contested(self, job_state: JobState, free: int) -> list[int] | None:
-        """The rows, in order, among which it is decided which start and which make room; None: unknown.
+        """The rows, in order, that may start or be displaced this round; None: not known.
 
-        For a schedule of all active jobs in which a job that does not fit is passed over, running jobs may be
-        displaced, and some jobs wait; `free` GPUs are free.
+        Every other job keeps what it has. Asked only if the schedule lists all active jobs, passes over a job
+        that does not fit and may displace running jobs, and some jobs wait. `free`: number of free GPUs.
         """
         return None
 
 
 class ActiveLine(Line):
-    """All active jobs, listed only when read, in an order that is worked out only when read.
+    """All active jobs; the list, the keys and the order are each computed when first read.
 
-    The loop settles a line that is still referenced when its round is over (`JobState.settle_line`).
+    Before the plan changes the state, the loop settles a line that is still referenced
+    (`JobState.settle_line`).
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class ActiveLine(Line):
         job_state.track_line(self)
 
     def settle(self) -> None:
-        """Works everything out now: read later, it says what holds now."""
+        """Evaluates jobs and keys now, so that later reads return the present order."""
         self._known_jobs = self.jobs
         self._known_keys = self.keys
 
@@ -98,7 +99,7 @@ class ActiveLine(Line):
 
 
 def stable_order(*keys: Array) -> Array:
-    """Positions in the order of the keys, the first one first, ties as they stand."""
+    """Positions sorted by the keys, the first the most important; ties keep their order."""
     if len(keys) == 1:
         return keys[0].argsort(kind="stable")
     return np.lexsort(keys[::-1])

@@ -1,4 +1,4 @@
-"""Allocation: which job holds which GPUs. Plan: what has to change. Both are values: nothing changes one.
+"""Allocation: which job holds which GPUs. Plan: what has to change. Both are immutable.
 
 Preemption is derived, never returned by a policy: `Plan.diff(now, wanted)` sorts the jobs into launch,
 suspend, move, adjust and keep, so that no policy can return an inconsistent pair.
@@ -18,15 +18,15 @@ from blox.workloads.table import Array
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
 # The optional columns of an allocation, each with its default.
 GRANTS = {"share_milli": 1000.0, "cpu": -1.0, "memory_gb": -1.0, "config": -1.0, "share_group": -1.0}
-_GPU_BITS = 32  # GPU ids stay far below
+_GPU_BITS = 32  # GPU ids are far below 2**32
 
 
 class Allocation(msgspec.Struct, frozen=True, eq=False):
     """Jobs (rows, each once), the number of GPUs of each, and all GPU ids, grouped job by job.
 
-    The optional columns, aligned with `jobs`, say how the GPUs are held where that is not the whole of each:
-    thousandths of each GPU, CPU cores, memory, the configuration (batch size), and `share_group`, the row of
-    the job that shares all its GPUs (-1: none).
+    The optional columns, aligned with `jobs`, are the grants besides whole GPUs: thousandths of each GPU, CPU
+    cores, memory, the configuration (batch size), and `share_group`, the row of the job that shares all its
+    GPUs (-1: none).
     """
 
     jobs: Array = NO_ROWS
@@ -40,7 +40,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """How many jobs hold GPUs."""
+        """Number of jobs that hold GPUs."""
         return len(self.jobs)
 
     @property
@@ -67,7 +67,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def from_dict(cls, gpus_of: dict[int, tuple[int, ...]]) -> Allocation:
-        """The allocation in which each row holds the GPU ids given."""
+        """The allocation of a mapping row -> GPU ids."""
         rows = np.array(list(gpus_of), dtype=np.int64)
         counts = np.array([len(ids) for ids in gpus_of.values()], dtype=np.int64)
         gpus = np.array([g for ids in gpus_of.values() for g in ids], dtype=np.int64)
@@ -80,7 +80,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
         return Allocation(self.jobs[which], self.counts[which], gpus, **columns)
 
     def without(self, rows: Array) -> Allocation:
-        """The allocation once these jobs have given up what they hold; their partners share no longer."""
+        """The allocation after these jobs release their GPUs; their partners then share with no job."""
         left = self.select(~np.isin(self.jobs, rows))
         if left.share_group is None:
             return left
@@ -97,13 +97,13 @@ NOTHING = Allocation()
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
-    """What has to happen. Every job is in one of five parts.
+    """The changes of one round. Every job is in at most one part.
 
-    launch: was not running, starts. suspend: runs, must stop. move: stops and starts on other GPUs. adjust:
-    the same GPUs, another grant (no restart). Other running jobs are kept. `freed` are the GPU ids that
-    suspended and moving jobs give up. `blocked`: a strict order ended the walk before every job was placed.
-    `settled`: the placement vouches that, asked again at once, it would change nothing. `wanted`: the whole
-    allocation afterwards, where the policy returned one."""
+    launch: waits, starts. suspend: runs, stops. move: stops and starts on other GPUs. adjust: keeps its GPUs,
+    gets another grant (no restart). All other running jobs are kept. `freed`: the GPU ids that suspended and
+    moving jobs give up. `blocked`: a strict order ended the walk before every job was placed. `settled`: the
+    placement guarantees that a second call at once would change nothing. `wanted`: the whole allocation
+    afterwards, if the policy returned one."""
 
     launch: Allocation = NOTHING
     suspend: Array = NO_ROWS
@@ -121,15 +121,15 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def bare(self) -> bool:
-        """Whether jobs get whole GPUs and nothing else."""
+        """Whether it grants whole GPUs and nothing else."""
         return self.adjust is NOTHING and self.launch.bare and self.move.bare
 
     def keep(self, now: Allocation) -> Array:
-        """The jobs of `now`, the allocation before, for which nothing changes."""
+        """The jobs that this plan does not change; `now` is the allocation before it."""
         return np.setdiff1d(now.jobs, np.concatenate((self.suspend, self.move.jobs, self.adjust.jobs)))
 
     def outcome(self, now: Allocation) -> Allocation:
-        """The allocation afterwards; `now` is the one before."""
+        """The allocation after this plan; `now` is the allocation before it."""
         if self.wanted is not None:
             return self.wanted
         stays = now.without(np.concatenate((self.suspend, self.move.jobs)))
@@ -161,9 +161,10 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         blocked: bool = False,
         settled: bool = False,
     ) -> Plan:
-        """Takes rows off their GPUs, which are `freed`, and places jobs; one that is in both moves.
+        """The plan by which rows give up their GPUs and jobs are placed.
 
-        A plan in which a job moves is never settled."""
+        `gone`: rows that give up their GPUs (`freed`). `placed`: grants. A row in both moves. A plan in which
+        a job moves is never settled."""
         if len(gone) and len(placed.jobs):
             last = max(gone.item(gone.argmax()), placed.jobs.item(placed.jobs.argmax()))
             is_gone = np.zeros(last + 1, dtype=bool)
@@ -177,7 +178,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     @staticmethod
     def diff(now: Allocation, wanted: Allocation | Plan, *, blocked: bool = False) -> Plan:
-        """The plan from `now` to `wanted`; a placement that built the plan itself returned just that."""
+        """The plan from `now` to `wanted`; if `wanted` is a plan already, returns it."""
         if isinstance(wanted, Plan):
             return wanted
         if wanted is now:
@@ -223,13 +224,13 @@ def _column(part: Allocation, name: str) -> Array:
 
 
 def _pairs(allocation: Allocation) -> Array:
-    """One number for each job and GPU that it holds."""
+    """One number for each pair of a job and a GPU that it holds."""
     pairs: Array = (np.repeat(allocation.jobs, allocation.counts) << _GPU_BITS) | allocation.gpus
     return pairs
 
 
 def _regranted(now: Allocation, wanted: Allocation) -> Array:
-    """Which jobs of `wanted` have another grant in `now`; what it says of jobs new there means nothing."""
+    """Mask over `wanted.jobs`: the grant differs from that in `now`. Undefined for jobs not in `now`."""
     differs = np.zeros(len(wanted.jobs), dtype=bool)
     names = now.grants().keys() | wanted.grants().keys()
     if not names or not len(now.jobs):

@@ -2,10 +2,10 @@
 
 A job's work is anchored: `done(t) = done0 + rate * max(0, t - anchor)`, in seconds of isolated run time. Its
 GPU time is anchored likewise at `held_since`, the start of its present stint. Nothing is accumulated per
-round, so a round that is skipped and one that is executed leave the same bits behind.
+round, so a skipped round and an executed one leave the same bits behind.
 
-Four operations: `begin` a stint, `bank` it when it ends, `rebase` a job that goes on at another rate, and
-`report` what a job has measured itself. Up to SCALAR_MAX jobs are handled as plain numbers, which is several
+Four operations: `begin` a stint, `bank` it when it ends, `rebase` a job whose rate changes, and `report` what
+a job has measured itself. Up to SCALAR_MAX jobs are handled as plain numbers, which is several
 times faster than short arrays; both forms do the same floating-point operations in the same order.
 """
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def admit(job_state: JobState, at: Array | int) -> None:
-    """Jobs begin to wait for their first stint now."""
+    """Starts the wait of jobs for their first stint, now."""
     job_state.columns.held_since[at] = job_state.now
 
 
 def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, anchor: Array | float) -> None:
-    """Jobs begin a stint: GPU time counts from now on, work from `anchor` on at `rate`."""
+    """Begins a stint of jobs: GPU time counts from now on, work from `anchor` on at `rate`."""
     now = job_state.now
     if len(rows) <= SCALAR_MAX:
         one = job_state.scalars
@@ -55,7 +55,7 @@ def begin(job_state: JobState, rows: Array, gpus: Array, rate: Array | float, an
 
 
 def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
-    """Jobs end their stint at `end` (s): their work and GPU time until then are kept, and stand still."""
+    """Ends the stint of jobs at `end` (s): stores their work and GPU time until then."""
     if len(rows) <= SCALAR_MAX:
         one = job_state.scalars
         for row, until in zip(rows.tolist(), each(end)):
@@ -79,9 +79,9 @@ def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
 
 
 def rebase(job_state: JobState, rows: Array) -> Array:
-    """Jobs go on from now, or from the end of their launch; returns that time (s). The rate stays.
+    """Anchors jobs anew, now or at the end of their launch; returns that time (s). The rate stays.
 
-    Work until then is kept in `done0`; give the new rate with `set_rate`.
+    Stores the work until then in `done0`; set the new rate with `set_rate`.
     """
     c, now = job_state.columns, job_state.now
     c.done0[rows] = done_s(job_state, rows, now)
@@ -91,7 +91,7 @@ def rebase(job_state: JobState, rows: Array) -> Array:
 
 
 def rebase_one(job_state: JobState, row: int, at: float) -> float:
-    """The same for one job, at any time (s)."""
+    """Anchors one job anew at `at` (s), or at the end of its launch; returns that time."""
     one = job_state.scalars
     worked = at - one.anchor[row]
     if worked > 0:
@@ -101,12 +101,12 @@ def rebase_one(job_state: JobState, row: int, at: float) -> float:
 
 
 def set_rate(job_state: JobState, rows: Array | int, rate: Array | float) -> None:
-    """Jobs that were rebased go on at another rate (isolated seconds per second)."""
+    """Sets the rate (isolated seconds per second) of jobs that were rebased."""
     job_state.columns.rate[rows] = rate
 
 
 def report(job_state: JobState, rows: Array | int, done: Array | float, at: float) -> None:
-    """Jobs have done so much of their work (s) at the time `at`, whatever was expected. The rate stays."""
+    """Sets the work of jobs at the time `at` to `done` (s), whatever was expected. The rate stays."""
     c = job_state.columns
     c.done0[rows] = done
     c.anchor[rows] = at
@@ -120,7 +120,7 @@ def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
 
 
 def each(value: Array | float) -> Iterable[float]:
-    """One value for every row."""
+    """Iterates `value` by row; a scalar is repeated without end."""
     if type(value) is float:
         return repeat(value)
     return value.tolist() if np.ndim(value) else repeat(float(value))  # type: ignore[union-attr]

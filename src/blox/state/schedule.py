@@ -1,6 +1,6 @@
-"""Schedule: what a scheduling policy returns, a line of jobs and what each is to get.
+"""Schedule: what a scheduling policy returns: a line of jobs and what each should get.
 
-The plain priority list (FIFO, LAS) is the table with every column at its default.
+A plain priority list (FIFO, LAS) leaves every optional column at its default.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, init=False, slots=True)
 class Schedule:
-    """Jobs to run, in the order of `keys` (first key first, ties by row); without keys, as they stand.
+    """Jobs to run, sorted by `keys` (most important first); ties, or no keys: the order of `jobs`.
 
     Jobs that are not listed are suspended. `strict`: a job that does not fit ends the walk; otherwise it is
     passed over. `preempt`: running jobs later in the order may be displaced. The optional columns are
-    aligned with `jobs`: GPUs granted (default: as many as asked for), GPU type, thousandths of each GPU,
-    CPU cores, memory, configuration, the job that shares its GPUs (a row, -1: none), and pinned GPU ids for
-    policies that place too. Instead of `jobs` and `keys`, a `line` can be given that works its order out
+    aligned with `jobs`: GPUs granted (default: as many as the job asks for), GPU type, thousandths of each
+    GPU, CPU cores, memory, configuration, the job that shares its GPUs (a row, -1: none). `pinned`: row ->
+    GPU ids, for policies that place too. A `line`, given instead of `jobs` and `keys`, can compute its order
     when it is read."""
 
     line: Line
@@ -70,17 +70,17 @@ class Schedule:
 
     @property
     def jobs(self) -> Array:
-        """The rows that are listed."""
+        """The listed rows."""
         return self.line.jobs
 
     @property
     def keys(self) -> Keys:
-        """What sorts them."""
+        """The sort keys, aligned with `jobs`."""
         return self.line.keys
 
     @property
     def order(self) -> Array:
-        """Positions into `jobs`, first in line first."""
+        """Positions in `jobs`, in order of the line."""
         return self.line.order
 
     @classmethod
@@ -100,14 +100,14 @@ class Schedule:
     def from_fractions(
         cls, job_state: JobState, cluster_state: ClusterState, shares: TimeShares, *, fill: bool = True
     ) -> Schedule:
-        """The coming round of jobs that are to have parts of the time on GPU types (Gavel, OSDI'20).
+        """This round's schedule for jobs that should get given fractions of the time on each GPU type.
 
-        `shares` is what the policy remembers: the fractions that it wants, and the time received, which is
-        booked here. Jobs, or pairs of jobs that share their GPUs, run in order of their priority: wanted
-        fraction over received fraction. `fill` is work conserving: GPUs that would idle go to jobs that were
-        not chosen, on the type where they are fastest. A job that stays on its GPU type keeps its GPUs: its
-        lease is extended, which `shares.leases` counts. Call it once a round; jobs without a row in `shares`
-        wait.
+        The mechanism is Gavel's (OSDI'20). `shares` is the memory of the policy: the wanted fractions, and
+        the time received, which this method books. Jobs, or pairs of jobs that share their GPUs, run in order
+        of their priority: wanted fraction over received fraction. `fill` conserves work: GPUs that would idle
+        go to jobs that were not chosen, on the type where they are fastest. A job that stays on its GPU type
+        keeps its GPUs: its lease is extended, which `shares.leases` counts. Call it once a round; jobs
+        without a row in `shares` wait.
         """
         from blox.state.leases import coming_round
 
