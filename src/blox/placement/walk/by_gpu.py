@@ -1,4 +1,4 @@
-"""Placement by rules that tell single GPUs apart: the walk of `plain.py` over GPUs in place of nodes."""
+"""Placement by rules that pick single GPUs: the walk of `plain.py` over GPUs instead of nodes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from blox.placement.walk.requests import Requests, placed
 from blox.placement.walk.room import Room, Share
 from blox.workloads.table import Array
 
-# (row, ids of the free GPUs that the job may use, how many it needs) -> the ids that it takes; None: it waits
+# (row, ids of the free GPUs that the job may use, number needed) -> the ids that it takes; None: it waits
 Pick = Callable[[int, Array, int], Array | Sequence[int] | None]
 
 
 def place_by_gpu(schedule: Schedule, cluster_state: ClusterState, job_state: JobState, pick: Pick) -> Plan:
     """The contract of placement for rules that pick single GPUs.
 
-    `pick` is asked for one job after another, in order, only where at least as many GPUs are free as the job
+    `pick` is called for one job after another, in order, only if at least as many GPUs are free as the job
     needs; free ids are ascending. Slower than placement by node or count.
     """
 
@@ -31,7 +31,7 @@ def place_by_gpu(schedule: Schedule, cluster_state: ClusterState, job_state: Job
 
 
 class _GpuRoom(Room):
-    """Which GPUs are free (1 or 0), and the rule by which jobs pick some; a share is a GPU id and 1."""
+    """Which GPUs are free (1 or 0), and the rule that picks GPUs for a job; a share is (GPU id, 1)."""
 
     def __init__(self, requests: Requests, pick: Pick) -> None:
         holdings, free = requests.holdings, np.zeros(len(requests.cluster_state.gpu_node), dtype=np.int64)

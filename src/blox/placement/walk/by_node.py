@@ -1,4 +1,4 @@
-"""Placement by rules that depend on where GPUs are free: `place_by_node`, and what such a rule sees."""
+"""Placement by rules that depend on where GPUs are free: `place_by_node`, and the pool that a rule reads."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _BYTE_MAX = 255  # the largest count that a byte holds
 class NodePool(Room):
     """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement.
 
-    The counts also stand in an array of bytes, which is searched for nodes by their number of free GPUs.
-    Counts above 255 stand there as 0, and are looked for in `free`.
+    An array of bytes holds the counts too; `best_fit` searches it for a node by its number of free GPUs.
+    Counts above 255 are 0 there, and are searched for in `free`.
     """
 
     def __init__(self, node_free: Array, node_gpus: Array) -> None:
@@ -38,7 +38,7 @@ class NodePool(Room):
         self.total -= count
 
     def best_fit(self, need: int) -> int:
-        """The node with the fewest free GPUs that still has `need`, lowest id first; -1 if there is none."""
+        """The node with the fewest free GPUs of those with at least `need`, lowest id first; -1: none."""
         counts = self._bytes
         for count in range(need, self._searched + 1):
             if count in counts:
@@ -50,11 +50,11 @@ class NodePool(Room):
         return min(large, default=(0, -1))[1]
 
     def restricted(self, allowed: Array) -> NodePool:
-        """The same pool as it looks to a job that may use some nodes only."""
+        """A copy of this pool for a job that may use only the `allowed` nodes (mask)."""
         return NodePool(np.where(allowed, np.array(self.free), 0), np.where(allowed, self._node_gpus, 0))
 
     def fewest(self, need: int) -> int:
-        """How many nodes `need` GPUs take when all are free; more than there are if they do not fit."""
+        """The number of nodes that `need` GPUs take if all are free; more than there are: they do not fit."""
         return int(np.searchsorted(np.cumsum(np.sort(self._node_gpus)[::-1]), need)) + 1
 
 
@@ -70,7 +70,7 @@ RuleOfJob = Callable[[int], NodeRule]
 
 
 class SameRule:
-    """The rule of every job, where it is the same for all."""
+    """A function from row to rule that gives every job the same rule."""
 
     def __init__(self, rule: NodeRule) -> None:
         self.rule = rule
@@ -80,12 +80,12 @@ class SameRule:
 
 
 def same_rule(self: NodeRule, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:
-    """The `node_rule()` of a placement that is itself the rule for every job: `node_rule = same_rule`."""
+    """The `node_rule()` of a placement that is itself the rule of every job: `node_rule = same_rule`."""
     return SameRule(self)
 
 
 class NodeRoom(NodePool):
-    """A pool of nodes, and the rule by which jobs pick some; GPU types restrict what a job sees."""
+    """A pool of nodes, and the rule that picks nodes for a job; GPU types restrict the pool of a job."""
 
     def __init__(self, requests: Requests, rule: NodeRule | RuleOfJob, best_fit: bool) -> None:
         cluster_state, node_free = requests.cluster_state, requests.cluster_state.node_free
@@ -117,12 +117,12 @@ def place_by_node(
 ) -> Plan:
     """The contract of placement for rules that depend on where GPUs are free.
 
-    `rule` is the same for all jobs, or a function that names the rule for a job, given its row. `undo=False`
-    is how the original Blox does it: jobs released for a job that found no place after all stay released,
-    and a released job that is placed again in the same walk restarts. `best_fit`: by the rule, a job that
-    fits on one node goes to `pool.best_fit(need)` or nowhere, so that the walk need not ask it. A rule
-    that is the same for all jobs and refuses one that fits on a node is not asked for later ones that need as
-    many GPUs or more and fit on one too; where that would be wrong, give a function of the row.
+    `rule` is one rule for all jobs, or a function from a row to its rule. `undo=False` is the behaviour of
+    the original Blox: jobs that were released for a job that then found no place stay released, and a
+    released job that is placed again in the same walk restarts. `best_fit=True` states that the rule puts a
+    job that fits on one node on `pool.best_fit(need)` or nowhere, so the walk need not call it. If one rule
+    for all jobs refuses a job that fits on one node, it is not called for later jobs that fit on one node and
+    need as many GPUs or more; if that would be wrong, give a function of the row.
     """
 
     def walk(requests: Requests) -> Plan:

@@ -1,4 +1,4 @@
-"""The walk where any free GPUs will do: which jobs run is decided by counting, for all of them at once."""
+"""The walk where any free GPUs will do: counting decides which jobs run, for all jobs at once."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from blox.state.holdings import Holdings
 from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
-# (free GPU ids ascending, how many) -> the ids to use, in order; None: the lowest
+# (free GPU ids ascending, number needed) -> the ids to use, in order; None: the lowest
 Assign = Callable[[Array, int], Array] | None
 
 
 def place_by_count(
     schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign = None
 ) -> Plan:
-    """The contract of placement for rules that only count.
+    """The contract of placement for rules that only count GPUs.
 
-    Running jobs stay unless the order displaces them; then the others take GPUs in order, from all that are
-    free by then."""
+    Running jobs stay unless the order displaces them. Then the jobs that start take GPUs in order, from all
+    that are free by then."""
     plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
     plain = plain and not cluster_state.holdings.shared
     if plain and not job_state.resized and schedule.line.lists_all(job_state):
@@ -46,7 +46,7 @@ def start(
     blocked: bool = False,
     settled: bool = True,
 ) -> Plan:
-    """The plan by which these rows start, on GPUs that are free once the `gone` ones have left."""
+    """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left."""
     freed, free = holdings.held_by(gone), holdings.free
     if not len(rows):
         return Plan.of(gone, freed, blocked=blocked, settled=settled)
@@ -76,7 +76,7 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
-    """Positions that start, in order, and the rows of the running jobs that make room, ascending."""
+    """The positions that start, in order, and the running rows that are displaced, ascending."""
     schedule, need, pending = requests.schedule, requests.need, requests.pending
     if requests.single:
         winners, others = schedule.order[: requests.capacity], schedule.order[requests.capacity :]
@@ -84,7 +84,8 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
         winners, others = first_come(schedule.order, need, requests.capacity, schedule.strict)
     starting, leaving = winners[pending[winners]], others[~pending[others]]
     if schedule.strict and len(leaving) and not requests.single:
-        # Behind the job that ended the walk, as many leave, from the end, as the jobs that start need.
+        # Of the running jobs behind the one that ended the walk, displace only as many, last first, as the
+        # starting jobs need.
         shortage = int(need[starting].sum()) - requests.free
         released = requests.held[leaving[::-1]].cumsum()
         kept = len(leaving) - int(released.searchsorted(shortage)) - 1
@@ -94,11 +95,11 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
 
 
 def first_come(line: Array, need: Array, capacity: int, strict: bool) -> tuple[Array, Array]:
-    """The positions in line that get GPUs when GPUs are merely counted, and the others, both in order.
+    """The positions in `line` that get GPUs when any GPUs will do, and the rest, both in order.
 
-    A job that does not fit is passed over, or ends the line if `strict`. The walk over jobs with displacement
-    from the end of the order chooses exactly these (a job can use what all jobs behind it hold), so that walk
-    need not be walked.
+    A job that does not fit is passed over, or ends the line if `strict`. The walk that displaces jobs from
+    the end of the order chooses exactly these (a job can use what all jobs behind it hold), so the walk need
+    not be run.
     """
     need = need[line]
     total = need.cumsum()
@@ -116,14 +117,14 @@ def first_come(line: Array, need: Array, capacity: int, strict: bool) -> tuple[A
     return line[wins], line[~wins]
 
 
-# -- shorter ways to the same plan, where few of all active jobs matter ------------------------------------
+# -- shortcuts to the same plan when few active jobs can change --------------------------------------------
 
 
 def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Array | None:
-    """The rows that start, in order, where only this round's newcomers can, and all of them fit; or None.
+    """The newly admitted rows, in order, if only they can start this round and all fit; else None.
 
-    Every other job runs, or is sure to go on waiting: the last placement was settled, no job has ended, the
-    order of the others stands as promised, and newcomers that take free GPUs only leave fewer.
+    Every other job runs, or cannot start: the last placement was settled, no job has ended since, the parts
+    promise that the order of the other jobs is unchanged, and newcomers only reduce the number of free GPUs.
     """
     newcomers, holdings = job_state.just_admitted, cluster_state.holdings
     if job_state.active_count - holdings.size != len(newcomers) and (
@@ -139,7 +140,7 @@ def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state
 
 
 def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
-    """The rows, in order, among which it is decided which start, where the schedule's line knows them."""
+    """The rows, in order, that may start or be displaced; None: the line of the schedule does not know."""
     if schedule.strict or not schedule.preempt or cluster_state.draining:
         return None
     if job_state.active_count == cluster_state.running_count:
@@ -150,7 +151,7 @@ def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobSt
 def _start_contested(
     line: list[int], cluster_state: ClusterState, job_state: JobState, assign: Assign
 ) -> Plan:
-    """The plan when these rows, in order, share what they hold and what is free."""
+    """The plan when only the rows of `line`, in order, compete for the GPUs that they hold or are free."""
     gpus, held = job_state.scalars.gpus, job_state.scalars.held_gpus
     free = cluster_state.free_gpus + sum([held[row] for row in line])
     starting: list[int] = []

@@ -1,4 +1,4 @@
-"""Which nodes a job may use, where it or the schedule is bound to some GPU types, or nodes are reserved."""
+"""Which nodes a job may use if it or the schedule is bound to GPU types, or nodes are reserved."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from blox.workloads.table import Array
 def allowed_nodes(
     schedule: Schedule, cluster: ClusterState, job_state: JobState, *, reserved: bool = True
 ) -> dict[int, Array] | None:
-    """Row -> nodes that it may use, where a job, the schedule or a reservation restricts them; else None.
+    """Row -> mask of the nodes that it may use; None: no job, schedule or reservation restricts any.
 
-    `reserved=False`: as far as GPU types go, whatever is reserved now.
+    `reserved=False`: ignores reservations.
     """
     windows = cluster.windows if reserved else ()
     if schedule.gpu_type is None and not job_state.typed and not windows:

@@ -1,6 +1,7 @@
-"""Placement of schedules that place too: Pollux and its kin say themselves which GPUs each job gets.
+"""Placement of schedules that name GPUs themselves (`pinned`), as Pollux's do.
 
-Both walks come here when a schedule has pins, so that such a scheduler works with every placement policy.
+Every walk is replaced by this one when a schedule has pins, so such a scheduler works with every placement
+policy.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ GpuIds = Mapping[int, tuple[int, ...]]  # by row
 
 
 def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int, tuple[int, ...]]:
-    """GPU ids for policies that think in nodes: row -> shares of nodes becomes row -> ids.
+    """Row -> GPU ids, from row -> shares of nodes, for policies that decide by node.
 
-    A job that stays on the same nodes with the same counts keeps its GPUs; the others get the lowest ids
-    that no job keeps, first come first served.
+    A job that stays on the same nodes with the same counts keeps its GPUs; other jobs, in the order of
+    `wanted`, get the lowest ids that no job keeps.
     """
     now = cluster_state.allocation.as_dict()
     node_of = cluster_state.gpu_node.tolist()
@@ -44,13 +45,13 @@ def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int,
 
 
 def node_of_each(shares: Shares) -> list[int]:
-    """The node of each GPU of a job, in the order in which they are taken."""
+    """The node of each GPU of a job, in the order of its shares."""
     return [node for node, count in shares for _ in range(count)]
 
 
 def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
-    """GPUs that each of these jobs holds on each node: jobs x nodes."""
-    place = np.full(job_state.submitted + 1, -1)  # the last one is for GPUs without an owner
+    """Number of GPUs that each of these jobs holds on each node: jobs x nodes."""
+    place = np.full(job_state.submitted + 1, -1)  # the last entry is for GPUs without an owner
     place[rows] = np.arange(len(rows))
     of_job = place[cluster_state.owner]
     there = of_job >= 0
@@ -60,7 +61,7 @@ def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) 
 
 
 def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-    """Jobs with pins get those GPUs, in that order of ids; the others, in order, the lowest that are left.
+    """Gives jobs with pins those GPUs, in that order of ids; other jobs, in order, the lowest that are left.
 
     No job is displaced: a job without pins that does not fit is passed over, or ends the walk if `strict`.
     The columns `config`, `cpu` and `memory_gb` of the schedule become grants: a job whose GPUs stay and
@@ -96,7 +97,7 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
 
 
 def with_configurations(plan: Plan, schedule: Schedule, cluster_state: ClusterState) -> Plan:
-    """The same GPUs, each job in the configuration (batch size) that the schedule names for it."""
+    """The same plan, with the configuration (batch size) that the schedule names for each job."""
     assert schedule.config is not None
     config = dict(zip(schedule.jobs.tolist(), schedule.config.tolist()))
     configured = plan.granting(cluster_state.allocation, config=config)
@@ -104,7 +105,9 @@ def with_configurations(plan: Plan, schedule: Schedule, cluster_state: ClusterSt
 
 
 def _exchange(pinned: GpuIds, cluster_state: ClusterState, job_state: JobState) -> Plan:
-    """The plan where every job is pinned to whole GPUs of its own: only GPUs that change hands count."""
+    """The plan if every job is pinned to whole GPUs of its own.
+
+    Compares owners, and plans only for the jobs of GPUs whose owner changes."""
     owner = cluster_state.owner
     if isinstance(pinned, Pins):
         wanted = pinned.owner
@@ -122,6 +125,6 @@ def _exchange(pinned: GpuIds, cluster_state: ClusterState, job_state: JobState) 
     counts = np.bincount(wanted.take(gpus))  # by row
     rows = counts.nonzero()[0]
     placed = Allocation(rows, counts.take(rows), gpus)
-    if not isinstance(pinned, Pins):  # the ids of a mapping stay in their order
+    if not isinstance(pinned, Pins):  # the ids of a mapping keep their order
         placed = Allocation.from_dict({row: pinned[row] for row in rows.tolist()})
     return Plan.of(np.bincount(owner.take(freed)).nonzero()[0], freed, placed)

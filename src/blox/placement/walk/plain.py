@@ -1,10 +1,11 @@
 """The walk where it matters which GPUs are free. It defines the contract of placement.
 
-In order: a running job stays; another takes free GPUs where the rule finds them; if it finds none and the
-schedule may preempt, jobs are released from the end of the order, only ones behind it, until the rule is
-satisfied, and put back if it never is. A released job that is reached later stays where it was if that is
-still free. A job that finds no place is passed over, or ends the walk if the schedule is strict. A room
-knows counts of free GPUs by unit: by node as a rule, whose GPU ids are handed out lowest first, or by GPU.
+Jobs are visited in schedule order. A running job stays. A waiting job takes the free GPUs that the rule
+picks. If the rule finds none and the schedule may preempt, running jobs later in the order are released, last
+first, until it does; if it never does, they are put back. A released job that is reached later returns to its
+GPUs if they are still free; otherwise it is treated as waiting. A job that finds no place is passed over, or
+ends the walk if the schedule is strict. A room counts free GPUs by unit: usually a node, whose lowest free
+GPU ids are taken first, or a single GPU.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ from blox.placement.walk.room import Room, Share, Shares
 from blox.workloads.table import Array
 
 Waiting = tuple[int, int, int]  # row, GPUs needed, place in line
-Victim = tuple[int, int, int, int]  # row, GPUs held, place in line, the unit that it stands on (-1: several)
+Victim = tuple[int, int, int, int]  # row, GPUs held, place in line, its unit (-1: several)
 NO_MORE: Waiting = (-1, 0, sys.maxsize)
-_CHUNK = 256  # jobs that are turned into plain numbers at a time: most walks end early
+_CHUNK = 256  # jobs in the first chunk that is converted to plain numbers: most walks end early
 
 
 class Walk:
-    """One walk down a schedule, through a room that knows what is free and how a job finds its place."""
+    """One walk through a schedule; the room knows what is free and where a job fits."""
 
     def __init__(self, requests: Requests, unit_of: Array, room: Room, *, undo: bool = True) -> None:
-        """`unit_of`: by GPU id, the node or whatever else the room counts free GPUs by; ascending."""
+        """`unit_of`: by GPU id, the unit (such as the node) by which the room counts free GPUs; ascending."""
         self._requests, self._unit_of, self._room, self._undo = requests, unit_of, room, undo
         waits = requests.pending[requests.schedule.order]
         self._waits = waits.nonzero()[0]  # places in line
         self._victims = Victims(requests, (~waits).nonzero()[0][::-1], unit_of)
-        # Released victims that are still to be reached, the next one last: victims come off from the end of
-        # the line, so one that is released later stands before all of them.
+        # Released jobs that the walk has not reached, as a stack: jobs are released from the end of the
+        # order, so the last released is reached first.
         self._returning: list[Victim] = []
-        self._returned: set[int] = set()  # rows of victims that went back where they had been
+        self._returned: set[int] = set()  # rows of victims that returned to their GPUs
         # New placements in order: row, unit, GPUs; a job has three entries for each of its units.
         self._placed: list[int] = []
 
     def run(self) -> Plan:
-        """Goes down the line: every job is placed, passed over, or ends the walk."""
+        """Visits the jobs in order: each is placed, passed over, or ends the walk."""
         room, victims, returning, placed = self._room, self._victims, self._returning, self._placed
         strict, preempt = self._requests.schedule.strict, self._requests.schedule.preempt
         take, take_back, choose, alike, undo = room.take, room.take_back, room.choose, room.alike, self._undo
@@ -80,7 +81,7 @@ class Walk:
         return self._plan(blocked)
 
     def _queue(self, place: int, refused: int) -> Iterator[Waiting]:
-        """The jobs behind this place that wait and are not refused already, the first in line first."""
+        """The waiting jobs after `place` that `refused` does not rule out, in order."""
         requests, alike = self._requests, self._room.alike
 
         def chunks() -> Iterator[Iterable[Waiting]]:
@@ -92,7 +93,7 @@ class Walk:
         return chain.from_iterable(chunks())
 
     def _displace(self, row: int, need: int, place: int) -> list[Share] | None:
-        """Releases jobs from the end of the order, only ones behind this place, until the job fits."""
+        """Releases running jobs after `place`, last first, until the job fits; undone if it never does."""
         room, victims, shares = self._room, self._victims, None
         take, listed, last = room.take, victims.listed, victims.off
         while shares is None and (last < len(listed) or victims.reach()):
@@ -107,7 +108,7 @@ class Walk:
                     take(victim, each, -count)
             if need > room.whole or unit < 0:
                 shares = room.choose(row, need) if need <= room.total else None
-            elif room.free[unit] >= need:  # no other unit had enough before: only this one can
+            elif room.free[unit] >= need:  # no other unit had enough before: only this one can have
                 shares = [(unit, need)]
         released = listed[victims.off : last]
         if shares is not None or not self._undo:
@@ -134,22 +135,22 @@ class Walk:
 
 
 class Victims:
-    """Running jobs in the order in which they may be released: the last in line first.
+    """Running jobs in the order in which they may be released: last in line first.
 
-    `listed` holds as many as were asked for, as they stood when the walk began. The first `off` have been
-    released.
+    `listed` is the part that has been read so far, with what each held when the walk began. The first `off`
+    have been released.
     """
 
     def __init__(self, requests: Requests, places: Array, unit_of: Array) -> None:
         self._holdings, self._unit_of = requests.holdings, unit_of
         self._more = _in_line(requests, requests.held, places)
-        self._unit: Array | None = None  # by row
+        self._unit: Array | None = None  # by row: the unit of its GPUs (-1: several)
         self._spread: dict[int, Shares] = {}
         self.listed: list[Victim] = []
         self.off = 0
 
     def any_behind(self, place: int) -> bool:
-        """Whether any job that may still be released stands behind this place."""
+        """Whether a job after `place` can still be released."""
         return (self.off < len(self.listed) or self.reach()) and self.listed[self.off][2] > place
 
     def reach(self) -> bool:
@@ -167,7 +168,7 @@ class Victims:
         return True
 
     def spread(self, row: int) -> Shares:
-        """Where a job of several units stood when the walk began."""
+        """The shares of a job on several units when the walk began."""
         if row not in self._spread:
             units, counts = np.unique(self._unit_of[self._holdings.gpus_of(row)], return_counts=True)
             self._spread[row] = tuple(zip(units.tolist(), counts.tolist()))
@@ -175,7 +176,7 @@ class Victims:
 
 
 def _in_line(requests: Requests, gpus: Array, places: Array) -> Iterator[tuple[Array, Array, Array]]:
-    """Row, GPUs and place of the jobs at these places in line, in growing chunks."""
+    """Rows, GPUs and places of the jobs at `places` in line, in growing chunks."""
     size = _CHUNK
     while len(places):
         here, places = places[:size], places[size:]
@@ -185,13 +186,13 @@ def _in_line(requests: Requests, gpus: Array, places: Array) -> Iterator[tuple[A
 
 
 def _lowest_ids(unit_of: Array, free_ids: Array, units: Array, counts: Array) -> Array:
-    """The lowest free ids of each unit, in the order of the walk."""
+    """The GPU ids of each placement, in the order of the walk: the lowest free ones of its unit."""
     size = int(unit_of.max()) + 1
     by_unit = np.argsort(units, kind="stable")
     in_order = counts[by_unit]
     free = np.bincount(unit_of[free_ids], minlength=size)
     kept = free - np.bincount(units, weights=counts, minlength=size).astype(np.int64)
-    first = np.empty(len(units), dtype=np.int64)  # of each placement, in the list of free ids
+    first = np.empty(len(units), dtype=np.int64)  # of each placement: its first position in `free_ids`
     first[by_unit] = in_order.cumsum() - in_order
     first += (kept.cumsum() - kept)[units]
     first -= counts.cumsum() - counts

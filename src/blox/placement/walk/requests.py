@@ -1,4 +1,4 @@
-"""What a schedule asks of the cluster this round, in the form that the walks work on."""
+"""Requests: what a schedule asks of the cluster this round, as the arrays that the walks read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "sh
 class Requests:
     """Arrays aligned with `schedule.jobs`: GPUs needed, GPUs held, which jobs must be placed (`pending`).
 
-    A running job whose grant is unchanged stays; one whose grant changed gives its GPUs up and is placed
-    anew, and so is one that shares its GPUs, which no walk lets jobs do. `unlisted` are the running rows that
-    hold their GPUs no longer: left out by the schedule, resized, or sharing. `free` counts the GPUs left when
-    they are gone, `capacity` all GPUs, `waiting` the jobs to be placed. `single`: every job needs one GPU.
-    `kept` are running rows that are out of the walk: they stay on draining nodes until they end, since to
-    displace one would free little or nothing."""
+    A running job that keeps its number of GPUs stays. One that is resized gives up its GPUs and is placed
+    anew; so is one that shares its GPUs, because no walk supports sharing. `unlisted`: the running rows that
+    give up their GPUs, because the schedule leaves them out, or resizes them, or they share. `free`: number
+    of free GPUs once these have left. `capacity`: number of GPUs that the walk can distribute, held ones
+    included. `waiting`: number of jobs to place. `single`: every job needs one GPU. `kept`: running rows that
+    are not in the walk; they stay on draining nodes until they end, because displacing one would free few
+    GPUs or none."""
 
     def __init__(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> None:
         self.kept: Array = NO_ROWS
@@ -47,8 +48,7 @@ class Requests:
         self.waiting: int = len(jobs) - holdings.size + len(self.unlisted) + len(self.kept)
 
     def _leave_out(self) -> None:
-        """Jobs that the schedule does not list, or grants another number of GPUs, or that share, give up
-        theirs."""
+        """Makes jobs give up their GPUs that are unlisted, resized or share GPUs."""
         same = self.held == self.need
         if (partner := self.holdings.allocation.share_group if self.holdings.shared else None) is not None:
             same &= ~np.isin(self.schedule.jobs, self.holdings.allocation.jobs[partner >= 0])
@@ -60,23 +60,23 @@ class Requests:
         self.free += int(self.given_up().sum())
 
     def given_up(self) -> Array:
-        """The GPUs of each node that the unlisted give up; on a draining node they are not free."""
+        """Number of GPUs by node that unlisted jobs give up; 0 on nodes that are not up."""
         nodes = self.cluster_state.gpu_node.take(self.holdings.held_by(self.unlisted))
         return np.bincount(nodes, minlength=self.cluster_state.nodes) * self.cluster_state.node_up
 
     @property
     def hopeless(self) -> bool:
-        """Whether no job can be placed: none waits, or nothing is free and none may be displaced."""
+        """Whether no job can be placed: no job waits, or no GPU is free and no job may be displaced."""
         return not self.waiting or not (self.free or self.schedule.preempt)
 
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
-        """The plan when no job is placed; `leaving` are rows that go beside the unlisted."""
+        """The plan when no job is placed; `leaving`: further rows that give up their GPUs."""
         blocked = self.schedule.strict and self.waiting > 0
         gone = self.gone(leaving)
         return Plan.of(gone, self.holdings.held_by(gone), blocked=blocked, settled=not len(gone))
 
     def gone(self, leaving: Array) -> Array:
-        """The unlisted and the `leaving` rows: those that give up what they hold."""
+        """All rows that give up their GPUs: the unlisted and the `leaving` ones."""
         return np.union1d(self.unlisted, leaving) if len(self.unlisted) else leaving
 
 
@@ -86,7 +86,7 @@ def placed(
     job_state: JobState,
     walk: Callable[[Requests], Plan],
 ) -> Plan:
-    """What every placement shares around its walk: pinned GPUs, rounds without hope, configurations."""
+    """The plan by a walk; handles pinned GPUs, rounds in which no job can be placed, and configurations."""
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
     requests = Requests(schedule, cluster_state, job_state)
@@ -97,10 +97,10 @@ def placed(
 def _set_aside(
     schedule: Schedule, cluster_state: ClusterState, job_state: JobState
 ) -> tuple[Schedule, Array]:
-    """The schedule less the running jobs that stay on draining nodes, and the rows of those."""
+    """The schedule without the running jobs that stay on draining nodes, and the rows of these jobs."""
     on_draining = cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0])
     kept = np.isin(schedule.jobs, on_draining)
-    if schedule.gpus is not None:  # one that is resized gives its GPUs up
+    if schedule.gpus is not None:  # a resized job gives up its GPUs
         kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
     keys = tuple(key[~kept] for key in schedule.keys)
     columns = {name: column[~kept] for name in _COLUMNS if (column := getattr(schedule, name)) is not None}

@@ -1,4 +1,4 @@
-"""Room: what is free while a walk goes on, and where a job finds its place there."""
+"""Room: which GPUs are free during a walk, and where a job fits."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from blox.workloads.table import Array
 
-Share = tuple[int, int]  # (unit, GPUs of it); a unit is a node as a rule
+Share = tuple[int, int]  # (unit, number of its GPUs); a unit is usually a node
 Shares = Sequence[Share]
 
 
 class Room:
-    """Free GPUs by unit. Asked by the walk for one job after another; jobs are rows.
+    """Number of free GPUs by unit. The walk calls it for one job (row) after another.
 
-    `alike`: of jobs that need up to so many GPUs, once one is refused, every later one that needs as many or
-    more is refused without being asked for. `whole`: jobs that need up to so many go on one unit, or nowhere.
+    `alike`: up to this need, refusing n GPUs implies refusing every later request for n or more, which is
+    then not asked. `whole`: a request of up to this many GPUs goes on one unit or is refused.
     """
 
     alike: int = 0
@@ -25,11 +25,13 @@ class Room:
         self.total = int(sum(free))
 
     def choose(self, row: int, need: int) -> list[Share] | None:
-        """Where a job of `need` GPUs goes, or None; as many are free in all. Changes nothing."""
+        """The shares for a job of `need` GPUs; None: it is refused. Changes nothing.
+
+        Called only when `need` GPUs are free in total."""
         raise NotImplementedError
 
     def gather(self, units: Iterable[int], need: int) -> list[Share] | None:
-        """Free GPUs of these units, one unit after another, until there are `need`; None: they are fewer."""
+        """The free GPUs of `units`, in their order, until there are `need`; None: there are fewer."""
         free, shares = self.free, []
         for unit in units:
             if free[unit]:
@@ -41,7 +43,7 @@ class Room:
         return None
 
     def take_back(self, row: int, home: Shares) -> bool:
-        """Puts a job back where it was, if that is free; False: it is not, and nothing changes."""
+        """Puts a job back on its former shares `home`; False: they are not free, and nothing changes."""
         for unit, count in home:
             if self.free[unit] < count:
                 return False
@@ -50,6 +52,6 @@ class Room:
         return True
 
     def take(self, row: int, unit: int, count: int) -> None:
-        """A job takes GPUs of a unit; below 0: it gives them back."""
+        """Takes `count` GPUs of a unit for a job; below 0: gives them back."""
         self.free[unit] -= count
         self.total -= count
