@@ -1,7 +1,7 @@
-"""BackendBase: what every backend of this package does alike.
+"""BackendBase: what all backends of this package have in common.
 
 Jobs come from a feed, node events and job failures from their sources. `next_event` is the earliest of these
-and of the backend's own next event, in this one place, so that no kind of backend can forget one of them.
+and of the backend's own next event; it is defined here only, so that no backend can forget one of them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from blox.workloads.table import Array, JobTable
 
 
 class BackendBase:
-    """A backend gives `launch`, `suspend`, `completed`, `wait_until` and `_next_own_event`.
+    """A subclass defines `launch`, `suspend`, `completed`, `wait_until` and `_next_own_event`.
 
-    What else the protocol asks for has a default here.
+    The other methods of the protocol have a default here.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class BackendBase:
         self._feed = feed
         self._node_events: NodeEvents = node_events or ListedNodeEvents()
         self._job_failures = job_failures
-        self._busy_until_s = -math.inf  # what happens before is acted on then
+        self._busy_until_s = -math.inf  # events before this time are reported at it
 
     @property
     def exhausted(self) -> bool:
@@ -54,7 +54,7 @@ class BackendBase:
 
     @final
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """The earliest of the next submission, node event, job failure and event of the backend's own."""
+        """The time of the next submission, node event, job failure or own event of the backend."""
         own = self._next_own_event(cluster_state, job_state)
         earliest = min(own, self._feed.next_submission, self._node_events.next_s)
         if self._job_failures is not None:
@@ -62,17 +62,17 @@ class BackendBase:
         return earliest if earliest > self._busy_until_s else self._busy_until_s
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """When a job next completes, or anything else happens that only this backend knows; inf: never."""
+        """The time of the next completion, or of another event that only this backend knows; inf: never."""
         raise NotImplementedError
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Nothing to do where progress follows from the rate at the launch."""
+        """Does nothing: progress follows from the rate at the launch."""
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Nothing to do where only GPUs decide how fast jobs run."""
+        """Does nothing: only GPUs decide how fast jobs run."""
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
-        """Jobs keep all of their work where nothing else is known of their checkpoints."""
+        """Stops jobs; they keep all of their work, because nothing is known of their checkpoints."""
         self.suspend(rows, job_state)
         return progress.done_s(job_state, rows, job_state.now)
 
@@ -81,7 +81,7 @@ class BackendBase:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Does nothing: there is nothing to release."""
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
-        """Takes what policies do not see of newly staged jobs; nothing where jobs take their own time."""
+        """Stores the durations of newly staged jobs, which policies do not see. Does nothing in real time."""

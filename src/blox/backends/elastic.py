@@ -1,9 +1,9 @@
 """ElasticSimulation: the simulation of jobs whose speed changes while they run.
 
-How far larger batches help a training job changes as it learns, so an elastic job's rate is constant for
-stages of its work only. All of them are known when a job starts or is adjusted. Each begins where the one
-before ends, whenever that is noticed, so a round that is skipped leaves the same bits behind as one that is
-executed.
+The benefit of larger batches changes as a training job learns, so the rate of an elastic job is constant only
+within a stage of its work. All stages are known when a job starts or is adjusted. A stage begins exactly
+where the previous one ends, even if the loop notices later, so a skipped round leaves the same bits behind as
+an executed one.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from blox.workloads.table import Array, JobTable
 
 
 class Stages(NamedTuple):
-    """A job's work on given GPUs: up to where each stage goes (isolated seconds, ascending; the last is all
-    of the work), the rate in it, and what the job then reports about itself, by name."""
+    """A job's work on given GPUs. Per stage: the work done at its end (isolated seconds, ascending; the last
+    is all of the work), the rate, and the metrics that the job then reports, by name."""
 
     ends: Array
     rates: Array
     reports: dict[str, Array]
 
     def stage_at(self, done_s: float) -> int:
-        """The stage that a job is in when it has done so much of its work."""
+        """The stage of a job that has done `done_s` of its work."""
         return min(int(self.ends.searchsorted(done_s, side="right")), len(self.ends) - 1)
 
 
@@ -44,23 +44,23 @@ class StagedModel(Protocol):
     def stages(
         self, grants: Allocation, work_s: Array, cluster_state: ClusterState, job_state: JobState
     ) -> list[Stages]:
-        """The stages of each job of `grants`, all of them, whatever is done already."""
+        """All stages of each job of `grants`, also those that are done already."""
         ...
 
 
 class ElasticSimulation(AdjustingSimulation):
-    """Jobs go through stages; a change of stage is an event, and so is the end of the last.
+    """Jobs go through stages; a change of stage is an event, and so is the end of the last stage.
 
-    A job that comes back on another number of GPUs in the same moment is resized, which costs
-    `overheads.resize_s` where that is given.
+    A job that is suspended and launched on another number of GPUs at the same time is resized, which costs
+    `overheads.resize_s` if that is given.
     """
 
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup)
         self._staged: StagedModel = self._performance  # type: ignore[assignment]
-        self._stages: dict[int, Stages] = {}  # of each job, where it last started or was adjusted
-        self._changes = Ends()  # when the stage ends that a job is in; the end of the last is in `_ends`
-        self._given_up: dict[int, tuple[float, int]] = {}  # when a job was last suspended, and its GPUs
+        self._stages: dict[int, Stages] = {}  # by row, on the GPUs where it last started or was adjusted
+        self._changes = Ends()  # when a job's current stage ends; the end of the last is in `_ends`
+        self._given_up: dict[int, tuple[float, int]] = {}  # by row: its last suspension, and GPU count
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         if check_jobs := declared(self._performance, "check_jobs"):
@@ -72,7 +72,7 @@ class ElasticSimulation(AdjustingSimulation):
         self._project(grants, job_state.columns.anchor.take(grants.jobs), cluster_state, job_state)
 
     def collect(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Anchors jobs that have come to another stage where that stage began."""
+        """Moves jobs to their next stage, anchored at the time at which it began."""
         for row, at in self._changes.drain(job_state):
             stages = self._stages[row]
             done = stages.ends.item(stages.stage_at(job_state.scalars.done0[row]))
@@ -85,21 +85,21 @@ class ElasticSimulation(AdjustingSimulation):
             self._given_up[row] = job_state.now, job_state.scalars.held_gpus[row]
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
-        """A job that comes back after a loss restarts, on whatever number of GPUs."""
+        """Stops jobs as `Simulation` does; their next launch is a restart, not a resize."""
         saved = super().lose(rows, job_state)
         for row in rows.tolist():
             del self._given_up[row]
         return saved
 
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
-        """The earliest change of stage, or end."""
+        """The earliest change of stage or end of a job."""
         end = super()._next_own_event(cluster_state, job_state)
         return min(end, self._changes.next(job_state))
 
     def _project(
         self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array:
-        """Jobs go on from `begin` in the stages that they have come to; returns the rates in those."""
+        """Continues jobs from `begin` in their current stage; returns the rates."""
         self._check_pairs(grants, job_state)
         found = self._staged.stages(grants, self._work_s.take(grants.jobs), cluster_state, job_state)
         rates = []
@@ -109,7 +109,7 @@ class ElasticSimulation(AdjustingSimulation):
         return np.array(rates)
 
     def _enter(self, row: int, at: float, job_state: JobState) -> float:
-        """A job goes on from `at` in the stage that it has come to: notes its end; returns its rate."""
+        """Continues a job from `at` in its current stage: stores when that ends; returns the rate."""
         stages, done = self._stages[row], job_state.scalars.done0[row]
         place = stages.stage_at(done)
         rate: float = stages.rates.item(place)

@@ -20,26 +20,26 @@ class PairModel(Protocol):
     """A performance model that knows how fast two jobs run on the same GPUs."""
 
     def kinds(self, rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
-        """The number of each job's kind: jobs of one kind are alike."""
+        """The kind of each job, a number: jobs of one kind have the same speeds."""
         ...
 
     def speeds(
         self, grants: Allocation, kinds: Array, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array, Array, Array]:
-        """Of each job: its rate beside its partner, its rate alone where it is, and steps/s at rate 1."""
+        """Per job: its rate with its partner, its rate alone on the same GPUs, its steps/s at rate 1."""
         ...
 
 
 class SharedSimulation(AdjustingSimulation):
-    """When one of two jobs that share ends inside a round, the other goes on alone, faster, from then on.
+    """When one of two jobs that share GPUs ends inside a round, its partner runs alone, faster, from then on.
 
     Jobs report `steps_per_s`, their throughput with their partner or alone, when they start or are adjusted.
     """
 
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup)
-        self._partners: dict[int, int] = {}  # of each job that shares
-        self._alone: dict[int, float] = {}  # the rate that such a job would have alone
+        self._partners: dict[int, int] = {}  # row -> row of its partner, of each job that shares
+        self._alone: dict[int, float] = {}  # row -> the rate that it would have alone
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
@@ -58,7 +58,7 @@ class SharedSimulation(AdjustingSimulation):
         super()._go_on(grants, cluster_state, job_state)
 
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
-        """A job whose partner has left goes on at the rate that it has alone."""
+        """Sets the rate of a job whose partner left at `from_s` to the rate that it has alone."""
         del self._partners[row]
         rate = self._alone[row]
         self._checkpoints.note(job_state.one(row), from_s, job_state)
@@ -68,7 +68,7 @@ class SharedSimulation(AdjustingSimulation):
         self._ends.put_one(row, begin + max(left, 0.0) / rate)
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
-        """A job whose partner is lost, and which is not lost itself, goes on alone from now on."""
+        """Stops jobs; a partner that is not lost itself runs alone from now on."""
         lost = rows.tolist()
         stay = {self._partners[row] for row in lost if row in self._partners}.difference(lost)
         saved = super().lose(rows, job_state)
@@ -80,12 +80,12 @@ class SharedSimulation(AdjustingSimulation):
         self._forget_partners(rows)
 
     def _forget_partners(self, rows: Array) -> None:
-        """Jobs that stop, start or are adjusted: the partners that they had count no more."""
+        """Drops the partners of jobs that stop, start or are adjusted."""
         for row in rows.tolist() if self._partners else ():
             self._partners.pop(row, None)
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array:
-        """The rates of jobs that start or are adjusted; notes which job shares with which."""
+        """The rates of jobs that start or are adjusted; stores their partners."""
         model: PairModel = self._performance  # type: ignore[assignment]
         unknown = grants.jobs[self._kinds.take(grants.jobs) < 0]
         if len(unknown):

@@ -1,6 +1,6 @@
-"""Simulation: time jumps from event to event, and jobs progress as the true performance model says.
+"""Simulation: time jumps from event to event, and jobs progress at the rates of the true performance model.
 
-The truth lives here: durations, speeds, overheads. Policies see beliefs in JobState.
+The true durations, speeds and overheads are known here only. Policies see beliefs in JobState.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from blox.workloads.table import Array, JobTable
 class Simulation(BackendBase):
     """The backend that computes what would have happened, exactly and at once.
 
-    A kind of simulation changes how fast jobs run (`_rates`, `_project`), what a launch costs (`_delay`) or
-    which jobs have ended (`_due`, `_next_own_event`).
+    A subclass changes how fast jobs run (`_rates`, `_project`), what a launch costs (`_delay`) or which jobs
+    have ended (`_due`, `_next_own_event`).
     """
 
     def __init__(self, setup: BackendSetup) -> None:
@@ -46,17 +46,17 @@ class Simulation(BackendBase):
         self._ends = Ends()
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Goes on from states that another backend has brought here; call it once, before anything else.
+        """Continues from states produced by another backend; call it once, before any other method.
 
-        `jobs` are those submitted so far, by row, with the durations that they are taken to have. Running
-        jobs keep their GPUs, their progress and their rates.
+        `jobs`: the jobs submitted so far, by row, with their assumed durations. Running jobs keep their GPUs,
+        their progress and their rates.
         """
         self._feed.note(jobs)
         self._learn(jobs, np.arange(len(jobs)), job_state)
         self._go_on(cluster_state.allocation, cluster_state, job_state)
 
     def _go_on(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Notes when jobs that run already will end."""
+        """Stores the end times of jobs that already run."""
         c, rows = job_state.columns, grants.jobs
         self._note_ends(rows, c.rate[rows], c.anchor[rows], job_state)
 
@@ -66,7 +66,7 @@ class Simulation(BackendBase):
         return rows, job_state.now if self._options.finish_at_boundary else at
 
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
-        """The running jobs whose work is done by now, ascending, and when it was."""
+        """The running jobs whose work is done by now, ascending, and the time at which it was done."""
         return self._ends.due(job_state)
 
     def launch(
@@ -76,10 +76,10 @@ class Simulation(BackendBase):
         return self._project(grants, begin, cluster_state, job_state), begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
-        """A job that holds no GPUs does not progress."""
+        """Does nothing: a job that holds no GPUs does not progress."""
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
-        """What a job did since its last checkpoint is lost."""
+        """Stops jobs; the work that each did since its last checkpoint is lost."""
         saved = self._checkpoints.saved_s(rows, job_state.now, job_state)
         self.suspend(rows, job_state)
         return saved
@@ -91,19 +91,19 @@ class Simulation(BackendBase):
         return self._ends.next(job_state)
 
     def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
-        """Seconds for which jobs that start now make no progress."""
+        """Seconds during which jobs that start now make no progress."""
         return self._overheads.delay(grants.jobs, job_state)
 
     def _project(
         self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array | float:
-        """Jobs run on these grants from `begin` (s) on: notes when each will end; returns their rates."""
+        """Runs jobs on these grants from `begin` (s) on: stores their end times; returns their rates."""
         rate = self._rates(grants, cluster_state, job_state)
         self._note_ends(grants.jobs, rate, begin, job_state)
         return rate
 
     def _rates(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
-        """Isolated seconds of work per second, of each job or of all."""
+        """Isolated seconds of work per second: one value per job, or one for all."""
         if grants.share_group is not None:
             self._check_pairs(grants, job_state)
         rate = self._performance.rate(grants, cluster_state, job_state)
@@ -112,18 +112,18 @@ class Simulation(BackendBase):
         return rate * self._working_share
 
     def _check_pairs(self, grants: Allocation, job_state: JobState) -> None:
-        """Refuses jobs that share GPUs where nothing says how fast they are together."""
+        """Refuses jobs that share GPUs: this model does not know their speed together."""
         check_alone(self._performance, grants, job_state)
 
     def _note_ends(self, rows: Array, rate: Array | float, begin: Array | float, job_state: JobState) -> None:
-        """Jobs go on from `begin` with the work that is left of them, at constant rates."""
+        """Stores the end times of jobs that do their remaining work from `begin` on, at constant rates."""
         if len(rows) <= SCALAR_MAX:
             work_s, done0, ends = self._work_s.item, job_state.scalars.done0, self._ends
             for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s(row) - done0[row]) / speed + start if speed else math.inf)
             return
         left = self._work_s[rows] - job_state.columns.done0[rows]
-        takes_s = np.full(len(rows), math.inf)  # of a job that stands still
+        takes_s = np.full(len(rows), math.inf)  # inf: the rate of the job is 0
         np.divide(left, rate, out=takes_s, where=np.greater(rate, 0.0))
         self._ends.put(rows, takes_s + begin)
 
@@ -139,7 +139,7 @@ class AdjustingSimulation(Simulation):
     """The simulation for performance models whose rates depend on more than GPUs."""
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Jobs go on where they are at another speed, from now on or from the end of their launch."""
+        """Changes the rate of jobs on their present GPUs, from now on or from the end of their launch."""
         self._checkpoints.note(grants.jobs, job_state.now, job_state)
         begin = progress.rebase(job_state, grants.jobs)
         progress.set_rate(job_state, grants.jobs, self._project(grants, begin, cluster_state, job_state))
@@ -151,6 +151,6 @@ class SimulationBackend:
     """Computes what would happen: time jumps from event to event, and runs repeat to the byte."""
 
     def open(self, setup: BackendSetup) -> Simulation:
-        # A performance model whose rates change while a job runs brings the simulation that does so.
+        # A performance model whose rates change while a job runs names the simulation that supports it.
         kind: type[Simulation] = declared(setup.performance, "simulation") or Simulation
         return kind(setup)

@@ -16,7 +16,10 @@ def check(
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(help="Where it is not plain: admission, ..., workload, performance, reports, backend."),
+        typer.Option(
+            help="Needed if several kinds have the name, or the class has the methods of several kinds: "
+            "admission, ..., workload, performance, reports, backend."
+        ),
     ] = None,
     policy_timeout: Annotated[
         float, typer.Option(help="Seconds that one call into the file may take.", metavar="SECONDS")

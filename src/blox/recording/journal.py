@@ -1,6 +1,6 @@
-"""Journal: what happened to jobs, in order, one note per event; read as columns once the run is over.
+"""Journal: what happened to jobs, in order, one note per event; read as columns after the run.
 
-Notes are bytes, since events come one or two jobs at a time: arrays that are kept take longer in all."""
+Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _INT64 = np.dtype(np.int64)
 
 
 class Kind:
-    """What happens to jobs, as numbers. One that moves departs from its GPUs and arrives on others."""
+    """Kinds of events, as numbers. A job that moves departs from its GPUs and arrives on others."""
 
     ADMIT, LAUNCH, SUSPEND, DEPART, ARRIVE, EVICT, FINISH = range(7)
-    END_WAITING = 7  # a job ends that holds no GPUs
-    GONE_BEFORE, RUNNING_BEFORE = 8, 9  # it had finished, or ran, when the recording began
+    END_WAITING = 7  # a job without GPUs ends
+    GONE_BEFORE, RUNNING_BEFORE = 8, 9  # the job had finished, or ran, when the recording began
 
     COUNT = 10
     STARTS, ENDS = (LAUNCH, ARRIVE, RUNNING_BEFORE), (SUSPEND, DEPART, EVICT, FINISH)  # of stints
@@ -33,8 +33,8 @@ class Kind:
 
 
 class Happened(NamedTuple):
-    """By event, in order: what happened (a Kind), and to how many jobs; and of all those jobs, the row and
-    when it happened. By start of a stint, in order: `counts`, how many GPUs it has; and all `gpus`."""
+    """The journal as arrays. Per event: `kind`, `size` (jobs). Per event and job: `job` (row), `time_s`. Per
+    stint start: `counts` (GPUs). Per stint start and GPU: `gpus` (ids)."""
 
     kind: Array
     size: Array
@@ -45,7 +45,7 @@ class Happened(NamedTuple):
 
 
 class Journal:
-    """`size` counts the events so far."""
+    """`size`: number of events so far."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -53,7 +53,7 @@ class Journal:
         self._counts, self._gpus = bytearray(), bytearray()
 
     def note(self, kind: int, rows: Array, at: Array | float) -> None:
-        """Something happens to these jobs, at one time (s) or to each at its own."""
+        """Appends an event of `rows`, at one time (s) or at one time per row."""
         self.size += 1
         self._jobs += _raw(rows)
         if isinstance(at, np.ndarray):
@@ -62,13 +62,13 @@ class Journal:
         self._events += _EVENT.pack(kind, len(rows), at)
 
     def start(self, kind: int, part: Allocation, at: float) -> None:
-        """Jobs start on GPUs."""
+        """Appends the start of stints."""
         self.note(kind, part.jobs, at)
         self._counts += _raw(part.counts)
         self._gpus += _raw(part.gpus)
 
     def read(self) -> Happened:
-        """Everything that was noted."""
+        """All events so far."""
         events = np.frombuffer(self._events, dtype=_EVENT_DTYPE)
         job, counts, gpus = (np.frombuffer(raw, _INT64) for raw in (self._jobs, self._counts, self._gpus))
         time_s = np.repeat(events["time_s"], events["size"])

@@ -1,9 +1,10 @@
 """Recorder: what happened, as columns. A row per round in which something changed, and every stint on GPUs.
 
-During the run it only notes which jobs came, started, stopped and ended; what follows from that is worked out
-afterwards, for all rounds at once. Why jobs wait as well: a waiting job is classed by its GPU count against
-what was free and what was handed out, so the length of the queue by GPU count is enough; but for jobs about
-which a policy tells why they wait (`told`).
+During the run it only notes which jobs were admitted, started, stopped and ended; everything else is computed
+afterwards, for all rounds at once. So are the causes of waiting: a waiting job is classed by its GPU count
+against the GPUs that were free and those that were handed out, so the length of the queue by GPU count is
+enough. If the scheduling policy left the job out while enough GPUs were free (`told`), that cause takes
+precedence.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ ROUND_COLUMNS = (
     *("gpus_total", "gpus_used", "gpus_demanded", "free_gpus", "largest_free", "fragmentation"),
     *("launched", "suspended", "moved", "finished", "handed_out", "blocked"),
 )
-# What is noted in each such round; the rest follows. `noted`: the length of the journal by then.
+# The columns that are stored in each such round; the rest is computed from them and the journal. `noted`: the
+# length of the journal by then.
 _NOTED = (
     *("time_s", "held", "running", "gpus_total", "gpus_used", "largest_free", "fragmentation"),
     *("blocked", "submitted", "noted", "handed_out"),
@@ -40,28 +42,28 @@ _ROW = Struct(f"{len(_NOTED)}d")
 
 
 class Recorder:
-    """Collects during a run; `rounds()`, `stints()` and `waits()` give the columns afterwards."""
+    """Collects during a run; `rounds()`, `stints()` and `waits()` return the columns afterwards."""
 
     def __init__(self, round_end: Callable[[float], float] | None = None) -> None:
-        """`round_end` gives the end of the round that begins at a time; None: there are no rounds."""
+        """`round_end`: start of a round -> its end; None: there are no rounds."""
         self._round_end = round_end
-        self._rows = bytearray()  # what is noted, packed as _ROW, round by round
+        self._rows = bytearray()  # the stored columns, packed as _ROW, round by round
         self._journal = Journal()
         self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
-        self._given_out = 0  # GPUs, since the last round was noted
-        self._handed_out = 0  # GPUs that were given out in the last noted round, while it lasts
+        self._given_out = 0  # number of GPUs granted since the last round was noted
+        self._handed_out = 0  # number of GPUs granted in the last noted round, while it lasts
         self._handed_out_until = math.inf
-        self._gpus: Array = np.empty(0, dtype=np.int64)  # that each job asks for, by row
+        self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
-        self.failures: FailureLog | None = None  # where something may fail
-        self._disturbed = False  # a node has changed since the last round was noted
-        self.end_reasons: dict[int, str] = {}  # of jobs that ended before their work was done, by row
-        self.told = ToldCauses()  # why jobs wait, where policies tell it
+        self.failures: FailureLog | None = None  # None: nothing can fail
+        self._disturbed = False  # whether a node has changed since the last round was noted
+        self.end_reasons: dict[int, str] = {}  # by row, of jobs that ended before their work was done
+        self.told = ToldCauses()  # why jobs wait, according to policies
         self.noted_s = -math.inf  # when a round was last noted
 
     def resume(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """Begins in the middle of a run: what was finished, waiting and running then counts from now on."""
+        """Begins recording in the middle of a run, with the jobs that have finished, wait or run by now."""
         now, note, status = job_state.now, self._journal.note, job_state.columns.status
         note(Kind.GONE_BEFORE, (status[: job_state.submitted] == FINISHED).nonzero()[0], now)
         note(Kind.ADMIT, job_state.active[~job_state.running], now)
@@ -71,7 +73,7 @@ class Recorder:
         self._disturbed = True  # the first round is noted, whatever it changes
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
-        """Jobs have finished; those in `was_running` (None: all) were on GPUs until then."""
+        """Records that jobs finished; those in the mask `was_running` (None: all) held GPUs until then."""
         if was_running is None:
             self._journal.note(Kind.FINISH, rows, at)
             return
@@ -80,27 +82,27 @@ class Recorder:
         self._journal.note(Kind.END_WAITING, rows[~was_running], at[~was_running])
 
     def ended_early(self, rows: Array, reasons: Iterable[str]) -> None:
-        """Jobs end before their work is done, each for its reason."""
+        """Records why jobs end before their work is done."""
         self.end_reasons.update(zip(rows.tolist(), reasons))
 
     def admitted(self, rows: Array, now: float) -> None:
-        """Jobs begin to wait for their first GPUs."""
+        """Records that jobs begin to wait for their first GPUs."""
         self._journal.note(Kind.ADMIT, rows, now)
 
     def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
-        """Jobs lost their GPUs at `at`, on which the scheduler acts now. No event: they failed themselves."""
+        """Records that jobs lost their GPUs at `at`; the scheduler reacts at `now`. No event: they failed."""
         self._journal.note(Kind.EVICT, rows, at)
         if self.failures is not None:
             self.failures.evicted(rows, at, now, event)
 
     def node_changed(self, event: NodeEvent) -> None:
-        """A node is in another state."""
+        """Records that the state of a node changed."""
         self._disturbed = True
         if self.failures is not None:
             self.failures.node_changed(event)
 
     def changed(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
-        """A plan has been carried out by which jobs stop, start or are adjusted."""
+        """Records the jobs that a plan, now carried out, stops and starts."""
         now, journal = job_state.now, self._journal
         if len(plan.suspend):
             journal.note(Kind.SUSPEND, plan.suspend, now)
@@ -115,7 +117,7 @@ class Recorder:
         self.shared = self.shared or cluster_state.holdings.shared
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """A round is decided and carried out: a new row, if anything is different from the last one."""
+        """Adds a row for a round, now carried out, if anything changed since the last row."""
         present = (self._journal.size, job_state.submitted, len(job_state.waiting))
         if present == self._last and not self._disturbed:
             return
@@ -138,7 +140,7 @@ class Recorder:
         self._rows += _ROW.pack(now, *used_by, submitted, noted, self._handed_out)
 
     def close(self, end_s: float) -> None:
-        """The run is over."""
+        """Ends the recording at `end_s`, the end of the run."""
         if self._handed_out and end_s > self._handed_out_until:
             self._expire()
         self._end_s = end_s
@@ -151,7 +153,7 @@ class Recorder:
         }
 
     def stints(self, end_s: float) -> dict[str, Array]:
-        """One row per job, GPU and uninterrupted time on it; unfinished ones end with the run."""
+        """One row per stint and GPU; unfinished stints end with the run, at `end_s`."""
         return Stints.of(self._happened, end_s).table()
 
     def gpu_seconds(self, begin_s: float, until_s: float) -> float:
@@ -159,7 +161,7 @@ class Recorder:
         return self._stints.gpu_seconds(begin_s, until_s, shared=self.shared)
 
     def waits(self) -> dict[str, float]:
-        """Seconds that jobs have waited in all, by cause; see counted_cause() and `told`."""
+        """Total seconds that jobs have waited, by cause; see counted_cause() and `told`."""
         table = self._table
         elapsed = np.diff(np.append(table["time_s"], max(self._end_s, table["time_s"][-1:].max(initial=0.0))))
         by_cause = {cause: table[f"waiting_{cause}"] for cause in CAUSES} | {"admission": table["held"]}
@@ -177,7 +179,7 @@ class Recorder:
 
     @cached_property
     def _table(self) -> dict[str, Array]:
-        """Everything about every round that was noted."""
+        """All columns of the noted rounds."""
         columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
         table = dict(zip(_NOTED, columns))
         counted = self._counted(table["noted"].astype(np.int64))
@@ -192,13 +194,13 @@ class Recorder:
         return table
 
     def _counted(self, by_then: Array) -> dict[int, Array]:
-        """GPUs asked for -> how often each kind of event befell jobs that ask for so many: rounds x kinds.
+        """GPU count -> events by round and kind (rounds x kinds), of jobs of that size.
 
         `by_then`: the length of the journal in each round."""
         happened, shape = self._happened, (len(by_then), Kind.COUNT)
         size = happened.size[: by_then[-1:].max(initial=0)]
         some = size.nonzero()[0]
-        first = (size.cumsum() - size)[some]  # of the jobs of each event
+        first = (size.cumsum() - size)[some]  # of each event: its first position in `happened.job`
         where = by_then.searchsorted(some, side="right") * Kind.COUNT + happened.kind[some]
         gpus = self._gpus.astype(np.int32).take(happened.job[: size.sum()])
         return {
@@ -209,7 +211,7 @@ class Recorder:
         }
 
     def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
-        """By round: how many admitted jobs wait, in all (`queued`) and by cause."""
+        """Number of admitted jobs that wait, by round: in total (`queued`) and by cause."""
         free, told = table["free_gpus"], self._told_by_gpus(table["time_s"])
         by_cause = {cause: np.zeros(len(free)) for cause in (*CAUSES, SCHEDULER)}
         for asked, counts in counted.items():
@@ -224,7 +226,7 @@ class Recorder:
         return queue | {"queued": sum(by_cause.values(), np.zeros(len(free)))}
 
     def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
-        """GPUs asked for -> how many waiting jobs that ask for so many the scheduler speaks of, by round."""
+        """GPU count -> waiting jobs of that size with a reason from the scheduler, by round."""
         waits = self.told.of_part("scheduling")
         gpus = self._gpus.take(waits["job"])
         first = time_s.searchsorted(waits["start_s"], side="right") - 1  # told in the round noted then
@@ -237,13 +239,15 @@ class Recorder:
         return found
 
     def _expire(self) -> None:
-        """What was handed out in one round is no reason to wait in the next: the cluster is just full."""
+        """Adds a row with 0 GPUs handed out at the end of the last noted round.
+
+        GPUs granted in a round explain waiting until its end only."""
         self._handed_out = 0
         last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
         self._rows += _ROW.pack(self._handed_out_until, *last[1:-1], 0)
 
 
 def _of_kinds(counts: Array, kinds: tuple[int, ...]) -> Array:
-    """Events of several kinds, by round."""
+    """Number of events of several kinds, by round."""
     found: Array = counts[:, kinds].sum(axis=1)
     return found

@@ -1,4 +1,4 @@
-"""Stints: every uninterrupted time of a job on GPUs, from what happened to jobs."""
+"""Stints: each uninterrupted period of a job on GPUs, from the journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blox.workloads.table import Array
 
 
 class Stints(NamedTuple):
-    """By stint, in order of their starts: the job, its start and end, and how many GPUs; all GPU ids."""
+    """Per stint, in order of start: `job`, `start_s`, `end_s`, `counts` (GPUs). Per stint and GPU: `gpus`."""
 
     job: Array
     start_s: Array
@@ -21,13 +21,13 @@ class Stints(NamedTuple):
 
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
-        """Unfinished stints end with the run, at `end_s`."""
+        """The stints of a journal; unfinished ones end with the run, at `end_s`."""
         starts, ends = (np.repeat(np.isin(happened.kind, k), happened.size) for k in (Kind.STARTS, Kind.ENDS))
         job, ended, bound = happened.job[starts], happened.job[ends], int(happened.job.max(initial=0)) + 1
         unfinished = np.bincount(job, minlength=bound) > np.bincount(ended, minlength=bound)
         ended = np.concatenate((ended, unfinished.nonzero()[0]))
         end_of = np.concatenate((happened.time_s[ends], np.full(len(job) - ends.sum(), end_s)))
-        # The n-th start of a job and its n-th end belong together.
+        # The n-th start of a job belongs to its n-th end.
         end = np.empty(len(job))
         end[job.argsort(kind="stable")] = end_of[ended.argsort(kind="stable")]
         return cls(job, happened.time_s[starts], end, happened.counts, happened.gpus)
@@ -38,14 +38,14 @@ class Stints(NamedTuple):
         return {"job": job, "gpu": self.gpus, "start_s": start, "end_s": end}
 
     def gpu_seconds(self, begin_s: float, until_s: float, *, shared: bool) -> float:
-        """GPU-seconds held between two times; where jobs share GPUs, each GPU counts once."""
+        """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
         if shared:
             return self._shared_gpu_s(begin_s, until_s)
         inside = np.minimum(self.end_s, until_s) - np.maximum(self.start_s, begin_s)
         return float((self.counts * np.maximum(inside, 0.0)).sum())
 
     def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
-        """GPU-seconds between two times in which a GPU was held, by one job or by two that share it."""
+        """GPU-seconds between two times during which one job, or two that share it, held a GPU."""
         stints = self.table()
         order = np.lexsort((stints["start_s"], stints["gpu"]))
         gpu, start, end = (stints[name][order] for name in ("gpu", "start_s", "end_s"))

@@ -1,8 +1,9 @@
-"""Asks policies why jobs wait, whenever the recorder has noted a round, and notes what they tell.
+"""Asks policies why jobs wait, whenever the recorder has noted a round, and records their answers.
 
-Only parts that say `wait_reasons` (`optional.py`) are asked. A scheduling policy is asked about the jobs that
-its schedule left out; about those of a silent one it is only noted that GPUs were free and it listed others.
-A `DecisionTrace`, where there is one, is told what every executed round decided, with the reasons.
+Only parts that have `wait_reasons` (`optional.py`) are asked. A scheduling policy is asked about the jobs
+that its schedule left out. If a scheduling policy has no `wait_reasons`, LEFT_OUT is recorded for the jobs it
+left out while enough GPUs were free. A `DecisionTrace`, if given, gets what every executed round decided,
+with the reasons.
 """
 
 from __future__ import annotations
@@ -36,23 +37,23 @@ class WaitReasons:
         placement: PlacementPolicy,
         trace: DecisionTrace | None = None,
     ) -> None:
-        """`trace` is told what every round decides as well."""
+        """`trace` also gets what every round decides."""
         self._recorder, self._told, self._trace = recorder, recorder.told, trace
         self._admission: Reasons = declared(admission, "wait_reasons")
         self._scheduler: Reasons = declared(scheduler, "wait_reasons")
         self._placement: Reasons = declared(placement, "wait_reasons")
         self._always = self._admission is not None or self._placement is not None
-        self._listed: Array | None = None  # the rows of this round's schedule; None: all active ones
+        self._listed: Array | None = None  # the rows of this round's schedule; None: all active jobs
 
     def decided(self, schedule: Schedule, plan: Plan, job_state: JobState) -> None:
-        """A round is decided, and not carried out yet."""
+        """Takes the decision of a round that is not carried out yet."""
         if self._trace is not None:
             self._trace.decided(schedule, plan)
         everything = schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count
         self._listed = None if everything else schedule.jobs
 
     def carried_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
-        """The plan has been carried out: if the recorder has noted the round, so are reasons to wait."""
+        """Called after the plan; if the recorder has noted the round, records the reasons too."""
         if self._trace is not None:
             reasons = self.of_waiting(cluster_state, job_state)
             self._trace.carried_out(self._told, reasons, cluster_state, job_state)
@@ -62,7 +63,7 @@ class WaitReasons:
             self._told.note(job_state.now, *self.of_waiting(cluster_state, job_state))
 
     def of_waiting(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array]:
-        """Waiting rows, and for each the code of what a policy tells about it (0: nothing)."""
+        """Waiting rows, and for each the code of the reason that a policy gives (0: none)."""
         rows, codes = [NO_ROWS], [NO_ROWS]
         for part, reasons, about in (
             ("admission", self._admission, job_state.waiting),
@@ -76,7 +77,7 @@ class WaitReasons:
     def _of_admitted(
         self, cluster_state: ClusterState, job_state: JobState
     ) -> list[tuple[str, Reasons, Array]]:
-        """(part, its reasons, the rows that it is asked about), of admitted jobs that wait."""
+        """(part, its `wait_reasons`, the rows to ask it about), for admitted jobs that wait."""
         if job_state.active_count == cluster_state.holdings.size:
             return []
         columns, active = job_state.columns, job_state.active
@@ -115,7 +116,7 @@ def _left_out(rows: Array, job_state: JobState, cluster_state: ClusterState) -> 
 
 
 def _reserved(rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
-    """The first reservation that each job would still run into, if there is one."""
+    """The first reservation that each job would overlap with, in words; empty: none."""
     found = [""] * len(rows)
     for window in reversed(cluster_state.windows):
         for at in window.keeps_out(rows, job_state).nonzero()[0].tolist():
