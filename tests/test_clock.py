@@ -27,3 +27,8 @@ def test_a_time_beyond_exact_multiples_is_its_own_boundary(target):
 def test_time_goes_on_where_a_round_is_smaller_than_the_step_between_numbers(now):
     assert following(now, 300.0) > now
     assert Rounds(300.0).next_wake(now, now, math.inf) > now
+
+
+def test_endlessly_many_rounds_begin_before_a_time_that_never_comes():
+    assert Rounds(300.0).wakes_before(900.0) == 3
+    assert Rounds(300.0).wakes_before(math.inf) > 10**15

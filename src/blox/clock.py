@@ -7,6 +7,7 @@ on at the next boundary and rounds in which nothing can change are passed over.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,7 +84,7 @@ class Rounds:
         return number * self.round_s
 
     def wakes_before(self, time_s: float) -> int:
-        return math.ceil(time_s / self.round_s)
+        return math.ceil(time_s / self.round_s) if time_s < math.inf else sys.maxsize
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,29 @@ class Mine:
     def open(self, setup):
         return Backend(setup)
 """
+SLOW_DAY = """
+from blox.backends.simulation import Simulation
+from blox.state import progress
+
+class Backend(Simulation):
+    slow = False
+
+    def collect(self, cluster_state, job_state):
+        slow = job_state.now // 86400 % 7 == 6
+        if slow != self.slow:
+            self.slow, rows = slow, cluster_state.running
+            begin = progress.rebase(job_state, rows)
+            rate = job_state.columns.rate[rows] * (0.5 if slow else 2.0)
+            progress.set_rate(job_state, rows, rate)
+            self._note_ends(rows, rate, begin, job_state)
+
+@dataclass(frozen=True)
+class Mine:
+    \"\"\"Half as fast one day of the week; `_next_own_event` does not name it.\"\"\"
+
+    def open(self, setup):
+        return Backend(setup)
+"""
 TEN, ONES = "np.full(len(rows), 10)", '{"loss": np.ones(len(rows))}'
 BROKEN |= {
     "epochs": ("reports", REPORTS.format(epochs="np.full(len(rows), 1.5)", report=ONES)),
@@ -102,6 +125,8 @@ BROKEN |= {
         "backend",
         BACKEND.format(method="def _delay(self, *a): return super()._delay(*a) + np.random.random()"),
     ),
+    "skips": ("backend", SLOW_DAY),
+    "skips, ends": ("backend", BACKEND.format(method="def _next_own_event(self, *a): return np.inf")),
     "runs, backend": ("backend", BACKEND.format(method="next_event = None")),
 }  # fmt: skip
 
@@ -290,3 +315,10 @@ def test_options_of_the_part_that_opens_a_backend_are_looked_at(policy_file):
     assert "did you mean 'speedup'?" in check(policy_file(text)).finding("optional").what
     wrong = BACKEND.format(method="pass").replace("def open(self, setup)", "def open(self)")
     assert "open() cannot be called" in check(policy_file(wrong)).finding("verb").what
+
+
+def test_a_change_that_a_backend_does_not_name_is_told_with_its_class_and_the_job(policy_file):
+    fault = check(policy_file(SLOW_DAY)).finding("skips")
+    assert fault.ok is False and fault.where == "mine.py:8"
+    assert fault.what.startswith("finish_s of job 'job-0' is 820800 with every round executed and 777600")
+    assert "_next_own_event()" in fault.fix

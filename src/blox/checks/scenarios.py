@@ -194,8 +194,8 @@ def _with_columns(jobs: JobTable, names: tuple[str, ...]) -> JobTable:
 
 
 def scenarios(kind: str) -> list[Scenario]:
-    """The cases for policies of a kind."""
-    cases = (*_steady_clusters(), *_changing_clusters(), *_special_schedules())
+    """The cases for policies of a kind, or for backends."""
+    cases = (*_steady_clusters(), *_changing_clusters(), *_special_schedules(), _long_jobs())
     return [case for case in cases if not case.kinds or kind in case.kinds]
 
 
@@ -297,6 +297,16 @@ def _special_schedules() -> list[Scenario]:
             "a schedule that leaves jobs out", _table(_crowd()), four, scheduler=Turns(), kinds=("placement",)
         ),
     ]
+
+
+def _long_jobs() -> Scenario:
+    """Nothing happens for more than a week but what a backend does by itself."""
+    return Scenario(
+        "jobs that run for nine days",
+        _table(_equal_jobs(2, gpus=2, duration_s=9 * 86400.0)),
+        _cluster(4),
+        kinds=("backend",),
+    )
 
 
 def _crowd() -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from blox.backends.base import BackendBase
 from blox.checks.broken import Broken, line_of_verb
+from blox.checks.difference import difference
 from blox.checks.form import cannot_be_called
 from blox.checks.misspelt import line_of, misspelt_methods, own_names
 from blox.checks.scenarios import Scenario, scenarios
@@ -78,24 +79,36 @@ def reports(part: Any) -> Iterator[Fault]:
 
 
 def backend(part: Any) -> Iterator[Fault]:
-    """Runs the small cases twice under the loop; one in real time is not tried."""
+    """Runs the small cases twice under the loop, and again with rounds passed over; one in real time is
+    not tried."""
     if why_untried(part):
         return
     watched = _WatchedOpen(part)
-    for case in scenarios("scheduling"):
+    for case in scenarios("backend"):
         each = dataclasses.replace(case, backend=watched)
-        outcome = each.run("scheduling", Las(), skip=False)
+        executed = each.run("scheduling", Las(), skip=False)
         if watched.fault:
             yield Fault("time", watched.fault, "return `time_s`, or the time that it is then")
             return
-        if outcome.starved:
+        if executed.starved:
             what = (
-                f"{len(outcome.starved)} jobs do not finish, job {outcome.starved[0]} (scenario: {case.name})"
+                f"{len(executed.starved)} jobs do not finish, job {executed.starved[0]} "
+                f"(scenario: {case.name})"
             )
             yield Fault("finishes", what, "name a job in completed() once its work is done")
             return
-        if differs := _two_runs_differ(each):
-            yield Fault("repeatable", differs, "keep nothing between runs; no clock, no unseeded numbers")
+        again = each.run("scheduling", Las(), skip=False)
+        if words := difference(executed, again, "the first time", "the second time"):
+            fix = "keep nothing between runs; no clock, no unseeded numbers"
+            yield Fault("repeatable", f"{words} (scenario: {case.name})", fix)
+            return
+        passed_over = each.run("scheduling", Las(), skip=True)
+        if words := difference(executed, passed_over, "with every round executed", "with rounds passed over"):
+            fix = (
+                "return the time of the next change from _next_own_event(), and let the change take effect "
+                "at that time, not when it is noticed"
+            )
+            yield Fault("skips", f"{words} (scenario: {case.name})", fix, watched.where)
             return
 
 
@@ -191,11 +204,12 @@ class _WatchedOpen:
     """A backend part whose backend's methods and clock are looked at."""
 
     def __init__(self, part: Any) -> None:
-        self.part, self.fault = part, ""
+        self.part, self.fault, self.where = part, "", ""
 
     def open(self, setup: Any) -> Any:
         opened = self.part.open(setup)
         _check_methods(type(opened))
+        self.where = line_of(type(opened))
         if "wait_until" not in dir(opened):
             return opened  # open_backend() tells what is missing
         wait = opened.wait_until

@@ -55,6 +55,7 @@ _OF_KIND = {
         "time": "wait_until() returns the time that was asked for, or a later one",
         "finishes": "lets every job that is started finish",
         "repeatable": "two equal runs give equal results",
+        "skips": "passing rounds over changes nothing: _next_own_event() names every change",
     },
 }
 

@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from blox.checks.broken import Broken, line_of_verb
+from blox.checks.difference import difference
 from blox.checks.find import Subject, find
 from blox.checks.form import malformed, verb_fault
 from blox.checks.guard import guard
@@ -21,7 +20,6 @@ from blox.containment import allowing
 from blox.errors import BloxError
 from blox.optional import declared
 from blox.state.jobs import JobState
-from blox.workloads.table import Array
 
 _ROWS = {
     "admission": "accepts jobs of the wait queue, each once",
@@ -230,7 +228,7 @@ def _faults_between(
             fix=_TURN[kind],
             rule="finishes",
         )
-    if probed and (words := _difference(probed, executed, "the first time", "the second time")):
+    if probed and (words := difference(probed, executed, "the first time", "the second time")):
         yield Broken(
             words,
             where=scene,
@@ -238,7 +236,7 @@ def _faults_between(
             rule="repeatable",
         )
     elif passed_over and (
-        words := _difference(executed, passed_over, "with every round executed", "with rounds passed over")
+        words := difference(executed, passed_over, "with every round executed", "with rounds passed over")
     ):
         yield Broken(
             words,
@@ -255,41 +253,3 @@ _TURN = {
     "placement": "place any job that fits on the idle cluster when the cluster is idle",
     "termination": "ending jobs early must not keep others from their GPUs",
 }
-
-
-def _difference(one: Outcome, other: Outcome, first: str, second: str) -> str:
-    """The first job or round that differs between two outcomes, in words; empty if none does."""
-    ids = one.jobs["job_id"]
-    for column in (
-        "admit_s",
-        "first_start_s",
-        "finish_s",
-        "preemptions",
-        "moves",
-        "run_s",
-        "gpu_seconds",
-        "state",
-    ):
-        row = _first_difference(one.jobs[column], other.jobs[column])
-        if row is not None:
-            here, there = (_value(outcome.jobs[column][row]) for outcome in (one, other))
-            return f"{column} of job {ids[row]!r} is {here} {first} and {there} {second}"
-    for table in ("rounds", "stints"):
-        for column, values in getattr(one, table).items():
-            row = _first_difference(values, getattr(other, table)[column])
-            if row is not None:
-                return f"the {table} differ in {column} (row {row}) between {first} and {second}"
-    return ""
-
-
-def _first_difference(one: Array, other: Array) -> int | None:
-    if len(one) != len(other):
-        return min(len(one), len(other))
-    different = one != other
-    if one.dtype.kind == "f":
-        different &= ~(np.isnan(one) & np.isnan(other))
-    return int(np.argmax(different)) if different.any() else None
-
-
-def _value(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
