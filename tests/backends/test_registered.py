@@ -9,6 +9,8 @@ from blox.experiment.settings import Experiment
 MINE = '''
 from dataclasses import dataclass
 
+import numpy as np
+
 from blox.backends.simulation import Simulation
 
 
@@ -17,8 +19,8 @@ class Slow(Simulation):
 
     slower_s = 0.0
 
-    def _delay(self, grants, job_state):
-        return super()._delay(grants, job_state) + self.slower_s
+    def _delay(self, grants, cluster_state, job_state):
+        return super()._delay(grants, cluster_state, job_state) + self.slower_s
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,19 @@ class Mine:
         backend = Slow(setup)
         backend.slower_s = self.slower_s
         return backend
+
+
+class ByNode(Simulation):
+    """A job starts slower on nodes of a higher number: as many seconds as the highest of its nodes."""
+
+    def _delay(self, grants, cluster_state, job_state):
+        nodes = [cluster_state.gpu_node[grants.gpus_of(row)].max() for row in grants.jobs]
+        return super()._delay(grants, cluster_state, job_state) + np.array(nodes, dtype=float)
+
+
+class Nodes:
+    def open(self, setup):
+        return ByNode(setup)
 
 
 class Nothing:
@@ -60,6 +75,15 @@ def test_a_backend_is_one_file(mine):
     usual = finish_s("simulation")
     assert finish_s("./mine.py:Mine") == [end + 100.0 for end in usual]
     assert finish_s("./mine.py:Mine:slower_s=7") == [end + 7.0 for end in usual]
+
+
+def test_what_a_start_costs_may_depend_on_the_nodes_of_a_job(mine):
+    settings = {"workload": "constant:jobs=3,job_gpus=4,every_s=0", "cluster": "3x4", "round_s": 60.0}
+    usual, by_node = (
+        Experiment(**settings, backend=backend).run().jobs["finish_s"]
+        for backend in ("simulation", "./mine.py:Nodes")
+    )
+    assert (by_node - usual).tolist() == [0.0, 1.0, 2.0]
 
 
 def test_its_bytes_are_recorded_with_the_results(mine):

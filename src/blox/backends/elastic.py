@@ -121,8 +121,8 @@ class ElasticSimulation(AdjustingSimulation):
             job_state.report_metric(name, row, values.item(place))
         return rate
 
-    def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
-        delay = super()._delay(grants, job_state)
+    def _delay(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
+        delay = super()._delay(grants, cluster_state, job_state)
         if self._overheads.resize_s is None:
             return delay
         given_up = [self._given_up.get(row, (math.nan, 0)) for row in grants.jobs.tolist()]

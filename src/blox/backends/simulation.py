@@ -72,7 +72,7 @@ class Simulation(BackendBase):
     def launch(
         self, grants: Allocation, cluster_state: ClusterState, job_state: JobState
     ) -> tuple[Array | float, Array | float]:
-        begin = job_state.now + self._delay(grants, job_state)
+        begin = job_state.now + self._delay(grants, cluster_state, job_state)
         return self._project(grants, begin, cluster_state, job_state), begin
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
@@ -90,7 +90,7 @@ class Simulation(BackendBase):
     def _next_own_event(self, cluster_state: ClusterState, job_state: JobState) -> float:
         return self._ends.next(job_state)
 
-    def _delay(self, grants: Allocation, job_state: JobState) -> Array | float:
+    def _delay(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         """Seconds during which jobs that start now make no progress."""
         return self._overheads.delay(grants.jobs, job_state)
 
