@@ -23,6 +23,20 @@ def test_the_answer_with_its_spread(results, capfd):
     assert "% of the draws)" in said and "learnt, 20 draws" in said
 
 
+def test_another_backend_than_the_simulation_is_told_not_to_be_looked_ahead_with(tmp_path, capfd):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from blox.backends.simulation import SimulationBackend\nclass Mine(SimulationBackend): ...\n"
+    )
+    for backend in ("simulation", f"{file}:Mine"):
+        folder = tmp_path / backend[-4:]
+        Experiment(workload="constant:jobs=9", cluster="1x4", backend=backend).run().save(folder)
+        asked = ["when", str(folder), "--at", "1h", "--gpus", "1", "--duration", "2h", "--belief", "told"]
+        assert answer(asked) == 0
+        said = capfd.readouterr().out
+        assert ("looks ahead used the backend simulation, not " in said) == (backend != "simulation")
+
+
 def test_an_oracle_has_no_spread(results, capfd):
     assert (
         answer(["when", results, "--at", "1h", "--gpus", "1", "--duration", "2h", "--belief", "oracle"]) == 0

@@ -10,6 +10,7 @@ from blox import Experiment
 from blox.report.choices import Reigns, timeline, told
 from blox.report.page import page
 from blox.report.static import save_pictures
+from blox.report.words import remarks
 from support.toy_runs import toy_run
 
 
@@ -54,6 +55,18 @@ def test_the_picture_on_paper(chosen, tmp_path):
     pytest.importorskip("matplotlib")
     names = [path.name for path in save_pictures(tmp_path, chosen, ("svg",))]
     assert "choices.svg" in names and "srtf" in (tmp_path / "choices.svg").read_text()
+
+
+def test_a_run_with_another_backend_says_that_looks_ahead_did_not_use_it(chosen, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from blox.backends.simulation import SimulationBackend\nclass Mine(SimulationBackend): ...\n"
+    )
+    settings = {key: value for key, value in chosen[0].experiment.items() if key != "provenance"}
+    other = Experiment(**{**settings, "backend": f"{file}:Mine"}).run()
+    (note,) = set(told(other)) - set(told(replace(other, experiment=chosen[0].experiment)))
+    assert note.startswith(f"looks ahead used the backend simulation, not {file}:Mine")
+    assert note in remarks(other)
 
 
 def test_a_run_says_which_policies_ruled_and_when_nothing_decided(chosen):

@@ -45,6 +45,7 @@ def when(
     from blox.errors import BloxError
     from blox.experiment.when import when as ask
     from blox.registry import parse_options
+    from blox.report.choices import simulated_ahead
     from blox.results.replications import first_run
 
     result, note = first_run(directory)
@@ -62,6 +63,8 @@ def when(
         prepared, at_s, gpus=gpus, duration_s=duration_s, belief=belief, samples=draws, columns=_typed(told)
     )
     _show(prospect, result.label, gpus, duration_s, belief)
+    for note in simulated_ahead(result.experiment):
+        typer.echo(note)
 
 
 def _settings(directory: Path, note: str) -> Path:

@@ -5,9 +5,10 @@ Drawn like the paper's Figures 15 and 21: a row per combination, a bar while it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,8 @@ def lead(reigns: Reigns) -> Chart:
 
 
 def told(run: Run) -> list[str]:
-    """Which combinations ruled for how long, what choosing cost, and choices that no figure decided."""
+    """Which combinations ruled for how long, what choosing cost, choices that no figure decided, and another
+    backend ahead than in the run."""
     reigns = Reigns.of(run)
     if reigns is None:
         return []
@@ -104,7 +106,17 @@ def told(run: Run) -> list[str]:
             f"the objective had no value at {blind:,} of {len(reigns.time_s):,} choices: "
             "the combination that ruled stayed"
         )
-    return found
+    return [*found, *simulated_ahead(run.experiment)]
+
+
+def simulated_ahead(experiment: Mapping[str, Any]) -> list[str]:
+    """That a look ahead simulates otherwise than the run, in words; nothing where both are the simulation."""
+    named = str(experiment.get("backend", "simulation"))
+    if named == "simulation":
+        return []
+    return [
+        f"looks ahead used the backend simulation, not {named}: what that backend changes is not foreseen"
+    ]
 
 
 def counted(run: Run, choices: int) -> str:
