@@ -180,8 +180,12 @@ def test_uncertainty_can_be_followed_and_computed(tmp_path):
 
 
 def test_a_newcomer_writes_a_backend(tmp_path):
-    typed = follow(ROOT / "docs" / "writing-a-backend.md", tmp_path)
-    assert [command.split()[1] for command in typed] == ["run", "check"]
+    page = ROOT / "docs" / "writing-a-backend.md"
+    typed = follow(page, tmp_path)
+    assert [command.split()[1] for command in typed] == ["run", "check", "check", "run"]
+    check_shown(page, typed)
+    slowed = read_jobs(tmp_path / "results" / "weekends" / "jobs.csv", 4)
+    assert slowed["finish_s"][0] == 8 * 86400, "seven days of work, two of which are a weekend at half speed"
 
 
 def test_the_lottery_is_mended_as_the_page_says(tmp_path):

@@ -85,6 +85,15 @@ def test_a_rebased_job_keeps_its_work_and_goes_on_at_the_new_rate(state):
     assert values(job_state)["held_since"] == 0.0  # the stint goes on
 
 
+def test_a_job_can_be_rebased_where_it_changed_its_rate_before_now(state):
+    job_state = state()
+    progress.begin(job_state, ROW, np.array([1]), 2.0, 0.0)
+    job_state.now = 100.0
+    assert progress.rebase(job_state, ROW, 60.0).tolist() == [60.0]
+    progress.set_rate(job_state, ROW, 0.5)
+    assert job_state.done_s().tolist() == [140.0]
+
+
 def test_a_job_rebased_within_its_launch_goes_on_from_the_end_of_the_launch(state):
     job_state = state()
     progress.begin(job_state, ROW, np.array([1]), 2.0, 30.0)

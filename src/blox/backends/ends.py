@@ -49,6 +49,11 @@ class Ends:
         if end < self._horizon:
             heappush(self._heap, (end, row))
 
+    def after(self, rows: Array, at: float) -> Array:
+        """Which of these running jobs have not ended by `at` (s)."""
+        later: Array = self._of[rows] > at
+        return later
+
     def next(self, job_state: JobState) -> float:
         """When the next running job ends; inf: none does."""
         heap, of, held = self._heap, self._of_one, job_state.scalars.held_gpus

@@ -136,13 +136,33 @@ class Simulation(BackendBase):
 
 
 class AdjustingSimulation(Simulation):
-    """The simulation for performance models whose rates depend on more than GPUs."""
+    """The simulation of jobs whose rates change while they run: by `adjust`, or by themselves."""
 
     def adjust(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
         """Changes the rate of jobs on their present GPUs, from now on or from the end of their launch."""
-        self._checkpoints.note(grants.jobs, job_state.now, job_state)
-        begin = progress.rebase(job_state, grants.jobs)
+        begin = self._rebase(grants.jobs, job_state.now, job_state)
         progress.set_rate(job_state, grants.jobs, self._project(grants, begin, cluster_state, job_state))
+
+    def _change_rates(self, rows: Array, rate: Array | float, at: float, job_state: JobState) -> None:
+        """Running jobs go on at these rates (isolated seconds of work per second) from `at` (s) on.
+
+        Call it in `collect` with the time of the change, which `_next_own_event` has named: it is past when
+        the change falls inside a round. A job that has ended by then stays as it is; one that is launching
+        begins at its new rate.
+        """
+        go_on = self._ends.after(rows, at)
+        rows, rate = rows[go_on], np.broadcast_to(rate, len(rows))[go_on]
+        begin = self._rebase(rows, at, job_state)
+        progress.set_rate(job_state, rows, rate)
+        self._note_ends(rows, rate, begin, job_state)
+
+    def _rebase(self, rows: Array, at: float, job_state: JobState) -> Array:
+        """Jobs are about to change their rates at `at` (s): keeps what they have done and saved by then.
+
+        Returns when each goes on (s): at `at`, or at the end of its launch.
+        """
+        self._checkpoints.note(rows, at, job_state)
+        return progress.rebase(job_state, rows, at)
 
 
 @register.backend("simulation")

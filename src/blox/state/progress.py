@@ -78,14 +78,14 @@ def bank(job_state: JobState, rows: Array, end: Array | float) -> None:
     c.held_since[rows] = end
 
 
-def rebase(job_state: JobState, rows: Array) -> Array:
-    """Anchors jobs anew, now or at the end of their launch; returns that time (s). The rate stays.
+def rebase(job_state: JobState, rows: Array, at: float | None = None) -> Array:
+    """Anchors jobs anew at `at` (s; by default now), or at the end of their launch; returns that time (s).
 
-    Stores the work until then in `done0`; set the new rate with `set_rate`.
+    Stores the work until then in `done0`. The rate stays; set the new rate with `set_rate`.
     """
-    c, now = job_state.columns, job_state.now
-    c.done0[rows] = done_s(job_state, rows, now)
-    start: Array = np.maximum(c.anchor[rows], now)
+    c, from_s = job_state.columns, job_state.now if at is None else at
+    c.done0[rows] = done_s(job_state, rows, from_s)
+    start: Array = np.maximum(c.anchor[rows], from_s)
     c.anchor[rows] = start
     return start
 
