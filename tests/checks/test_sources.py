@@ -4,6 +4,8 @@ import pytest
 
 from blox import registry
 from blox.checks import Report, check
+from blox.checks.kinds import KINDS, SOURCES
+from blox.errors import BloxError
 
 HEAD = """
 import numpy as np
@@ -111,6 +113,17 @@ class Mine:
     def open(self, setup):
         return Backend(setup)
 """
+FAILURES = """
+from blox.state.node_events import NodeEvent
+
+@dataclass(frozen=True)
+class Mine:
+    \"\"\"Nodes fail.\"\"\"
+
+    def node_events(self, cluster, seed):
+        yield {event}
+        yield NodeEvent(100.0, 1, "up")
+"""
 TEN, ONES = "np.full(len(rows), 10)", '{"loss": np.ones(len(rows))}'
 BROKEN |= {
     "epochs": ("reports", REPORTS.format(epochs="np.full(len(rows), 1.5)", report=ONES)),
@@ -127,6 +140,18 @@ BROKEN |= {
     ),
     "skips": ("backend", SLOW_DAY),
     "skips, ends": ("backend", BACKEND.format(method="def _next_own_event(self, *a): return np.inf")),
+    "form": ("failures", FAILURES.format(event='(50.0, 1, "down")')),
+    "order": ("failures", FAILURES.format(event='NodeEvent(200.0, 1, "down")')),
+    "order, words": ("failures", FAILURES.format(event='NodeEvent("2h", 1, "down")')),
+    "nodes": ("failures", FAILURES.format(event='NodeEvent(50.0, len(cluster.nodes), "down")')),
+    "nodes, names": ("failures", FAILURES.format(event='NodeEvent(50.0, "node-1", "down")')),
+    "states": ("failures", FAILURES.format(event='NodeEvent(50.0, 1, "broken")')),
+    "repeatable, failures": (
+        "failures", FAILURES.format(event='NodeEvent(random.random(), 1, "down")'),
+    ),
+    "runs, failures": ("failures", FAILURES.format(event="{}['none']")),
+    "verb": ("failures", FAILURES.format(event="1").replace("cluster, seed", "cluster")),
+    "optional": ("failures", FAILURES.format(event='NodeEvent(1.0, 1, "down")') + "    job_mtbfs = 9.0"),
     "runs, backend": ("backend", BACKEND.format(method="next_event = None")),
 }  # fmt: skip
 
@@ -322,3 +347,27 @@ def test_a_change_that_a_backend_does_not_name_is_told_with_its_class_and_the_jo
     assert fault.ok is False and fault.where == "mine.py:8"
     assert fault.what.startswith("finish_s of job 'job-0' is 820800 with every round executed and 777600")
     assert "_next_own_event()" in fault.fix
+
+
+@pytest.mark.parametrize("spec", ["mtbf=30d,repair=4h", "random:mtbf=9d,shape=0.7", "drain:node=3+4,at=36h"])
+def test_sources_of_failures_conform(spec):
+    report = check(spec, "failures")
+    assert report.ok and all(finding.ok for finding in report.findings), report
+    assert str(report).startswith(f"source of failures {spec}: ")
+
+
+def test_a_kind_that_cannot_be_checked_is_answered_with_all_that_can(command):
+    answer = command("check", "./mine.py:Mine", "--kind", "failure")
+    assert answer.code == 2 and "did you mean 'failures'?" in answer.err
+    for kind in (*KINDS, *SOURCES):
+        assert kind in answer.err and kind in command("check", "--help").out
+
+
+def test_a_name_that_is_none_is_answered_with_those_of_all_parts(command):
+    answer = command("check", "drains")
+    assert answer.code == 2 and "did you mean 'drain'?" in answer.err
+
+
+def test_an_object_of_another_kind_than_a_policy_is_to_be_given_as_a_text():
+    with pytest.raises(BloxError, match="other parts are checked by their specs"):
+        check(object(), "failures")

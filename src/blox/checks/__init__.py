@@ -18,9 +18,9 @@ def check(policy: object, kind: str | None = None, timeout_s: float | None = Non
     """Runs the conformance suite over a spec string, a policy class or a policy.
 
     `kind` (admission, scheduling, placement, termination) is needed only where it is not plain from the
-    name or the class. Specs of workloads, performance models, sources of reports and backends are checked
-    against contracts of their own. A decision may take `timeout_s` seconds (60 by default). Raises BloxError
-    if there is no such policy; what is wrong with one is in the Report.
+    name or the class. Specs of workloads, performance models, sources of reports, backends and sources
+    of failures are checked against contracts of their own. A decision may take `timeout_s` seconds (60 by
+    default). Raises BloxError if there is no such policy; what is wrong with one is in the Report.
     """
     from blox.checks.kinds import SOURCES
     from blox.checks.sources import check_source, kind_of

@@ -60,9 +60,10 @@ def _from_spec(spec: str, wanted: Kind | None) -> Subject:
 def _kind_of_name(name: str) -> Kind:
     holders = [kind for kind in KINDS.values() if name in registry.names(kind.name)]
     if not holders:
-        known = [known for kind in KINDS for known in registry.names(kind)]
+        known = [known for kind in (*KINDS, *SOURCES) for known in registry.names(kind)]
         raise BloxError(
-            f"no policy is called {name!r}", fix=suggestion(name, known) + "; or a file: ./mine.py:Class"
+            f"no policy and no other part that can be checked is called {name!r}",
+            fix=suggestion(name, known) + "; or a file: ./mine.py:Class",
         )
     return _one(holders, name, "is the name of policies of several kinds")
 

@@ -84,6 +84,13 @@ SOURCES = {  # parts that are no policies
             'return {"loss": losses}',
         ),
         Kind("backend", "open", ("setup",), "a backend", "return Mine(setup)"),
+        Kind(
+            "failures",
+            "node_events",
+            ("cluster", "seed"),
+            "node events in order of time",
+            'yield NodeEvent(7200.0, 0, "down")',
+        ),
     )
 }
 
@@ -94,7 +101,14 @@ EPOCHS = Kind(  # the second method of a source of reports
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of that name; a wrong one is answered with the right ones."""
+    """The kind of policy of that name; a wrong one is answered with the kinds that can be checked."""
+    if name in SOURCES:
+        raise BloxError(
+            f"{name} is no kind of policy, and other parts are checked by their specs",
+            where="kind",
+            fix=f'give a text: check("./mine.py:Mine", "{name}")',
+        )
     if name not in KINDS:
-        raise BloxError(f"no kind of policy is called {name!r}", where="kind", fix=suggestion(name, KINDS))
+        fix = suggestion(name, (*KINDS, *SOURCES))
+        raise BloxError(f"no kind of part that can be checked is called {name!r}", where="kind", fix=fix)
     return KINDS[name]

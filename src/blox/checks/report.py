@@ -27,6 +27,7 @@ _NOUNS = {
     "performance": "performance model",
     "reports": "source of reports",
     "backend": "backend",
+    "failures": "source of failures",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,21 @@ from blox.checks.difference import difference
 from blox.checks.form import cannot_be_called
 from blox.checks.misspelt import line_of, misspelt_methods, own_names
 from blox.checks.scenarios import Scenario, scenarios
+from blox.failures.timeline import wrong_event
 from blox.optional import declared
 from blox.performance.rates import fault_in
 from blox.protocols import Backend
 from blox.schedulers.las import Las
 from blox.state.cluster import ClusterState
+from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.spec import draw, workload_rng
 from blox.workloads.table import Array
 
 DRAWN = 2000  # jobs of a workload that are looked at
+EVENTS = 500  # events of a source of failures that are looked at
+NODES = "64x8:racks=8"  # the cluster whose nodes it says fail
 
 
 class Fault(NamedTuple):
@@ -110,6 +115,19 @@ def backend(part: Any) -> Iterator[Fault]:
             )
             yield Fault("skips", f"{words} (scenario: {case.name})", fix, watched.where)
             return
+
+
+def failures(part: Any) -> Iterator[Fault]:
+    """Draws the first node events of a cluster twice."""
+    cluster, last_s = cluster_from_spec(NODES), 0.0
+    drawn = [list(islice(part.node_events(cluster, 0), EVENTS)) for _ in range(2)]
+    for number, event in enumerate(drawn[0], 1):
+        if (wrong := wrong_event(event, last_s, cluster)) is not None:
+            yield Fault(wrong.rule, f"event {number} is {wrong.what} (cluster: {NODES})", wrong.fix)
+            return
+        last_s = event.time_s
+    if drawn[0] != drawn[1]:
+        yield Fault("repeatable", "two draws with one seed differ", "draw from `seed` alone")
 
 
 def why_untried(part: Any) -> str:

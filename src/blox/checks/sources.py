@@ -1,4 +1,5 @@
-"""The conformance suite of parts that are no policies: workloads, performance models, reports, backends.
+"""The conformance suite of parts that are no policies: workloads, performance models, reports,
+backends, failures.
 
 Each is tried on the small cases of the policies, or drawn from, twice; what each rule says is told in words,
 as for policies.
@@ -20,6 +21,7 @@ from blox.checks.report import Finding, Report
 from blox.checks.source_suites import Fault
 from blox.containment import allowing
 from blox.errors import BloxError
+from blox.failures.spec import source_from_spec
 from blox.foreign import entered, user_fault
 
 Suite = Callable[[Any], Iterator[Fault]]
@@ -28,6 +30,7 @@ _SUITES: dict[str, Suite] = {
     "performance": source_suites.performance,
     "reports": source_suites.reports,
     "backend": source_suites.backend,
+    "failures": source_suites.failures,
 }
 _CLAIMS = {
     "dataclass": "is a frozen dataclass",
@@ -57,6 +60,13 @@ _OF_KIND = {
         "repeatable": "two equal runs give equal results",
         "skips": "passing rounds over changes nothing: _next_own_event() names every change",
     },
+    "failures": {
+        "form": "yields NodeEvent(time_s, node, state)",
+        "order": "events are in order of time",
+        "nodes": "names nodes that the cluster has, by number",
+        "states": "names known states",
+        "repeatable": "the same seed gives the same events",
+    },
 }
 
 
@@ -78,7 +88,7 @@ def kind_of(spec: str) -> str | None:
 def check_source(spec: str, kind: str, timeout_s: float) -> Report:
     """The findings about a part that is no policy."""
     with allowing(timeout_s):
-        part = registry.build(kind, spec)
+        part = source_from_spec(spec) if kind == "failures" else registry.build(kind, spec)
         faults = list(_form(part, kind))
         tried = not any(fault.rule == "verb" for fault in faults) and malformed(part, SOURCES[kind]) is None
         if tried:

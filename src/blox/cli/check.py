@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from blox.checks.kinds import KINDS, SOURCES
 from blox.errors import BloxError
 
 
@@ -17,8 +18,8 @@ def check(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Needed if several kinds have the name, or the class has the methods of several kinds: "
-            "admission, ..., workload, performance, reports, backend."
+            help="Needed if several kinds have the name, or the class has the methods of several: "
+            f"{', '.join((*KINDS, *SOURCES))}."
         ),
     ] = None,
     policy_timeout: Annotated[
@@ -29,8 +30,9 @@ def check(
     """Check policies and other parts against their contracts and say in words what is wrong.
 
     Runs each through small cases: the right answers, no GPU twice, gangs whole, nothing changed that is
-    not its own, the same answer every time, every job finished. Workloads are drawn, performance models,
-    sources of reports and backends run the same cases. Exit code 0: all conform; 1: some do not.
+    not its own, the same answer every time, every job finished. Workloads and sources of failures are drawn,
+    performance models, sources of reports and backends run the same cases. Exit code 0: all conform; 1:
+    some do not.
     """
     from blox.checks import check as run_checks
     from blox.checks.find import registered

@@ -11,6 +11,7 @@ a+b                            several at once: mtbf=30d+drain:node=3,at=36h
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from blox import registry
 from blox.errors import BloxError
@@ -28,13 +29,18 @@ def failures_from_spec(spec: str) -> tuple[FailureSource, ...]:
     return tuple(_source(piece) for piece in pieces)
 
 
-def _source(spec: str) -> FailureSource:
+def source_from_spec(spec: str) -> Any:
+    """The part that a spec of one source names, whether it has node_events() or not."""
     if _OPTIONS.match(spec):
         spec = f"random:{spec}"
     name, colon, rest = spec.partition(":")
     if name.strip() == "trace" and colon and not _OPTIONS.match(rest):
-        return registry.instantiate(registry.find("failures", "trace"), {"path": rest.strip()}, where=spec)  # type: ignore[no-any-return]
-    source = registry.build("failures", spec)
+        return registry.instantiate(registry.find("failures", "trace"), {"path": rest.strip()}, where=spec)
+    return registry.build("failures", spec)
+
+
+def _source(spec: str) -> FailureSource:
+    source = source_from_spec(spec)
     if not isinstance(source, FailureSource):
         raise BloxError(
             f"{type(source).__name__} has no method node_events()",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from numbers import Integral, Real
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from blox.errors import BloxError
 from blox.failures.node_events import NodeEvents
@@ -53,17 +54,32 @@ def _checked(
     """The events of a source with its number; refuses what cannot happen."""
     last = 0.0
     for event in watched_part(source).node_events(cluster, seed):
-        if not last <= event.time_s < math.inf:
-            raise _fault(
-                source, f"an event at {event.time_s!r} after one at {last!r}", "give them in order of time"
+        if (wrong := wrong_event(event, last, cluster)) is not None:
+            raise BloxError(
+                f"{type(source).__name__} gives {wrong.what}", where="node_events()", fix=wrong.fix
             )
-        if not 0 <= event.node < len(cluster.nodes):
-            raise _fault(source, f"node {event.node}", f"the cluster has nodes 0 to {len(cluster.nodes) - 1}")
-        if event.state not in STATES:
-            raise _fault(source, f"the state {event.state!r}", f"states are {', '.join(STATES)}")
         last = event.time_s
         yield number, event
 
 
-def _fault(source: FailureSource, what: str, fix: str) -> BloxError:
-    return BloxError(f"{type(source).__name__} gives {what}", where="node_events()", fix=fix)
+class WrongEvent(NamedTuple):
+    """The rule that an event breaks (form, order, nodes or states), what is wrong in words, and a fix."""
+
+    rule: str
+    what: str
+    fix: str
+
+
+def wrong_event(event: object, last_s: float, cluster: ClusterSpec) -> WrongEvent | None:
+    """What is wrong with an event that follows one at `last_s` (s); None where it can happen."""
+    if not isinstance(event, NodeEvent):
+        return WrongEvent("form", f"{event!r}", "yield NodeEvent(time_s, node, state)")
+    if not isinstance(event.time_s, Real) or not last_s <= event.time_s < math.inf:
+        what = f"an event at {event.time_s!r} after one at {last_s!r}"
+        return WrongEvent("order", what, "give them in order of time")
+    if not isinstance(event.node, Integral) or not 0 <= event.node < len(cluster.nodes):
+        fix = f"the cluster has nodes 0 to {len(cluster.nodes) - 1}"
+        return WrongEvent("nodes", f"node {event.node!r}", fix)
+    if event.state not in STATES:
+        return WrongEvent("states", f"the state {event.state!r}", f"states are {', '.join(STATES)}")
+    return None
