@@ -3,15 +3,20 @@
 import ast
 import dataclasses
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import blox
+from blox import registry
 from blox.compat.blox import BloxCompat
+from blox.failures.spec import failures_from_spec
+from blox.failures.timeline import Timeline
 from blox.options import SimulationOptions
 from blox.registry import PACKAGES
 from blox.results.files import read_jobs
+from blox.state.cluster_spec import cluster_from_spec
 from support.pages import FENCED, blocks, check_shown, follow, section, shell
 from support.places import ROOT
 
@@ -81,6 +86,21 @@ def test_the_page_on_failures_can_be_followed(tmp_path):
     told = next(text for command, text in typed.items() if "explain" in command)
     assert "node-4 failed" in told and "21.6 min" in told, "the page shows this job"
     assert (tmp_path / "results" / "rack" / "outages.csv").read_text().count(",7200,9000,") == 4
+
+
+def test_every_source_of_failures_is_in_the_table_and_every_example_of_it_can_be_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "failures.md").read_text()
+    Path("outages.csv").write_text(re.search(r"```csv\n(.*?)```", text, re.DOTALL)[1])
+    Path("rack.py").write_text(re.search(r"as `rack\.py`:\n\n```python\n(.*?)```", text, re.DOTALL)[1])
+    Path("windows.toml").write_text('[[reservation]]\nbegin = "36h"\nlasts = "4h"\nnodes = ["7"]\n')
+    table = text[text.index("| `--failures` |") : text.index("Durations are written")]
+    cluster, found = cluster_from_spec("8x4:racks=2"), set()
+    for spec in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)[1:]:
+        sources = failures_from_spec(spec)
+        next(iter(Timeline(sources, cluster, seed=0).due(1e7)), None)
+        found |= {type(source) for source in sources}
+    assert found >= {*registry.classes("failures").values()}
 
 
 def test_the_page_on_results_can_be_followed(tmp_path, monkeypatch, capsys):
