@@ -88,6 +88,16 @@ def test_names_that_mean_something_else_are_refused(tmp_path):
         table(jct_s=[1.0])
 
 
+@pytest.mark.parametrize("cells", [("500", "700"), ("often", "never")])
+@pytest.mark.parametrize("name", ["evictions", "useful_gpu_seconds", "lost_gpu_seconds"])
+def test_names_that_only_runs_with_failures_measure_are_refused(tmp_path, name, cells):
+    """A workload's own `evictions` would be counted among the interruptions of a run without failures."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"job_id,submit_s,gpus,duration_s,{name}\na,0,1,60,{cells[0]}\nb,9,2,60,{cells[1]}\n")
+    with pytest.raises(BloxError, match=f"no column of your own can be called '{name}'"):
+        Experiment(workload=f"{path}?extra=keep", cluster="1x4").run()
+
+
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [

@@ -16,13 +16,17 @@ import numpy as np
 from blox.errors import BloxError
 from blox.workloads.columns import COLUMNS, LARGEST_WHOLE, Array
 
-# Names that mean something else about a job: what policies read of it, and what results tell of it.
-TAKEN = (
-    *COLUMNS, "expected_s", "held_gpus", "admit_s", "first_start_s", "finish_s", "jct_s", "responsiveness_s",
-    "queueing_s", "waited_s", "run_s", "gpu_seconds", "slowdown", "preemptions", "moves", "state",
-    "end_reason", "in_window", "rho", "app", "app_rho", "promotions", "saved_s", "link_gbps",
-    "cost_dollars", "energy_kwh",
+# Columns of `jobs.csv` that a run measures, beside those that a workload gives.
+MEASURED = (
+    "admit_s", "first_start_s", "finish_s", "jct_s", "responsiveness_s", "queueing_s", "waited_s", "run_s",
+    "gpu_seconds", "slowdown", "preemptions", "moves", "state", "end_reason", "in_window", "rho", "app",
+    "app_rho", "saved_s", "link_gbps", "cost_dollars", "energy_kwh", "evictions", "useful_gpu_seconds",
+    "lost_gpu_seconds",
 )  # fmt: skip
+# Columns of `jobs.csv` that built-in scheduling policies count (`job_columns`).
+COUNTED = ("promotions", "leases", "lease_extensions", "slo_relaxed", "shared_s")
+# Names that mean something else about a job: what policies read of it, and what results tell of it.
+TAKEN = (*COLUMNS, "expected_s", "held_gpus", *MEASURED, *COUNTED)
 _CODE = re.compile(r"[+-]?0\d")  # 007 is a name, not the number 7
 
 
