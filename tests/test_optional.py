@@ -244,3 +244,43 @@ def test_what_a_user_s_policy_says_is_in_the_results(tmp_path):
     result = Experiment(scheduler=f"{tmp_path}/mine.py:Mine", workload="constant", jobs=5).run()
     assert result.summary["longest_wait_s"] == 7.5
     assert result.jobs["double"].tolist() == (2 * result.jobs["gpus"]).tolist()
+
+
+MEASURED = [("figures", name) for name in ("avg_jct_s", "evictions", "energy_kwh")]
+MEASURED += [("job_columns", name) for name in ("jct_s", "evictions", "cost_dollars", "sla")]
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "setting", "spec"),
+    [
+        *((*each, "scheduler", "{}") for each in MEASURED),
+        *((*each, "scheduler", "promote:policy={}") for each in MEASURED),
+        *((*each, "auto", "scheduler=fifo,{}") for each in MEASURED if each[0] == "figures"),
+    ],
+)
+def test_what_a_user_s_policy_says_replaces_nothing_that_is_measured(tmp_path, verb, name, setting, spec):
+    """`figures` and `job_columns` may not use the names of the toolkit or the workload's own columns."""
+    value = "1.0" if verb == "figures" else "np.zeros(job_state.submitted)"
+    says = f"    def {verb}(self, job_state):\n        return {{'{name}': {value}}}\n"
+    (tmp_path / "mine.py").write_text("import numpy as np\n" + FILE + says)
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s,sla\na,0,1,600,1\nb,0,1,600,2\n")
+    experiment = Experiment(
+        workload=f"{tmp_path}/jobs.csv?extra=keep",
+        cluster="1x4",
+        power="300/60",
+        overheads="checkpoint=600",
+        **{setting: spec.format(f"{tmp_path}/mine.py:Mine")},
+    )
+    with pytest.raises(BloxError, match=rf"{verb}\(\) returns '{name}'") as fault:
+        experiment.run()
+    assert ("promote" if "promote" in spec else "mine.py:Mine") in fault.value.where
+    assert fault.value.fix == f"rename it: my_{name}"
+
+
+def test_a_policy_may_count_what_built_in_policies_count(tmp_path):
+    says = """    def job_columns(self, job_state):
+        return {"promotions": 0 * job_state.columns.gpus[: job_state.submitted]}
+"""
+    (tmp_path / "mine.py").write_text(FILE + says)
+    result = Experiment(scheduler=f"{tmp_path}/mine.py:Mine", workload="constant", jobs=5).run()
+    assert result.jobs["promotions"].tolist() == [0] * 5

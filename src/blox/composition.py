@@ -18,6 +18,8 @@ class Composition:
     """One object per part. Presets with a time or an end of their own set `clock` and `manager`.
 
     `cluster` is the one that a preset insists on, `default_cluster` that for experiments which name none.
+    `replaces` names the figures and columns of jobs that the policies of a preset measure as the other system
+    does, in place of ours.
     """
 
     admission: AdmissionPolicy
@@ -32,3 +34,4 @@ class Composition:
     manager: type[BloxManager] = BloxManager
     cluster: str = ""
     default_cluster: str = ""
+    replaces: tuple[str, ...] = ()

@@ -135,14 +135,15 @@ _ATTRIBUTES = (
         ("scheduling", "placement"),
         _method("job_state"),
         None,
-        "name -> number, added to the summary at the end of a run",
+        "name -> number, added to the summary at the end of a run; a name that the summary has is refused",
     ),
     Attribute(
         "job_columns",
         ("scheduling",),
         _method("job_state"),
         None,
-        "name -> array with one value per submitted job, added to `jobs.csv` at the end of a run",
+        "name -> array with one value per submitted job, added to `jobs.csv` at the end of a run; a name "
+        "that a column of jobs has is refused",
     ),
     Attribute(
         "choices",

@@ -70,6 +70,21 @@ def test_what_is_said_at_the_end_of_a_run_is_checked_too(policy_file):
     assert not found.ok and "figures() returns list" in found.what
 
 
+@pytest.mark.parametrize(
+    ("verb", "answer", "name"),
+    [
+        ("figures", "{'avg_jct_s': 1.0}", "avg_jct_s"),
+        ("job_columns", "{'jct_s': np.zeros(job_state.submitted)}", "jct_s"),
+        ("job_columns", "{'lost_gpu_seconds': np.zeros(job_state.submitted)}", "lost_gpu_seconds"),
+    ],
+)
+def test_a_name_that_replaces_what_a_run_measures_is_a_fault(policy_file, verb, answer, name):
+    says = f"\n        def {verb}(self, job_state):\n            return {answer}\n"
+    found = findings(policy_file(SCHEDULE + says))["optional"]
+    assert found.ok is False and f"{verb}() returns {name!r}" in found.what
+    assert "mine.py:" in found.where and found.fix == f"rename it: my_{name}"
+
+
 def test_a_base_class_of_one_s_own_counts_and_one_of_ours_does_not(policy_file):
     spec = policy_file(
         """

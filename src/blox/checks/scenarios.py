@@ -17,6 +17,7 @@ from blox.backends.feed import JobFeed
 from blox.backends.setup import BackendSetup, open_backend
 from blox.backends.simulation import Simulation, SimulationBackend
 from blox.beliefs import misjudged
+from blox.checks.own_names import measured_columns, refuse_measured
 from blox.clock import Rounds
 from blox.failures.node_events import ListedNodeEvents
 from blox.job_reports.reporting import reporting
@@ -31,6 +32,7 @@ from blox.placement.consolidated import Consolidated
 from blox.placement.first_free import FirstFree
 from blox.protocols import Backend, introduce
 from blox.results import metrics
+from blox.results.outcomes import outcome_columns
 from blox.schedulers.fifo import Fifo
 from blox.schedulers.las import Las
 from blox.schedulers.srtf import Srtf
@@ -124,14 +126,29 @@ class Scenario:
             skip=skip,
         )
         manager.recorder.close(manager.now)
-        for name in ("figures", "job_columns"):
-            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
-                say(job_state)
-        return Outcome(
+        found = Outcome(
             metrics.job_columns(job_state, end_s=manager.now, window=None),
             manager.recorder.rounds(),
             manager.recorder.stints(manager.now),
             _starved(job_state),
+        )
+        for name in ("figures", "job_columns"):
+            if kind in OPTIONAL[name].kinds and (say := declared(policy, name)):
+                told, measured = say(job_state), measured_columns(job_state)
+                if name == "figures" and told:
+                    measured = self._measured_figures(found, manager, job_state, feed)
+                refuse_measured(policy, name, told, measured, job_state)
+        return found
+
+    def _measured_figures(
+        self, found: Outcome, manager: BloxManager, job_state: JobState, feed: JobFeed
+    ) -> set[str]:
+        """The names in the summary of a run of the case."""
+        end_s, recorder = manager.now, manager.recorder
+        told = outcome_columns(job_state, found.jobs, feed.duration_s, recorder.end_reasons, end_s=end_s)
+        gpus, jobs = sum(node.gpus for node in self.nodes), {**found.jobs, **told}
+        return set(
+            metrics.summarise(jobs, found.rounds, recorder, end_s=end_s, total_gpus=gpus, round_s=ROUND_S)
         )
 
     def _open(self, feed: JobFeed) -> Backend:

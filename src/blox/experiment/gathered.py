@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blox.checks.own_names import measured_columns, refuse_measured
 from blox.experiment.kept_settings import kept_settings
 from blox.manager import BloxManager
 from blox.optional import declared
@@ -68,11 +69,10 @@ def gathered(prepared: Prepared, manager: BloxManager, job_state: JobState, timi
         summary.update(link_figures(jobs))
     if log is not None:
         summary.update(failures.summarise(log, jobs, cluster, end_s=end_s))
-    for part in (prepared.composition.scheduler, prepared.composition.placement):
-        if reported := declared(part, "figures"):  # what a policy says of its own work
-            summary.update(reported(job_state))
+    resizable = _resizable(prepared, job_state)
+    summary.update(_policy_figures(prepared, job_state, {*summary, *accounts, *resizable}))
     summary.update(accounts)
-    summary.update(_resizable(prepared, job_state))
+    summary.update(resizable)
     table = kept_settings(prepared, job_state, prepared.digest.hexdigest())
     reasons = recorder.told.table(end_s)
     found = Result(label_of(table), table, summary, jobs, rounds, stints, timing, tables, reasons)
@@ -116,10 +116,30 @@ def _job_columns(
         given = getattr(job_state.columns, name)[: job_state.submitted]
         if not np.isnan(given).all():  # of a workload that has them
             jobs[name] = given
-    if told := declared(prepared.composition.scheduler, "job_columns"):
-        jobs.update(told(job_state))
+    if tell := declared(prepared.composition.scheduler, "job_columns"):
+        told = tell(job_state)
+        measured = measured_columns(job_state) - {*prepared.composition.replaces}
+        refuse_measured(prepared.composition.scheduler, "job_columns", told, measured, job_state)
+        jobs.update(told)
     jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
     return jobs
+
+
+def _policy_figures(prepared: Prepared, job_state: JobState, measured: set[str]) -> dict[str, Any]:
+    """What policies tell of their own work; a name that is `measured` is refused.
+
+    Costs are told by a policy that knows prices (`gavel`), until the experiment has prices of its own.
+    """
+    composition, found = prepared.composition, dict[str, Any]()
+    measured = measured - {*composition.replaces, "cost_dollars"}
+    for part in (composition.scheduler, composition.placement):
+        for each in (*declared(part, "chooses_among"), part):
+            if reported := declared(each, "figures"):
+                told = reported(job_state)
+                refuse_measured(each, "figures", told, measured, job_state)
+                if each is part:
+                    found.update(told)
+    return found
 
 
 def _accounts(

@@ -96,4 +96,5 @@ class GavelCompat:
             clock=RoundEnds(self.time_per_iteration),
             manager=Sharing,
             default_cluster=CLUSTER,
+            replaces=("utilisation",),
         )

@@ -124,6 +124,7 @@ class TiresiasCompat:
             ),
             clock=Events(quantum_s=1.0),
             manager=SilentEnd,
+            replaces=("preemptions",),
         )
 
     def _scheduler(self) -> SchedulingPolicy:

@@ -33,7 +33,7 @@ class Memory:
         return self.packed or self.priced
 
     def job_columns(self, job_state: JobState) -> dict[str, Array]:
-        """Rounds a job ran in, those on the GPUs of the round before, solutions without its SLO; the SLO.
+        """Rounds a job ran in, those on the GPUs of the round before, solutions without its SLO.
 
         Where jobs may share GPUs, also the seconds in which each did.
         """
@@ -44,7 +44,6 @@ class Memory:
         for row, times in self.relaxed.items():
             found[2, row] = times
         told: dict[str, Array] = dict(zip(("leases", "lease_extensions", "slo_relaxed"), found))
-        told["deadline_s"] = job_state.columns.deadline_s[:submitted]
         if self.packed:
             self.usage.settle(job_state)
             told["shared_s"] = np.array([self.usage.shared_s.get(row, 0.0) for row in range(submitted)])
