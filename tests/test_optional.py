@@ -224,6 +224,11 @@ class Mine:
             "    def job_columns(self, job_state):\n        return {'a': job_state.columns.gpus}\n",
             r"job_columns\(\) returns \(\d+,\) as 'a', and 5 jobs",
         ),
+        (
+            "    def job_columns(self, job_state):\n"
+            "        return {'promotions': job_state.columns.submit_s[: job_state.submitted] / 7}\n",
+            r"job_columns\(\) returns float64 as 'promotions', a column of int64",
+        ),
     ],
 )
 def test_what_a_user_s_policy_says_wrongly_is_told_in_words(tmp_path, says, words):

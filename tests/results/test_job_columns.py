@@ -3,6 +3,7 @@
 import pytest
 
 from blox import Experiment
+from blox.results.result import Result
 from blox.workloads.columns import COLUMNS
 from blox.workloads.extra import COUNTED, MEASURED, TAKEN
 
@@ -63,3 +64,40 @@ def test_no_workload_can_use_the_name_of_a_column_that_a_run_writes(results):
 def test_every_declared_column_is_written_by_one_of_these_runs(results):
     written = {column for result in results.values() for column in result.jobs}
     assert written - set(COLUMNS) == {*MEASURED, *COUNTED}
+
+
+def test_columns_have_the_same_type_when_results_are_loaded_again(results, tmp_path):
+    for name, result in results.items():
+        result.save(tmp_path / name)
+        again = Result.load(tmp_path / name)
+        assert {key: column.dtype for key, column in again.jobs.items()} == {
+            key: column.dtype for key, column in result.jobs.items()
+        }, name
+
+
+def test_what_a_policy_counts_has_the_same_type_when_it_is_loaded_again(policy_file, tmp_path):
+    spec = policy_file(
+        """
+        @dataclass(frozen=True)
+        class Mine:
+            '''First come, first served.'''
+
+            def schedule(self, job_state, cluster_state):
+                return Schedule.ordered(job_state)
+
+            def job_columns(self, job_state):
+                n = job_state.submitted
+                return {
+                    "promotions": np.ones(n, dtype=np.int32),
+                    "turns": np.arange(n),
+                    "late": np.arange(n) > 3,
+                    "word": np.array(["x"] * n),
+                }
+        """
+    )
+    result = Experiment(scheduler=spec, workload="constant", jobs=5).run()
+    result.save(tmp_path / "out")
+    again = Result.load(tmp_path / "out")
+    for name in ("promotions", "turns", "late", "word"):
+        assert again.jobs[name].dtype == result.jobs[name].dtype, name
+        assert again.jobs[name].tolist() == result.jobs[name].tolist(), name

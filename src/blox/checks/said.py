@@ -10,6 +10,7 @@ import numpy as np
 
 from blox.checks.broken import Broken
 from blox.state.jobs import JobState
+from blox.workloads.extra import COUNTED
 from blox.workloads.table import Array
 
 
@@ -32,6 +33,11 @@ def job_columns(answer: Any, job_state: JobState) -> dict[str, Array]:
             raise _broken(
                 f"job_columns() returns {shape} as {name!r}, and {rows} jobs have been submitted",
                 "give arrays with one value per row: [: job_state.submitted] of a column",
+            )
+        if name in COUNTED and not np.can_cast(value.dtype, COUNTED[name], "same_kind"):
+            raise _broken(
+                f"job_columns() returns {value.dtype} as {name!r}, a column of {np.dtype(COUNTED[name])}",
+                f"convert it: .astype(np.{np.dtype(COUNTED[name])}); or rename it: my_{name}",
             )
     return found
 

@@ -24,6 +24,7 @@ from blox.results.saved_work import saved_figures, saved_s
 from blox.results.tenants import several_tenants, tenants_over_time
 from blox.state.jobs import JobState
 from blox.termination.completed import Completed
+from blox.workloads.extra import TAKEN, extra_columns
 from blox.workloads.table import Array
 
 if TYPE_CHECKING:
@@ -120,9 +121,16 @@ def _job_columns(
         told = tell(job_state)
         measured = measured_columns(job_state) - {*prepared.composition.replaces}
         refuse_measured(prepared.composition.scheduler, "job_columns", told, measured, job_state)
-        jobs.update(told)
+        jobs.update({name: _as_read_back(name, column) for name, column in told.items()})
     jobs.update({name: own[: job_state.submitted] for name, own in job_state.columns.extra.items()})
     return jobs
+
+
+def _as_read_back(name: str, column: Array) -> Array:
+    """A column that a policy tells, of the type that it has when results are loaded again."""
+    if name in TAKEN:
+        return column.astype(TAKEN[name], copy=False)
+    return column if column.dtype.kind == "O" else extra_columns({name: column})[name]
 
 
 def _policy_figures(prepared: Prepared, job_state: JobState, measured: set[str]) -> dict[str, Any]:

@@ -40,8 +40,6 @@ OWN = (*FILES, *SOMETIMES, "report.html", *(f"{name}.csv" for name in TABLES))
 STINT_COLUMNS = ("job", "gpu", "start_s", "end_s")
 REASON_COLUMNS = ("job", "start_s", "end_s", "part", "because")
 _WORDS = ("part", "cause", "because", "action")  # columns of Parquet files that hold texts
-_TEXT = ("job_id", "user", "tenant", "model", "state", "job_type", "group", "end_reason")
-_WHOLE = ("gpus", "preemptions", "moves", "promotions", "in_window", "app", "priority")
 _JOB_COLUMNS = (
     "job_id", "user", "model", "gpus", "submit_s", "admit_s", "first_start_s", "finish_s", "jct_s",
     "responsiveness_s", "queueing_s", "run_s", "gpu_seconds", "preemptions", "moves", "state", "in_window",
@@ -248,12 +246,13 @@ def _cells(column: Array) -> list[Any]:
 
 
 def _column(name: str, cells: list[str]) -> Array:
-    if name in _TEXT:
-        return np.array(cells, dtype=object)
-    if name not in TAKEN:  # of the workload's own, or what a policy has counted
+    dtype = TAKEN.get(name)
+    if dtype is None:  # of the workload's own, or what a policy has counted
         return numbers_or_text(cells)
+    if dtype is object:
+        return np.array(cells, dtype=object)
     try:
-        if name in _WHOLE:
+        if dtype is np.int64:
             return np.array([int(cell) for cell in cells], dtype=np.int64)
         values = np.array([float(cell) if cell else math.nan for cell in cells])
     except (ValueError, OverflowError) as error:

@@ -16,17 +16,32 @@ import numpy as np
 from blox.errors import BloxError
 from blox.workloads.columns import COLUMNS, LARGEST_WHOLE, Array
 
-# Columns of `jobs.csv` that a run measures, beside those that a workload gives.
-MEASURED = (
-    "admit_s", "first_start_s", "finish_s", "jct_s", "responsiveness_s", "queueing_s", "waited_s", "run_s",
-    "gpu_seconds", "slowdown", "preemptions", "moves", "state", "end_reason", "in_window", "rho", "app",
-    "app_rho", "saved_s", "link_gbps", "cost_dollars", "energy_kwh", "evictions", "useful_gpu_seconds",
-    "lost_gpu_seconds",
-)  # fmt: skip
-# Columns of `jobs.csv` that built-in scheduling policies count (`job_columns`).
-COUNTED = ("promotions", "leases", "lease_extensions", "slo_relaxed", "shared_s")
-# Names that mean something else about a job: what policies read of it, and what results tell of it.
-TAKEN = (*COLUMNS, "expected_s", "held_gpus", *MEASURED, *COUNTED)
+# Columns of `jobs.csv` that a run measures, beside those that a workload gives, and their types.
+MEASURED: dict[str, Any] = {
+    **dict.fromkeys(
+        (
+            "admit_s", "first_start_s", "finish_s", "jct_s", "responsiveness_s", "queueing_s", "waited_s",
+            "run_s", "gpu_seconds", "slowdown", "rho", "app_rho", "saved_s", "link_gbps", "cost_dollars",
+            "energy_kwh", "useful_gpu_seconds", "lost_gpu_seconds",
+        ),
+        np.float64,
+    ),
+    **dict.fromkeys(("preemptions", "moves", "evictions", "in_window", "app"), np.int64),
+    **dict.fromkeys(("state", "end_reason"), object),
+}  # fmt: skip
+# Columns of `jobs.csv` that built-in scheduling policies count (`job_columns`), and their types.
+COUNTED: dict[str, Any] = {
+    **dict.fromkeys(("promotions", "leases", "lease_extensions", "slo_relaxed"), np.int64),
+    "shared_s": np.float64,
+}
+# Names that mean something else about a job, and the types of their values: what policies read of it, and
+# what results tell of it.
+TAKEN: dict[str, Any] = {
+    **{name: column.dtype for name, column in COLUMNS.items()},
+    **{"expected_s": np.float64, "held_gpus": np.int64},
+    **MEASURED,
+    **COUNTED,
+}
 _CODE = re.compile(r"[+-]?0\d")  # 007 is a name, not the number 7
 
 
