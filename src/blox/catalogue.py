@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
+import re
 import types
 import typing
 from dataclasses import dataclass
@@ -76,17 +78,41 @@ def entry_of(name: str, cls: type) -> Entry:
     return Entry(name, does, taken)
 
 
+def parts_called(name: str) -> dict[str, list[Entry]]:
+    """Every part of that name by kind, each with its whole docstring; none where no part is called so."""
+    found: dict[str, list[Entry]] = {}
+    for kind in KINDS:
+        if name in registry.names(kind):
+            cls = registry.find(kind, name)
+            entry = entry_of(name, cls)
+            found[kind] = [dataclasses.replace(entry, does=_paragraphs(cls)) if entry.does else entry]
+    return found
+
+
+def _paragraphs(cls: type) -> str:
+    """The docstring of a class, one line to a paragraph, so that a terminal can wrap it."""
+    return re.sub(r"(?<!\n)\n(?=\S)", " ", inspect.getdoc(cls) or "")
+
+
 def _default_text(parameter: registry.Parameter) -> str:
     return (duration_text if parameter.type is Seconds else value_text)(parameter.default)
 
 
-def kind_called(word: str) -> str:
-    """The kind that a word means: also `schedulers`, `scheduler`, `workloads`, ..."""
+def kind_called(word: str) -> str | None:
+    """The kind that a word means: also `schedulers`, `scheduler`, `workloads`, ...; None: no kind."""
     singular = word.lower().removesuffix("s")
     for candidate in (word.lower(), singular, _OTHER_NAMES.get(singular, "")):
         if candidate in KINDS:
             return candidate
-    raise BloxError(f"no kind of part is called {word!r}", where="blox policies", fix=suggestion(word, KINDS))
+    return None
+
+
+def no_such_word(word: str) -> BloxError:
+    """The answer to a word that is neither a kind nor a part: the kinds, and parts whose names are near."""
+    names = {name for kind in KINDS for name in registry.names(kind)}
+    near = difflib.get_close_matches(word[:100].lower(), sorted(names), n=3)
+    fix = suggestion(word, (*KINDS, *near))
+    return BloxError(f"no kind of part and no part is called {word!r}", where="blox policies", fix=fix)
 
 
 def type_text(wanted: Any) -> str:

@@ -40,6 +40,35 @@ def test_json_for_programs(command):
     )
 
 
+def test_a_name_shows_that_part_with_its_docstring_and_parameters(command):
+    answer = command("policies", "consolidated")
+    assert (answer.code, answer.err) == (0, "")
+    flat = " ".join(answer.out.split())
+    cls = registry.find("placement", "consolidated")
+    assert " ".join(cls.__doc__.split()) in flat
+    assert "--placement" in flat and "fallback=" in flat
+    assert "first-free" not in answer.out.split()
+
+
+def test_a_name_of_several_kinds_shows_all_of_them(command):
+    table = json.loads(command("policies", "tiresias", "--json").out)
+    assert {"scheduling", "placement", "compat", "reader"} <= set(table)
+    assert {entry["name"] for entries in table.values() for entry in entries} == {"tiresias"}
+
+
+def test_a_misspelt_name_is_answered(command):
+    answer = command("policies", "consolidatd")
+    assert answer.code == 2
+    assert "no kind of part and no part is called 'consolidatd'" in answer.err
+    assert "did you mean 'consolidated'?" in answer.err
+
+
+def test_an_installed_policy_is_shown_by_its_name(command, installed):
+    answer = command("policies", "theirs")
+    assert answer.code == 0 and "taste=0.5 (number)" in answer.out
+    assert "other" not in sys.modules
+
+
 def test_an_unknown_kind_is_answered(command):
     answer = command("policies", "plaecment")
     assert answer.code == 2

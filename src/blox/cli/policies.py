@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,9 +21,9 @@ def policies(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="KIND",
+            metavar="KIND|NAME",
             help="admission, scheduling, placement, termination, performance, workload, reader, compat, "
-            "backend or failures.",
+            "backend or failures; or the name of a part, such as consolidated: that one in full.",
             show_default=False,
         ),
     ] = None,
@@ -32,13 +33,14 @@ def policies(
 
     A parameter is given behind the name: --scheduler las:by=time. A file works as well: ./mine.py:Class.
     """
-    from blox.catalogue import KINDS, catalogue, kind_called
-    from blox.cli.show import note_broken
+    from blox.catalogue import KINDS, kind_called, no_such_word, parts_called
 
-    kinds = list(KINDS) if kind is None else [kind_called(kind)]
-    listed = {each: catalogue(each) for each in kinds}
-    found = {each: entries for each, (entries, _) in listed.items()}
-    note_broken([fault for _, faults in listed.values() for fault in faults])
+    if kind is None:
+        found = _listed(KINDS)
+    elif (meant := kind_called(kind)) is not None:
+        found = _listed([meant])
+    elif not (found := parts_called(kind)):
+        raise no_such_word(kind)
     if as_json:
         import json
 
@@ -57,6 +59,16 @@ def policies(
             *([""] if position else []), head.append(words, style="not underline not bold dim"), sep="\n"
         )
         show_entries(console, entries)
+
+
+def _listed(kinds: Iterable[str]) -> dict[str, list[Entry]]:
+    """Every part of these kinds; those that cannot be loaded are noted."""
+    from blox.catalogue import catalogue
+    from blox.cli.show import note_broken
+
+    listed = {kind: catalogue(kind) for kind in kinds}
+    note_broken([fault for _, faults in listed.values() for fault in faults])
+    return {kind: entries for kind, (entries, _) in listed.items()}
 
 
 def show_entries(console: Console, entries: list[Entry]) -> None:
