@@ -99,7 +99,7 @@ def test_a_job_rebased_within_its_launch_goes_on_from_the_end_of_the_launch(stat
     progress.begin(job_state, ROW, np.array([1]), 2.0, 30.0)
     job_state.now = 10.0
     assert progress.rebase(job_state, ROW).tolist() == [30.0]
-    assert progress.rebase_one(job_state, 0, 20.0) == 30.0
+    assert progress.rebase(job_state, ROW, 20.0).tolist() == [30.0]
     assert values(job_state)["done0"] == 0.0
 
 
@@ -157,7 +157,7 @@ def apply_scalars(job_state, kind, now, rows, gpus, rate, ahead, done):
     job_state.now = now
     if kind == "rebase":
         for row, speed in zip(rows.tolist(), rate.tolist()):
-            progress.rebase_one(job_state, row, now)
+            progress.rebase(job_state, job_state.one(row))
             progress.set_rate(job_state, row, speed)
     elif kind == "report":
         for row, work in zip(rows.tolist(), done.tolist()):

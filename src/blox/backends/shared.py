@@ -9,7 +9,6 @@ import numpy as np
 from blox.backends.ends import by_row
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import AdjustingSimulation
-from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
@@ -60,12 +59,7 @@ class SharedSimulation(AdjustingSimulation):
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
         """Sets the rate of a job whose partner left at `from_s` to the rate that it has alone."""
         del self._partners[row]
-        rate = self._alone[row]
-        self._checkpoints.note(job_state.one(row), from_s, job_state)
-        begin = progress.rebase_one(job_state, row, from_s)
-        progress.set_rate(job_state, row, rate)
-        left = self._work_s.item(row) - job_state.scalars.done0[row]
-        self._ends.put_one(row, begin + max(left, 0.0) / rate)
+        self._change_rates(job_state.one(row), self._alone[row], from_s, job_state)
 
     def lose(self, rows: Array, job_state: JobState) -> Array:
         """Stops jobs; a partner that is not lost itself runs alone from now on."""

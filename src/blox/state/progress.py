@@ -90,16 +90,6 @@ def rebase(job_state: JobState, rows: Array, at: float | None = None) -> Array:
     return start
 
 
-def rebase_one(job_state: JobState, row: int, at: float) -> float:
-    """Anchors one job anew at `at` (s), or at the end of its launch; returns that time."""
-    one = job_state.scalars
-    worked = at - one.anchor[row]
-    if worked > 0:
-        one.done0[row] += one.rate[row] * worked
-        one.anchor[row] = at
-    return one.anchor[row]
-
-
 def set_rate(job_state: JobState, rows: Array | int, rate: Array | float) -> None:
     """Sets the rate (isolated seconds per second) of jobs that were rebased."""
     job_state.columns.rate[rows] = rate
