@@ -22,6 +22,12 @@ def test_a_folder_of_tests_is_a_folder_of_the_source(folder):
     assert (SOURCE / folder).is_dir(), f"src/blox/{folder} is absent: move the tests beside what they test"
 
 
+def test_folders_that_mirror_nothing_are_explained():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paragraph = text.partition("`tests/` has the folders of")[2].partition("\n\n")[0]
+    assert [name for name in sorted(OF_THEIR_OWN) if f"{name}/`" not in paragraph] == []
+
+
 def test_a_test_at_the_root_is_about_a_module_at_the_root():
     named = [path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")]
     assert [name for name in named if not (SOURCE / f"{name}.py").is_file()] == []

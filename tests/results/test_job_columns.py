@@ -101,3 +101,11 @@ def test_what_a_policy_counts_has_the_same_type_when_it_is_loaded_again(policy_f
     for name in ("promotions", "turns", "late", "word"):
         assert again.jobs[name].dtype == result.jobs[name].dtype, name
         assert again.jobs[name].tolist() == result.jobs[name].tolist(), name
+
+
+def test_the_page_on_semantics_tells_what_every_column_is(project):
+    text = (project / "docs" / "semantics.md").read_text(encoding="utf-8")
+    section = text.partition("## Measures")[2].partition("In the summary:")[0]
+    plain = {"admit_s", "first_start_s", "finish_s", "in_window"}  # times and flags that their names explain
+    first_cells = " ".join(line.split("|")[1] for line in section.splitlines() if line.startswith("| "))
+    assert [name for name in {*MEASURED, *COUNTED} - plain if f"`{name}`" not in first_cells] == []
