@@ -381,6 +381,14 @@ _ATTRIBUTES = (
         math.inf,
         "the mean GPU time (GPU-seconds) until a job fails by itself; without it, none does",
     ),
+    Attribute(
+        "check_round",
+        ("failures",),
+        _method("round_s"),
+        None,
+        "raises BloxError for rounds of so many seconds that it cannot work with, before anything runs; not "
+        "asked under the events clock",
+    ),
 )
 
 OPTIONAL: dict[str, Attribute] = {attribute.name: attribute for attribute in _ATTRIBUTES}

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
+from blox.experiment import prepared
 from blox.failures import Drain, Random, Trace
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
@@ -296,3 +298,26 @@ class TestSpec:
         assert [event[1] for event in events(*sources, until=60.0)] == [0, 1, 2, 3]
         with pytest.raises(BloxError, match=r"Dry has no method node_events"):
             failures_from_spec(f"{tmp_path}/mine.py:Dry")
+
+
+@dataclass(frozen=True)
+class Hourly:
+    """Node 0 is down for a minute every hour; rounds must not be longer than that."""
+
+    def node_events(self, cluster, seed):
+        for hour in itertools.count(1):
+            yield NodeEvent(hour * HOUR, 0, "down")
+            yield NodeEvent(hour * HOUR + 60.0, 0, "up")
+
+    def check_round(self, round_s):
+        if round_s > 60:
+            raise BloxError(f"an outage of 60 s in a round of {round_s:g} s")
+
+
+def test_any_source_may_refuse_rounds_and_none_is_asked_where_there_are_none(monkeypatch):
+    monkeypatch.setattr(prepared, "failures_from_spec", lambda spec: (Hourly(),))
+    settings = {"workload": "constant:jobs=3", "cluster": "4x8", "failures": "hourly"}
+    with pytest.raises(BloxError, match="an outage of 60 s in a round of 300 s"):
+        Experiment(**settings).prepare()
+    Experiment(**settings, round_s=60.0).prepare()
+    Experiment(**settings, clock="events").prepare()

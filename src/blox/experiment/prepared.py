@@ -40,7 +40,6 @@ from blox.experiment.window import parse_window
 from blox.experiment.workload_checks import check_workload
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
-from blox.failures.random import Random
 from blox.failures.spec import failures_from_spec
 from blox.failures.timeline import Timeline
 from blox.files_read import FilesRead
@@ -98,8 +97,8 @@ class Prepared:
         belief_from_spec(experiment.belief, 0)
         self.failures = failures_from_spec(experiment.failures)
         for source in self.failures:
-            if isinstance(source, Random) and isinstance(self.clock, Rounds):
-                source.check_round(self.clock.round_s)
+            if isinstance(self.clock, Rounds) and (check_round := declared(source, "check_round")):
+                check_round(self.clock.round_s)
         self._node_events()
         self.windows = windows_of(self.failures, self.cluster)
         if self.windows:
