@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blox import registry
-from blox.checks.kinds import KINDS, SOURCES, Kind, kind_named
+from blox.checks.kinds import KINDS, SOURCES, Kind
 from blox.checks.misspelt import misspelt_verb
 from blox.errors import BloxError, suggestion
 from blox.optional import declared
@@ -26,7 +26,7 @@ class Subject:
 
 def find(policy: object, kind: str | None = None) -> Subject:
     """The policy that is meant. Raises BloxError if there is none, or if its kind is not plain."""
-    wanted = None if kind is None else kind_named(kind)
+    wanted = None if kind is None else _kind_to_check(kind)
     if isinstance(policy, str):
         return _from_spec(policy.strip(), wanted)
     if isinstance(policy, type):
@@ -55,6 +55,20 @@ def _from_spec(spec: str, wanted: Kind | None) -> Subject:
     name, _, options = spec.partition(":")
     kind = _kind_of_name(name.strip()) if wanted is None else wanted
     return _built(spec, kind, registry.find(kind.name, name.strip()), options)
+
+
+def _kind_to_check(name: str) -> Kind:
+    """The kind of policy of that name; a wrong one is answered with all kinds that can be checked."""
+    if name in SOURCES:
+        raise BloxError(
+            f"{name} is no kind of policy, and other parts are checked by their specs",
+            where="kind",
+            fix=f'give a text: check("./mine.py:Mine", "{name}")',
+        )
+    if name not in KINDS:
+        fix = suggestion(name, (*KINDS, *SOURCES))
+        raise BloxError(f"no kind of part that can be checked is called {name!r}", where="kind", fix=fix)
+    return KINDS[name]
 
 
 def _kind_of_name(name: str) -> Kind:

@@ -101,14 +101,7 @@ EPOCHS = Kind(  # the second method of a source of reports
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of policy of that name; a wrong one is answered with the kinds that can be checked."""
-    if name in SOURCES:
-        raise BloxError(
-            f"{name} is no kind of policy, and other parts are checked by their specs",
-            where="kind",
-            fix=f'give a text: check("./mine.py:Mine", "{name}")',
-        )
+    """The kind of policy of that name; a wrong one is answered with the right ones."""
     if name not in KINDS:
-        fix = suggestion(name, (*KINDS, *SOURCES))
-        raise BloxError(f"no kind of part that can be checked is called {name!r}", where="kind", fix=fix)
+        raise BloxError(f"no kind of policy is called {name!r}", where="kind", fix=suggestion(name, KINDS))
     return KINDS[name]
