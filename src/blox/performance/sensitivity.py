@@ -15,8 +15,6 @@ from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
-NO_GRANT = -1.0
-
 
 @register.performance("sensitivity")
 @dataclass(frozen=True)
