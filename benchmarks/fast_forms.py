@@ -28,7 +28,7 @@ from blox import Experiment
 from blox.backends.ends import Ends
 from blox.placement.first_free import FirstFree
 from blox.placement.walk import by_node, counting, pinned
-from blox.state import leases
+from blox.state import leases, line
 from blox.state.holdings import Holdings
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
@@ -104,6 +104,11 @@ def pin_one_by_one(jobs, types, gpus, cluster_state, submitted):  # type: ignore
     return order, np.array([stays[job] for job in jobs.tolist()])
 
 
+def sort_keys(key: Array) -> Array:
+    """The keys sorted as they are."""
+    return key.argsort(kind="stable")
+
+
 def unknown(*_: object) -> None:
     """The short way is not known."""
 
@@ -125,6 +130,7 @@ class Form:
 def forms(jobs_csv: str) -> list[Form]:
     fifo = compat("", 0, "Fifo").settings
     apart = large("", 0, "las", "first-free", 0.9, 30_000).settings
+    crowded = large("", 0, "las", "count", 3, 60_000).settings
     events = {
         "workload": jobs_csv,
         "cluster": "1250x8",
@@ -164,6 +170,7 @@ def forms(jobs_csv: str) -> list[Form]:
             events,
             listed_at_once(Holdings, "jobs", "apply", "release"),
         ),
+        Form("state/line: long keys sorted as integers", crowded, replaced(line, "_long_order", sort_keys)),
         Form("state/progress and others: few jobs one by one", fifo, arrays_only),
         Form("backends/ends: kept in a heap", events, replaced(Ends, "next", scan_ends)),
     ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from blox.state.jobs import JobState
 
 Keys = tuple[Array, ...]
+_LONG = 1024  # keys; a stable sort of fewer takes no longer than a sort of integers
 
 
 class Line:
@@ -100,6 +101,25 @@ class ActiveLine(Line):
 
 def stable_order(*keys: Array) -> Array:
     """Positions sorted by the keys, the first the most important; ties keep their order."""
-    if len(keys) == 1:
-        return keys[0].argsort(kind="stable")
-    return np.lexsort(keys[::-1])
+    if len(keys) > 1:
+        return np.lexsort(keys[::-1])
+    (key,) = keys
+    if len(key) < _LONG or key.dtype != np.float64:
+        return key.argsort(kind="stable")
+    return _long_order(key)
+
+
+def _long_order(key: Array) -> Array:
+    """`key.argsort(kind="stable")` by a sort of integers, which takes a fraction of the time.
+
+    The last bits of each key give way to its position, so that keys which differ in these bits only may come
+    out in a wrong order; then the keys are sorted as they are."""
+    bits = (key + 0.0).view(np.int64)  # adding 0 turns -0.0, which equals 0.0, into 0.0
+    bits ^= (bits >> 63) & np.int64(2**63 - 1)  # negative floats ascend as their bits descend
+    position_bits = np.int64((1 << len(key).bit_length()) - 1)
+    bits &= ~position_bits
+    bits |= np.arange(len(key))
+    bits.sort()
+    bits &= position_bits
+    in_order = key.take(bits)
+    return bits if (in_order[1:] >= in_order[:-1]).all() else key.argsort(kind="stable")
