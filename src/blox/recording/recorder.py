@@ -199,14 +199,12 @@ class Recorder:
         `by_then`: the length of the journal in each round."""
         happened, shape = self._happened, (len(by_then), Kind.COUNT)
         size = happened.size[: by_then[-1:].max(initial=0)]
-        some = size.nonzero()[0]
-        first = (size.cumsum() - size)[some]  # of each event: its first position in `happened.job`
-        where = by_then.searchsorted(some, side="right") * Kind.COUNT + happened.kind[some]
-        gpus = self._gpus.astype(np.int32).take(happened.job[: size.sum()])
+        event = by_then.searchsorted(np.arange(len(size)), side="right") * Kind.COUNT
+        event += happened.kind[: len(size)]
+        where = np.repeat(event.astype(np.int32), size)  # by event and job: the round and the kind
+        gpus = self._gpus.astype(np.int32).take(happened.job[: len(where)])
         return {
-            asked: np.bincount(
-                where, np.add.reduceat(gpus == asked, first, dtype=np.int64), minlength=shape[0] * shape[1]
-            ).reshape(shape)
+            asked: np.bincount(where[gpus == asked], minlength=shape[0] * shape[1]).reshape(shape)
             for asked in np.bincount(gpus).nonzero()[0].tolist()
         }
 
