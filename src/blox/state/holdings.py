@@ -40,7 +40,6 @@ class Holdings:
         self._allocation: tuple[int, Allocation] = (0, NOTHING)  # (revision, the allocation then)
         self.free = FreeGpus(gpu_node, node_gpus)
         self.size = self.used = 0
-        self.row_bound = 0  # every row that ever held GPUs is below this number
         self.revision = 0  # number of changes so far
         self.blocked = self.settled = False
         self.bare = True
@@ -65,6 +64,11 @@ class Holdings:
             jobs = self._marked(self._owner)[:-1].nonzero()[0] if self.bare else np.sort(self.allocation.jobs)
             self._jobs = self.revision, read_only(jobs)
         return self._jobs[1]
+
+    @property
+    def row_bound(self) -> int:
+        """Every row that holds GPUs is below this number."""
+        return self._owner.item(self._owner.argmax()) + 1
 
     @property
     def shared(self) -> bool:
@@ -139,7 +143,6 @@ class Holdings:
         self._allocation, self.bare = (self.revision, allocation), allocation.bare
         self.size = len(allocation.jobs)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
-        self.row_bound = max(self.row_bound, int(allocation.jobs.max(initial=-1)) + 1)
         self.free.reset(self._owner < 0)
 
     def _take_off(self, rows: Array, gpus: Array) -> None:
@@ -158,9 +161,6 @@ class Holdings:
         self.revision += 1
         self.size += len(rows)
         self.used += len(gpus)
-        last = rows.item(rows.argmax())
-        if last >= self.row_bound:
-            self.row_bound = last + 1
         self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
 
     def _not_free(self, part: Allocation) -> NotFree:

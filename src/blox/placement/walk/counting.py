@@ -77,19 +77,26 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """The positions that start, in order, and the running rows that are displaced, ascending."""
-    schedule, need, pending = requests.schedule, requests.need, requests.pending
+    schedule, need, pending, order = (
+        requests.schedule,
+        requests.need,
+        requests.pending,
+        requests.schedule.order,
+    )
     if requests.single:
-        winners, others = schedule.order[: requests.capacity], schedule.order[requests.capacity :]
+        winners, others = order[: requests.capacity], order[requests.capacity :]
     else:
-        winners, others = first_come(schedule.order, need, requests.capacity, schedule.strict)
-    starting, leaving = winners[pending[winners]], others[~pending[others]]
-    if schedule.strict and len(leaving) and not requests.single:
+        winners, others = first_come(order, need, requests.capacity, schedule.strict)
+    starting = winners[pending[winners]]
+    shortage = (len(starting) if requests.single else int(need[starting].sum())) - requests.free
+    if shortage <= 0:
+        return starting, NO_ROWS
+    leaving = others[~pending[others]]
+    if schedule.strict and not requests.single:
         # Of the running jobs behind the one that ended the walk, displace only as many, last first, as the
         # starting jobs need.
-        shortage = int(need[starting].sum()) - requests.free
         released = requests.held[leaving[::-1]].cumsum()
-        kept = len(leaving) - int(released.searchsorted(shortage)) - 1
-        leaving = leaving[kept:] if shortage > 0 else NO_ROWS
+        leaving = leaving[len(leaving) - int(released.searchsorted(shortage)) - 1 :]
     leaving.sort()
     return starting, schedule.jobs[leaving]
 
