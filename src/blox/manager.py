@@ -19,7 +19,7 @@ from blox.registry import spec_of
 from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.holdings import NotFree
-from blox.state.jobs import JobState
+from blox.state.jobs import JobState, scalar_index
 from blox.state.node_events import NodeEvent
 from blox.state.outcome import Misfit, misfit, not_free, unusable
 from blox.state.plan import NO_ROWS, Plan
@@ -175,7 +175,7 @@ class BloxManager:
             if len(rows):
                 self.backend.suspend(rows, job_state)
                 job_state.stop(rows, self.now)
-                counter[rows] += 1
+                counter[scalar_index(rows)] += 1
         for grants in (plan.move, plan.launch):
             if len(grants.jobs):
                 if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:

@@ -84,9 +84,15 @@ class Ends:
         if heap and now < heap[0][0]:
             return NO_ROWS, now
         if now < self._horizon:
-            return by_row(list(self.drain(job_state)), job_state)
+            of, held, ended = self._of_one, job_state.scalars.held_gpus, []
+            while heap and heap[0][0] <= now:
+                end, row = heappop(heap)
+                if of[row] == end and held[row]:
+                    of[row] = math.inf
+                    ended.append((row, end))
+            return by_row(ended, job_state)
         running = job_state.active[job_state.running]
-        rows = running[self._of[running] <= now]
+        rows = running[self._of.take(running) <= now]
         ends = self._of[rows]
         self._of[rows] = math.inf
         if len(rows) > SCALAR_MAX:
@@ -95,7 +101,7 @@ class Ends:
 
     def _fill(self, running: Array) -> None:
         """Fills the heap with the running jobs that end next: with one only after many changed at once."""
-        ends = self._of[running]
+        ends = self._of.take(running)
         count = 1 if self._horizon == -math.inf else _FILL + len(ends) // 8
         takes_all = count >= len(ends)
         if not takes_all:

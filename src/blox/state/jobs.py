@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NO_ROWS: Array = np.empty(0, dtype=np.int64)
+_ADMITTED: Array = np.array(ADMITTED, dtype=np.int8)  # numpy converts a plain number at every comparison
 
 
 class JobState:
@@ -148,7 +149,7 @@ class JobState:
     def active(self) -> Array:
         """The admitted, unfinished jobs, ascending. Do not change it."""
         if self._active is None:
-            rows = (self.columns.status[self._oldest : self.submitted] == ADMITTED).nonzero()[0]
+            rows = (self.columns.status[self._oldest : self.submitted] == _ADMITTED).nonzero()[0]
             rows += self._oldest
             rows.flags.writeable = False
             self._active = rows
@@ -183,22 +184,22 @@ class JobState:
     @property
     def running(self) -> Array:
         """Which jobs hold GPUs."""
-        return self.columns.held_gpus.take(self.active) > 0
+        return self.columns.held_gpus.take(self.active).astype(bool)
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
-        return self._received(self.columns.gpu_rate[self.active], self.columns.held0)
+        return self._received(self.columns.gpu_rate.take(self.active), self.columns.held0)
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
-        rate = self.columns.gpu_rate[self.active]
+        rate = self.columns.gpu_rate.take(self.active)
         return self._received(rate if self.single_gpu and not self.resized else rate > 0, self.columns.run0)
 
     def _received(self, rate: Array, earlier: Array) -> Array:
         """Received by now: `rate` per second of the present stint, plus `earlier` stints (by row)."""
-        received: Array = self.now - self.columns.held_since[self.active]
+        received: Array = self.now - self.columns.held_since.take(self.active)
         received *= rate
-        received += earlier[self.active]
+        received += earlier.take(self.active)
         return received
 
     def done_s(self) -> Array:
@@ -207,12 +208,12 @@ class JobState:
 
     def remaining_s(self) -> Array:
         """Believed remaining isolated run time, never below 0."""
-        left: Array = np.maximum(0.0, self.columns.expected_s[self.active] - self.done_s())
+        left: Array = np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
         return left
 
     def metric(self, name: str) -> Array:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
-        return self._metric_column(name)[self.active]
+        return self._metric_column(name).take(self.active)
 
     def metrics_of(self, row: int) -> dict[str, float]:
         """Every open metric that a job has reported, as last reported."""

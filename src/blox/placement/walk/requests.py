@@ -32,16 +32,16 @@ class Requests:
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
         self.cluster_state, self.job_state = cluster_state, job_state
-        self.held: Array = columns.held_gpus[jobs]
+        self.held: Array = columns.held_gpus.take(jobs)
         self.single: bool = schedule.gpus is None and job_state.single_gpu
-        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
+        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus.take(jobs)
         if schedule.gpus is not None:
             self.need = schedule.gpus
         self.unlisted: Array = NO_ROWS
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
             self._leave_out()
-        self.pending: Array = self.held == 0
+        self.pending: Array = np.logical_not(self.held)
         self.capacity: int = cluster_state.total_gpus
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())
