@@ -197,16 +197,18 @@ class Recorder:
         """GPU count -> events by round and kind (rounds x kinds), of jobs of that size.
 
         `by_then`: the length of the journal in each round."""
-        happened, shape = self._happened, (len(by_then), Kind.COUNT)
+        happened = self._happened
+        asked, code = np.unique(self._gpus, return_inverse=True)  # the sizes; by row: its place among them
         size = happened.size[: by_then[-1:].max(initial=0)]
         event = by_then.searchsorted(np.arange(len(size)), side="right") * Kind.COUNT
         event += happened.kind[: len(size)]
-        where = np.repeat(event.astype(np.int32), size)  # by event and job: the round and the kind
-        gpus = self._gpus.astype(np.int32).take(happened.job[: len(where)])
-        return {
-            asked: np.bincount(where[gpus == asked], minlength=shape[0] * shape[1]).reshape(shape)
-            for asked in np.bincount(gpus).nonzero()[0].tolist()
-        }
+        where = np.repeat(
+            event * len(asked), size
+        )  # by event and job: its round, kind and size in one number
+        where += code.take(happened.job[: len(where)])
+        shape = (len(by_then), Kind.COUNT, len(asked))
+        counts = np.bincount(where, minlength=math.prod(shape)).reshape(shape)
+        return {gpus: counts[:, :, place] for place, gpus in enumerate(asked.tolist())}
 
     def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
         """Number of admitted jobs that wait, by round: in total (`queued`) and by cause."""

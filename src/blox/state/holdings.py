@@ -68,7 +68,7 @@ class Holdings:
     @property
     def row_bound(self) -> int:
         """Every row that holds GPUs is below this number."""
-        return self._owner.item(self._owner.argmax()) + 1
+        return int(self._owner.max()) + 1
 
     @property
     def shared(self) -> bool:

@@ -29,6 +29,8 @@ def place_by_count(
     if plain and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
+            if not len(newcomers):
+                return Plan(settled=True)
             return start(newcomers, job_state.columns.gpus[newcomers], cluster_state.holdings, assign)
         contested = _contested(schedule, cluster_state, job_state)
         if contested is not None:
