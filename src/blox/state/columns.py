@@ -13,7 +13,7 @@ from blox.workloads.extra import without_values
 # Lifecycle of a job, in the column `status`. An admitted job runs if its `held_gpus` is above 0.
 SUBMITTED, ADMITTED, FINISHED = range(3)
 
-SCALAR_MAX = 7  # up to this many jobs are handled one by one, as plain numbers; above, arrays are faster
+SCALAR_MAX = 12  # up to this many jobs are handled one by one, as plain numbers; above, arrays are faster
 NAN = float("nan")
 
 SUBMISSION = tuple(Submission.declared)

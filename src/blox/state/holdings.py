@@ -68,7 +68,8 @@ class Holdings:
     @property
     def row_bound(self) -> int:
         """Every row that holds GPUs is below this number."""
-        return int(self._owner.max()) + 1
+        last: int = self._owner.item(self._owner.argmax())
+        return last + 1
 
     @property
     def shared(self) -> bool:
