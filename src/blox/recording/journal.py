@@ -1,20 +1,21 @@
 """Journal: what happened to jobs, in order, one note per event; read as columns after the run.
 
-Notes are kept as they come and turned into arrays some thousands at a time: most events concern one or two
-jobs, and arrays of so few cost more than the notes."""
+Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
+from struct import Struct
+from typing import NamedTuple
 
 import numpy as np
 
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
-_LOOSE = 4096  # events: so many are turned into arrays at once
+_EVENT = Struct("qqd")  # kind, number of jobs, time (nan: each job has its own)
+_EVENT_DTYPE = np.dtype([("kind", np.int64), ("size", np.int64), ("time_s", np.float64)])
+_INT64 = np.dtype(np.int64)
 
 
 class Kind:
@@ -31,92 +32,49 @@ class Kind:
     BEGIN_TO_WAIT, CEASE_TO_WAIT = (ADMIT, SUSPEND, EVICT), (LAUNCH, END_WAITING)
 
 
-class Happened:
-    """What a journal holds, as arrays, each of which is made when it is first read."""
+class Happened(NamedTuple):
+    """The journal as arrays. Per event: `kind`, `size` (jobs). Per event and job: `job` (row), `time_s`. Per
+    stint start: `counts` (GPUs). Per stint start and GPU: `gpus` (ids)."""
 
-    def __init__(self, packed: list[tuple[Array, ...]]) -> None:
-        self._packed = packed
-
-    def _column(self, at: int) -> Array:
-        return np.concatenate([columns[at] for columns in self._packed])
-
-    @cached_property
-    def kind(self) -> Array:
-        """By event."""
-        return self._column(0)
-
-    @cached_property
-    def size(self) -> Array:
-        """Number of jobs, by event."""
-        return self._column(1)
-
-    @cached_property
-    def job(self) -> Array:
-        """Rows, by event and job."""
-        return self._column(2)
-
-    @cached_property
-    def time_s(self) -> Array:
-        """By event and job."""
-        return self._column(3)
-
-    @cached_property
-    def counts(self) -> Array:
-        """Number of GPUs, by start of a stint."""
-        return self._column(4)
-
-    @cached_property
-    def gpus(self) -> Array:
-        """GPU ids, by start of a stint and GPU."""
-        return self._column(5)
+    kind: Array
+    size: Array
+    job: Array
+    time_s: Array
+    counts: Array
+    gpus: Array
 
 
 class Journal:
-    """`size`: number of events so far. Arrays that it is given must not be changed afterwards."""
+    """`size`: number of events so far."""
 
     def __init__(self) -> None:
         self.size = 0
-        self._notes: list[tuple[int, Array, Array | float]] = []  # kind, rows, time
-        self._starts: list[Allocation] = []  # of the notes that start stints
-        self._packed: list[tuple[Array, ...]] = []  # earlier notes, as the columns of Happened
+        self._events, self._jobs, self._times = bytearray(), bytearray(), bytearray()
+        self._counts, self._gpus = bytearray(), bytearray()
 
     def note(self, kind: int, rows: Array, at: Array | float) -> None:
         """Appends an event of `rows`, at one time (s) or at one time per row."""
         self.size += 1
-        self._notes.append((kind, rows, at))
-        if len(self._notes) == _LOOSE:
-            self._pack()
+        self._jobs += _raw(rows)
+        if isinstance(at, np.ndarray):
+            self._times += at.astype(np.float64, copy=False).tobytes()
+            at = math.nan
+        self._events += _EVENT.pack(kind, len(rows), at)
 
     def start(self, kind: int, part: Allocation, at: float) -> None:
         """Appends the start of stints."""
-        self._starts.append(part)
         self.note(kind, part.jobs, at)
+        self._counts += _raw(part.counts)
+        self._gpus += _raw(part.gpus)
 
     def read(self) -> Happened:
         """All events so far."""
-        self._pack()
-        return Happened(self._packed)
-
-    def _pack(self) -> None:
-        """Turns the notes into arrays; rows and GPU ids take half the room of those in the notes."""
-        kinds, rows, times = zip(*self._notes) if self._notes else ((), (), ())
-        size = np.array([len(each) for each in rows], dtype=np.int64)
-        own = [each for each in times if isinstance(each, np.ndarray)]  # one time per row
-        one = [math.nan if isinstance(each, np.ndarray) else each for each in times]
-        time_s = np.repeat(np.array(one, dtype=np.float64), size)
-        time_s[np.isnan(time_s)] = np.concatenate(own) if own else ()
-        self._packed.append(
-            (
-                np.array(kinds, dtype=np.int64),
-                size,
-                _narrow(rows),
-                time_s,
-                _narrow([part.counts for part in self._starts]),
-                _narrow([part.gpus for part in self._starts]),
-            )
-        )
-        self._notes, self._starts = [], []
+        events = np.frombuffer(self._events, dtype=_EVENT_DTYPE)
+        job, counts, gpus = (np.frombuffer(raw, _INT64) for raw in (self._jobs, self._counts, self._gpus))
+        time_s = np.repeat(events["time_s"], events["size"])
+        time_s[np.isnan(time_s)] = np.frombuffer(self._times)
+        return Happened(events["kind"], events["size"], job, time_s, counts, gpus)
 
 
-def _narrow(pieces: Sequence[Array]) -> Array:
-    return np.concatenate((NO_ROWS, *pieces), dtype=np.int32, casting="same_kind")
+def _raw(numbers: Array) -> bytes:
+    return numbers.tobytes() if numbers.dtype is _INT64 else numbers.astype(_INT64).tobytes()

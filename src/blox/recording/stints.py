@@ -11,12 +11,13 @@ from blox.workloads.table import Array
 
 
 class Stints(NamedTuple):
-    """Per stint, in order of start: `job`, `start_s`, `end_s`, and in `happened` its `counts` and `gpus`."""
+    """Per stint, in order of start: `job`, `start_s`, `end_s`, `counts` (GPUs). Per stint and GPU: `gpus`."""
 
     job: Array
     start_s: Array
     end_s: Array
-    happened: Happened
+    counts: Array
+    gpus: Array
 
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
@@ -31,20 +32,19 @@ class Stints(NamedTuple):
         # The n-th start of a job belongs to its n-th end.
         end = np.empty(len(job))
         end[_by_row(job)] = end_of[_by_row(ended)]
-        return cls(job, happened.time_s[starts], end, happened)
+        return cls(job, happened.time_s[starts], end, happened.counts, happened.gpus)
 
     def table(self) -> dict[str, Array]:
         """One row per stint and GPU."""
-        job, gpu = self.job.astype(np.int64), self.happened.gpus.astype(np.int64)
-        job, start, end = (np.repeat(each, self.happened.counts) for each in (job, self.start_s, self.end_s))
-        return {"job": job, "gpu": gpu, "start_s": start, "end_s": end}
+        job, start, end = (np.repeat(each, self.counts) for each in (self.job, self.start_s, self.end_s))
+        return {"job": job, "gpu": self.gpus, "start_s": start, "end_s": end}
 
     def gpu_seconds(self, begin_s: float, until_s: float, *, shared: bool) -> float:
         """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
         if shared:
             return self._shared_gpu_s(begin_s, until_s)
         inside = np.minimum(self.end_s, until_s) - np.maximum(self.start_s, begin_s)
-        return float((self.happened.counts * np.maximum(inside, 0.0)).sum())
+        return float((self.counts * np.maximum(inside, 0.0)).sum())
 
     def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds between two times during which one job, or two that share it, held a GPU."""
@@ -63,8 +63,7 @@ class Stints(NamedTuple):
 
 def _by_row(rows: Array) -> Array:
     """Positions sorted by row; ties keep their order. A sort of plain numbers is far faster than argsort."""
-    numbers = rows.astype(np.int64)
-    numbers <<= 32
+    numbers = rows << 32
     numbers |= np.arange(len(rows))  # row and position in one number
     numbers.sort()
     numbers &= 2**32 - 1

@@ -29,8 +29,6 @@ def place_by_count(
     if plain and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
-            if not len(newcomers):
-                return Plan(settled=True)
             return start(newcomers, job_state.columns.gpus[newcomers], cluster_state.holdings, assign)
         contested = _contested(schedule, cluster_state, job_state)
         if contested is not None:
@@ -46,15 +44,15 @@ def start(
     *,
     gone: Array = NO_ROWS,
     blocked: bool = False,
-    settled: bool = True,
 ) -> Plan:
-    """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left."""
+    """The plan by which `rows` start, on GPUs that are free once other rows, `gone`, have left."""
     freed, free = holdings.held_by(gone), holdings.free
     if not len(rows):
-        return Plan.of(gone, freed, blocked=blocked, settled=settled)
+        return Plan(suspend=gone, freed=freed, blocked=blocked, settled=True)
     count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
     gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
-    return Plan.of(gone, freed, Allocation(rows, need, gpus), blocked=blocked, settled=settled)
+    launch = Allocation(rows, need, gpus)
+    return Plan(launch, gone, freed=freed, blocked=blocked, settled=True)
 
 
 def _count(requests: Requests, assign: Assign) -> Plan:
@@ -72,9 +70,11 @@ def _count(requests: Requests, assign: Assign) -> Plan:
     if not len(starting):
         return requests.unplaced()
     blocked = schedule.strict and len(starting) < requests.waiting
-    gone, settled = requests.gone(leaving), not len(requests.unlisted)
-    rows, need = schedule.jobs[starting], need[starting]
-    return start(rows, need, requests.holdings, assign, gone=gone, blocked=blocked, settled=settled)
+    gone, rows, need = requests.gone(leaving), schedule.jobs[starting], need[starting]
+    plan = start(rows, need, requests.holdings, assign, gone=gone, blocked=blocked)
+    if len(requests.unlisted):  # an unlisted job that is placed again moves
+        return Plan.of(gone, plan.freed, plan.launch, blocked=blocked)
+    return plan
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
