@@ -198,17 +198,16 @@ class Recorder:
 
         `by_then`: the length of the journal in each round."""
         happened = self._happened
-        asked, code = np.unique(self._gpus, return_inverse=True)  # the sizes; by row: its place among them
+        asked, place = np.unique(self._gpus[: self._last[1]], return_inverse=True)  # sizes; by row: its place
         size = happened.size[: by_then[-1:].max(initial=0)]
         event = by_then.searchsorted(np.arange(len(size)), side="right") * Kind.COUNT
         event += happened.kind[: len(size)]
-        where = np.repeat(
-            event * len(asked), size
-        )  # by event and job: its round, kind and size in one number
-        where += code.take(happened.job[: len(where)])
+        # By event and job: its round, its kind and its size, in one number.
+        where = np.repeat(event * len(asked), size)
+        where += place.take(happened.job[: len(where)])
         shape = (len(by_then), Kind.COUNT, len(asked))
         counts = np.bincount(where, minlength=math.prod(shape)).reshape(shape)
-        return {gpus: counts[:, :, place] for place, gpus in enumerate(asked.tolist())}
+        return {gpus: counts[:, :, at] for at, gpus in enumerate(asked.tolist())}
 
     def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
         """Number of admitted jobs that wait, by round: in total (`queued`) and by cause."""

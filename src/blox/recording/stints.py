@@ -26,8 +26,8 @@ class Stints(NamedTuple):
         job, ended, end_of = happened.job[starts], happened.job[ends], happened.time_s[ends]
         if unfinished := len(job) - len(ended):
             bound = int(job.max()) + 1
-            more = np.bincount(job, minlength=bound) - np.bincount(ended, minlength=bound)
-            ended = np.concatenate((ended, more.nonzero()[0]))
+            goes_on = np.bincount(job, minlength=bound) > np.bincount(ended, minlength=bound)
+            ended = np.concatenate((ended, goes_on.nonzero()[0]))
             end_of = np.concatenate((end_of, np.full(unfinished, end_s)))
         # The n-th start of a job belongs to its n-th end.
         end = np.empty(len(job))

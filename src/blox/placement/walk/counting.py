@@ -79,12 +79,8 @@ def _count(requests: Requests, assign: Assign) -> Plan:
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
     """The positions that start, in order, and the running rows that are displaced, ascending."""
-    schedule, need, pending, order = (
-        requests.schedule,
-        requests.need,
-        requests.pending,
-        requests.schedule.order,
-    )
+    schedule, need, pending = requests.schedule, requests.need, requests.pending
+    order = schedule.order
     if requests.single:
         winners, others = order[: requests.capacity], order[requests.capacity :]
     else:
