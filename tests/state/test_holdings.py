@@ -133,3 +133,18 @@ def test_a_job_keeps_its_gpus_when_a_plan_suspends_the_one_that_shared_them():
     holdings.apply(Plan.of(leaving, holdings.held_by(leaving)))
     assert (holdings.jobs.tolist(), holdings.gpus_of(2).tolist()) == ([2], [0, 1])
     assert (holdings.used, holdings.free.ids.tolist()) == (2, [2, 3, 4, 5, 6, 7])
+
+
+def test_rows_without_gpus_hold_none():
+    """Row 3 holds GPUs 0 and 1; row 10 held some and left, rows 4 and 99 never had any."""
+    holdings = fresh({3: (0, 1), 10: (2,)}, 8, 8)
+    holdings.release(np.array([10]))
+    for others in ([4], [10], [4, 99]):
+        assert holdings.held_by(np.array([3, *others])).tolist() == [0, 1]
+    assert holdings.jobs.tolist() == [3]
+
+
+def test_a_cluster_without_gpus_holds_nothing():
+    holdings = Holdings(NO_ROWS, NO_ROWS)
+    holdings.replace(Allocation())
+    assert holdings.jobs.tolist() == [] and holdings.held_by(np.array([1, 2])).tolist() == []

@@ -83,7 +83,7 @@ class Ends:
         heap, now = self._heap, job_state.now
         if heap and now < heap[0][0]:
             return NO_ROWS, now
-        if now < self._horizon:
+        if now < self._horizon:  # every job that has ended by now is in the heap
             of, held, ended = self._of_one, job_state.scalars.held_gpus, []
             while heap and heap[0][0] <= now:
                 end, row = heappop(heap)

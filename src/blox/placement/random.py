@@ -36,6 +36,6 @@ class _Scatter:
     def choose(self, pool: NodePool, need: int) -> list[Share] | None:
         if need > pool.total:
             return None
-        free = np.repeat(np.arange(len(pool.free)), np.array(pool.free))
+        free = np.repeat(np.arange(len(pool.free)), pool.free)
         nodes, counts = np.unique(self.rng.permutation(free)[:need], return_counts=True)
         return list(zip(nodes.tolist(), counts.tolist()))

@@ -63,8 +63,8 @@ class Stints(NamedTuple):
 
 def _by_row(rows: Array) -> Array:
     """Positions sorted by row; ties keep their order. A sort of plain numbers is far faster than argsort."""
-    numbers = rows << 32
-    numbers |= np.arange(len(rows))  # row and position in one number
+    numbers = rows << 32  # rows are below 2**31, positions below 2**32: both fit in one number
+    numbers |= np.arange(len(rows))
     numbers.sort()
     numbers &= 2**32 - 1
     return numbers

@@ -67,8 +67,8 @@ class Holdings:
 
     @property
     def row_bound(self) -> int:
-        """Every row that holds GPUs is below this number."""
-        last: int = self._owner.item(self._owner.argmax())
+        """Every row in `owner` is below this number."""
+        last: int = self._owner.item(self._owner.argmax()) if len(self._owner) else -1
         return last + 1
 
     @property
@@ -100,7 +100,8 @@ class Holdings:
 
     def _marked(self, rows: Array) -> Array:
         """Mask by row: whether it is in `rows`. The last entry is for row -1, of GPUs without an owner."""
-        marked = np.zeros(self.row_bound + 1, dtype=bool)
+        bound = max(self.row_bound, rows.item(rows.argmax()) + 1 if len(rows) else 0)
+        marked = np.zeros(bound + 1, dtype=bool)
         marked[rows] = True
         return marked
 

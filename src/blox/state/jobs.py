@@ -184,7 +184,7 @@ class JobState:
     @property
     def running(self) -> Array:
         """Which jobs hold GPUs."""
-        return self.columns.held_gpus.take(self.active).astype(bool)
+        return self.columns.held_gpus.take(self.active) > 0
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""

@@ -113,7 +113,7 @@ def _long_order(key: Array) -> Array:
     """`key.argsort(kind="stable")` by a sort of integers, which takes a fraction of the time.
 
     The last bits of each key give way to its position, so that keys which differ in these bits only may come
-    out in a wrong order; then the keys are sorted as they are."""
+    out in a wrong order; then the keys are sorted as they are, and so are keys with nan."""
     bits = (key + 0.0).view(np.int64)  # adding 0 turns -0.0, which equals 0.0, into 0.0
     bits ^= (bits >> 63) & np.int64(2**63 - 1)  # negative floats ascend as their bits descend
     position_bits = np.int64((1 << len(key).bit_length()) - 1)

@@ -170,7 +170,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
             is_gone = np.zeros(last + 1, dtype=bool)
             is_gone[gone] = True
             moves = is_gone[placed.jobs]
-            if np.count_nonzero(moves):
+            if moves.any():
                 launch, move = placed.select(~moves), placed.select(moves)
                 is_gone[move.jobs] = False
                 return cls(launch, gone[is_gone[gone]], move, NOTHING, freed, blocked)

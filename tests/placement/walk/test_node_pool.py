@@ -22,3 +22,14 @@ def test_the_best_fit_is_the_fullest_node_with_room_the_lowest_id_first(sizes, d
         fits = [(free, node) for node, free in enumerate(pool.free) if free >= need]
         assert pool.best_fit(need) == (min(fits)[1] if fits else -1)
         assert pool.total == sum(pool.free)
+
+
+def test_rules_read_free_gpus_as_whole_numbers_of_their_own():
+    """What a rule computes from them may be below 0, and what it changes is not the pool."""
+    pool = NodePool(np.array([3, 8]), np.array([8, 8]))
+    spare = np.asarray(pool.free) - 4
+    assert spare.tolist() == [-1, 4]
+    spare[1] = 0
+    free = np.asarray(pool.free)
+    free[0] = 7
+    assert list(pool.free) == [3, 8]

@@ -19,28 +19,35 @@ _BYTE_MAX = 255  # the largest count that a byte holds
 
 
 class NodePool(Room):
-    """Free GPUs per node: this is the inner loop of position-dependent placement.
+    """Free GPUs per node, as plain lists: this is the inner loop of position-dependent placement.
 
-    The counts are bytes, which `best_fit` searches for a node by its number of free GPUs; on nodes with more
-    GPUs than a byte can count they are a list.
+    An array of bytes holds the counts too; `best_fit` searches it for a node by its number of free GPUs.
+    Counts above 255 are 0 there, and are searched for in `free`.
     """
 
     def __init__(self, node_free: Array, node_gpus: Array) -> None:
+        super().__init__(node_free.tolist())
         self.top = int(node_gpus.max())  # size of the largest node
-        counts: list[int] = node_free.tolist()
-        super().__init__(bytearray(counts) if self.top <= _BYTE_MAX else counts)
         self._node_gpus = node_gpus
+        self._bytes = bytearray(np.where(node_free <= _BYTE_MAX, node_free, 0).astype(np.uint8))
+        self._searched = min(self.top, _BYTE_MAX)  # the largest count that is searched for in the bytes
+
+    def take(self, row: int, unit: int, count: int) -> None:
+        self.free[unit] = left = self.free[unit] - count
+        self._bytes[unit] = left if 0 < left <= _BYTE_MAX else 0
+        self.total -= count
 
     def best_fit(self, need: int) -> int:
         """The node with the fewest free GPUs of those with at least `need`, lowest id first; -1: none."""
-        counts = self.free
-        if isinstance(counts, bytearray):
-            for count in range(need, self.top + 1):
-                if count in counts:
-                    return counts.find(count)
+        counts = self._bytes
+        for count in range(need, self._searched + 1):
+            if count in counts:
+                return counts.find(count)
+        if self.top == self._searched:
             return -1
-        enough = ((free, node) for node, free in enumerate(counts) if free >= need)
-        return min(enough, default=(0, -1))[1]
+        least = max(need, _BYTE_MAX + 1)
+        large = ((free, node) for node, free in enumerate(self.free) if free >= least)
+        return min(large, default=(0, -1))[1]
 
     def restricted(self, allowed: Array) -> NodePool:
         """A copy of this pool for a job that may use only the `allowed` nodes (mask)."""

@@ -10,7 +10,7 @@ from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.requests import Requests, placed
 from blox.state.columns import SCALAR_MAX
 from blox.state.holdings import Holdings
-from blox.state.plan import NO_ROWS
+from blox.state.plan import NO_ROWS, NOTHING
 from blox.workloads.table import Array
 
 # (free GPU ids ascending, number needed) -> the ids to use, in order; None: the lowest
@@ -45,14 +45,22 @@ def start(
     gone: Array = NO_ROWS,
     blocked: bool = False,
 ) -> Plan:
-    """The plan by which `rows` start, on GPUs that are free once other rows, `gone`, have left."""
-    freed, free = holdings.held_by(gone), holdings.free
-    if not len(rows):
-        return Plan(suspend=gone, freed=freed, blocked=blocked, settled=True)
-    count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
-    gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
-    launch = Allocation(rows, need, gpus)
+    """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left.
+
+    None of `rows` may be in `gone`."""
+    freed = holdings.held_by(gone)
+    launch = _grants(rows, need, freed, holdings, assign)
     return Plan(launch, gone, freed=freed, blocked=blocked, settled=True)
+
+
+def _grants(rows: Array, need: Array, freed: Array, holdings: Holdings, assign: Assign) -> Allocation:
+    """GPUs for `rows`, of those that are free once the GPUs `freed` are."""
+    if not len(rows):
+        return NOTHING
+    count = sum(need.tolist()) if len(need) <= SCALAR_MAX else int(need.sum())
+    free = holdings.free
+    gpus = free.lowest(count, freed) if assign is None else assign(free.ids_with(freed), count)
+    return Allocation(rows, need, gpus)
 
 
 def _count(requests: Requests, assign: Assign) -> Plan:
@@ -71,10 +79,10 @@ def _count(requests: Requests, assign: Assign) -> Plan:
         return requests.unplaced()
     blocked = schedule.strict and len(starting) < requests.waiting
     gone, rows, need = requests.gone(leaving), schedule.jobs[starting], need[starting]
-    plan = start(rows, need, requests.holdings, assign, gone=gone, blocked=blocked)
-    if len(requests.unlisted):  # an unlisted job that is placed again moves
-        return Plan.of(gone, plan.freed, plan.launch, blocked=blocked)
-    return plan
+    if len(requests.unlisted):  # one that is placed again moves, and the plan is not settled
+        freed = requests.holdings.held_by(gone)
+        return Plan.of(gone, freed, _grants(rows, need, freed, requests.holdings, assign), blocked=blocked)
+    return start(rows, need, requests.holdings, assign, gone=gone, blocked=blocked)
 
 
 def _displacing(requests: Requests) -> tuple[Array, Array]:
@@ -87,7 +95,7 @@ def _displacing(requests: Requests) -> tuple[Array, Array]:
         winners, others = first_come(order, need, requests.capacity, schedule.strict)
     starting = winners[pending[winners]]
     shortage = (len(starting) if requests.single else int(need[starting].sum())) - requests.free
-    if shortage <= 0:
+    if shortage <= 0:  # a running job is displaced only if the starting ones need more than is free
         return starting, NO_ROWS
     leaving = others[~pending[others]]
     if schedule.strict and not requests.single:

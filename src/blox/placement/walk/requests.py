@@ -41,7 +41,7 @@ class Requests:
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
             self._leave_out()
-        self.pending: Array = np.logical_not(self.held)
+        self.pending: Array = self.held == 0
         self.capacity: int = cluster_state.total_gpus
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())

@@ -20,7 +20,7 @@ class Room:
     alike: int = 0
     whole: int = 0
 
-    def __init__(self, free: list[int] | bytearray | Array) -> None:
+    def __init__(self, free: list[int] | Array) -> None:
         self.free = free
         self.total = int(sum(free))
 
