@@ -75,7 +75,9 @@ def run(
         plan = execute_round(manager, cluster_state, job_state, admission, scheduler, placement, reasons)
         stable, before = -math.inf, manager.now
         if event_driven or (skip and ((plan.settled and worth_asking) or plan.empty)):
-            stable = min([promise(job_state, cluster_state) for promise in promises], default=math.inf)
+            stable = math.inf
+            for promise in promises:
+                stable = min(stable, promise(job_state, cluster_state))
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:
