@@ -40,7 +40,7 @@ class Standings:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._read = -1  # position in job_state.changes
+        self._read = 0  # position in job_state.changes
         self._line: SortedPlaces | None = None  # of the active jobs; None: not asked for yet
         self._line_read = 0  # the position up to which the line has been brought
         self._moved: list[int] = []  # rows that have another place than in the line
@@ -116,14 +116,14 @@ class Standings:
         self.place[unstarted] = queue + np.flatnonzero(unstarted)
         self._due = [(at, int(rows[row]), since) for at, row, since in self._due if rows[row] >= 0]
         heapify(self._due)
-        self._read, self._line, self._line_read, self._moved = -1, None, 0, []
+        self._read, self._line, self._line_read, self._moved = 0, None, 0, []
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at the jobs that have started since the last call."""
         log = job_state.changes
         if self._read == log.end:
             return
-        starts = None if self._read < 0 else log.since(self._read, starts_only=True)
+        starts = log.since(self._read, starts_only=True)
         for rows in (job_state.active,) if starts is None else starts:
             self._look_at(rows, job_state)
         self._read = log.end
