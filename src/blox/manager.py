@@ -279,8 +279,8 @@ def _which_run(rows: Array, job_state: JobState) -> Array | None:
     """Mask over `rows`: which hold GPUs; None: all of them."""
     if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
         return None
-    running: Array = job_state.columns.held_gpus[rows] > 0
-    return None if running.all() else running
+    held = job_state.columns.held_gpus[rows]
+    return None if held[held.argmin()] else held > 0
 
 
 def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:

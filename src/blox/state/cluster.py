@@ -83,7 +83,8 @@ class ClusterState:
     @property
     def free_gpus(self) -> int:
         """Number of wholly free GPUs."""
-        return self.total_gpus - self.holdings.used + self.draining_gpus
+        free = self.total_gpus - self.holdings.used
+        return free + self.draining_gpus if self.draining else free
 
     @property
     def draining_gpus(self) -> int:

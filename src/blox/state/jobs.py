@@ -151,7 +151,7 @@ class JobState:
         if self._active is None:
             rows = (self.columns.status[self._oldest : self.submitted] == _ADMITTED).nonzero()[0]
             rows += self._oldest
-            rows.flags.writeable = False
+            rows.setflags(write=False)
             self._active = rows
             self._oldest = rows.item(0) if len(rows) else self.submitted
             if len(self.waiting):
