@@ -182,45 +182,50 @@ class Recorder:
         """All columns of the noted rounds."""
         columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
         table = dict(zip(_NOTED, columns))
-        counted = self._counted(table["noted"].astype(np.int64))
-        total = sum(counted.values(), np.zeros((len(table["time_s"]), Kind.COUNT)))
-        table["launched"], table["suspended"] = total[:, Kind.LAUNCH], total[:, Kind.SUSPEND]
-        table["moved"], table["finished"] = total[:, Kind.ARRIVE], _of_kinds(total, Kind.COMPLETED)
+        jobs, gone_gpus, waiting = self._counted(table["noted"].astype(np.int64))
+        table["launched"], table["suspended"] = jobs[Kind.LAUNCH], jobs[Kind.SUSPEND]
+        table["moved"], table["finished"] = jobs[Kind.ARRIVE], jobs[[*Kind.COMPLETED]].sum(axis=0)
         table["free_gpus"] = table["gpus_total"] - table["gpus_used"]
         asked_by_all = np.concatenate(([0], np.cumsum(self._gpus)))[table["submitted"].astype(np.int64)]
-        gone = sum(asked * _of_kinds(counts, Kind.GONE) for asked, counts in counted.items())
-        table["gpus_demanded"] = asked_by_all - np.cumsum(gone)
-        table.update(self._queue(table, counted))
+        table["gpus_demanded"] = asked_by_all - np.cumsum(gone_gpus)
+        table.update(self._queue(table, waiting))
         return table
 
-    def _counted(self, by_then: Array) -> dict[int, Array]:
-        """GPU count -> events by round and kind (rounds x kinds), of jobs of that size.
-
-        `by_then`: the length of the journal in each round."""
-        happened = self._happened
+    def _counted(self, by_then: Array) -> tuple[Array, Array, dict[int, Array]]:
+        """By round: jobs that something happened to (kinds x rounds), GPUs that gone jobs had asked for, and
+        GPU count -> admitted jobs of that size that wait. `by_then`: the length of the journal in each round.
+        """
+        happened, rounds = self._happened, len(by_then)
+        kind, size = (column[: by_then[-1:].max(initial=0)] for column in (happened.kind, happened.size))
+        at = by_then.searchsorted(np.arange(len(size)), side="right")  # the round of each event
+        job = happened.job[: int(size.sum())]
         asked, place = np.unique(self._gpus[: self._last[1]], return_inverse=True)  # sizes; by row: its place
-        size = happened.size[: by_then[-1:].max(initial=0)]
-        event = by_then.searchsorted(np.arange(len(size)), side="right") * Kind.COUNT
-        event += happened.kind[: len(size)]
-        # By event and job: its round, its kind and its size, in one number.
-        where = np.repeat(event * len(asked), size)
-        where += place.take(happened.job[: len(where)])
-        shape = (len(by_then), Kind.COUNT, len(asked))
-        counts = np.bincount(where, minlength=math.prod(shape)).reshape(shape)
-        return {gpus: counts[:, :, at] for at, gpus in enumerate(asked.tolist())}
 
-    def _queue(self, table: dict[str, Array], counted: dict[int, Array]) -> dict[str, Array]:
-        """Number of admitted jobs that wait, by round: in total (`queued`) and by cause."""
+        def by_size(kinds: tuple[int, ...]) -> Array:
+            """Jobs that one of these kinds of events happened to, sizes x rounds."""
+            found = np.isin(kind, kinds)
+            where = place.take(job[np.repeat(found, size)])
+            where *= rounds
+            where += np.repeat(at[found], size[found])
+            return np.bincount(where, minlength=len(asked) * rounds).reshape(len(asked), rounds)
+
+        jobs = np.bincount(kind * rounds + at, weights=size, minlength=Kind.COUNT * rounds)
+        waiting = (by_size(Kind.BEGIN_TO_WAIT) - by_size(Kind.CEASE_TO_WAIT)).cumsum(axis=1)
+        jobs = jobs.reshape(Kind.COUNT, rounds)
+        return jobs, asked @ by_size(Kind.GONE), dict(zip(asked.tolist(), waiting))
+
+    def _queue(self, table: dict[str, Array], waiting: dict[int, Array]) -> dict[str, Array]:
+        """Number of admitted jobs that wait, by round: in total (`queued`) and by cause.
+
+        `waiting`: GPU count -> jobs of that size."""
         free, told = table["free_gpus"], self._told_by_gpus(table["time_s"])
         by_cause = {cause: np.zeros(len(free)) for cause in (*CAUSES, SCHEDULER)}
-        for asked, counts in counted.items():
-            begin, cease = _of_kinds(counts, Kind.BEGIN_TO_WAIT), _of_kinds(counts, Kind.CEASE_TO_WAIT)
+        for asked, jobs in waiting.items():
             left_out = np.where(asked <= free, told.get(asked, 0), 0)
             by_cause[SCHEDULER] += left_out
-            waiting = np.cumsum(begin - cease) - left_out
             cause_of = counted_cause(asked, free, table["handed_out"], table["blocked"] == 1)
             for code, (cause, _) in enumerate(COUNTED):
-                by_cause[cause] += np.where(cause_of == code, waiting, 0)
+                by_cause[cause] += np.where(cause_of == code, jobs - left_out, 0)
         queue = {f"waiting_{cause}": jobs for cause, jobs in by_cause.items()}
         return queue | {"queued": sum(by_cause.values(), np.zeros(len(free)))}
 
@@ -244,9 +249,3 @@ class Recorder:
         self._handed_out = 0
         last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
         self._rows += _ROW.pack(self._handed_out_until, *last[1:-1], 0)
-
-
-def _of_kinds(counts: Array, kinds: tuple[int, ...]) -> Array:
-    """Number of events of several kinds, by round."""
-    found: Array = counts[:, kinds].sum(axis=1)
-    return found
