@@ -22,7 +22,7 @@ from blox.state.holdings import NotFree
 from blox.state.jobs import JobState, scalar_index
 from blox.state.node_events import NodeEvent
 from blox.state.outcome import Misfit, misfit, not_free, unusable
-from blox.state.plan import NO_ROWS, Plan
+from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
@@ -170,24 +170,31 @@ class BloxManager:
 
     def _command(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """Commands the backend, starts and stops the progress of jobs, and applies the plan to Holdings."""
-        c = job_state.columns
-        for rows, counter in ((plan.suspend, c.preemptions), (plan.move.jobs, c.moves)):
-            if len(rows):
-                self.backend.suspend(rows, job_state)
-                job_state.stop(rows, self.now)
-                counter[scalar_index(rows)] += 1
-        for grants in (plan.move, plan.launch):
-            if len(grants.jobs):
-                if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
-                    self._refuse(fault)
-                rate, anchor = self.backend.launch(grants, cluster_state, job_state)
-                job_state.start(grants.jobs, grants.counts, rate, anchor)
+        if len(plan.suspend):
+            self._suspend(plan.suspend, job_state.columns.preemptions, job_state)
+        if len(plan.move.jobs):
+            self._suspend(plan.move.jobs, job_state.columns.moves, job_state)
+            self._launch(plan.move, cluster_state, job_state)
+        if len(plan.launch.jobs):
+            self._launch(plan.launch, cluster_state, job_state)
         if len(plan.adjust.jobs):
             self.backend.adjust(plan.adjust, cluster_state, job_state)
         try:
             cluster_state.holdings.apply(plan)
         except NotFree as taken:
             self._refuse(not_free(taken, cluster_state, job_state))
+
+    def _suspend(self, rows: Array, counter: Array, job_state: JobState) -> None:
+        """Stops jobs by a plan; `counter` is the column that counts it."""
+        self.backend.suspend(rows, job_state)
+        job_state.stop(rows, self.now)
+        counter[scalar_index(rows)] += 1
+
+    def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
+            self._refuse(fault)
+        rate, anchor = self.backend.launch(grants, cluster_state, job_state)
+        job_state.start(grants.jobs, grants.counts, rate, anchor)
 
     def _refuse(self, fault: Misfit) -> None:
         """Stops the run with an error: the plan cannot be carried out."""

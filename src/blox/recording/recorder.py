@@ -24,7 +24,7 @@ from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import Plan
+from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -108,13 +108,17 @@ class Recorder:
             journal.note(Kind.SUSPEND, plan.suspend, now)
         if len(plan.move.jobs):
             journal.note(Kind.DEPART, plan.move.jobs, now)
-        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
-            if len(part.jobs):
-                journal.start(kind, part, now)
-                self._given_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
-                if self.failures is not None:
-                    self.failures.started(part.jobs, job_state)
+            self._started(Kind.ARRIVE, plan.move, job_state)
+        if len(plan.launch.jobs):
+            self._started(Kind.LAUNCH, plan.launch, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
+
+    def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
+        """Records the start of stints."""
+        self._journal.start(kind, part, job_state.now)
+        self._given_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
+        if self.failures is not None:
+            self.failures.started(part.jobs, job_state)
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
@@ -136,8 +140,10 @@ class Recorder:
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         noted, submitted, held = present
-        used_by = held, holdings.size, total, used, largest, fragmentation, holdings.blocked
-        self._rows += _ROW.pack(now, *used_by, submitted, noted, self._handed_out)
+        running, blocked, given = holdings.size, holdings.blocked, self._handed_out
+        self._rows += _ROW.pack(
+            now, held, running, total, used, largest, fragmentation, blocked, submitted, noted, given
+        )
 
     def close(self, end_s: float) -> None:
         """Ends the recording at `end_s`, the end of the run."""

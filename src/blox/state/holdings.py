@@ -123,9 +123,10 @@ class Holdings:
             leaving = np.concatenate((leaving, plan.move.jobs))
         if len(leaving):
             self._take_off(leaving, plan.freed)
-        for part in (plan.launch, plan.move):
-            if len(part.jobs):
-                self._put_on(part)
+        if plan.launch is not NOTHING:
+            self._put_on(plan.launch)
+        if plan.move is not NOTHING:
+            self._put_on(plan.move)
         if outcome is not None:
             self.replace(outcome)
 
