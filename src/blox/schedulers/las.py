@@ -41,9 +41,10 @@ class Las:
         if not waiting.any():
             return math.inf
         service = self._service(job_state)
-        levels = np.sort(service[waiting])
+        levels = service[waiting]
+        levels.sort()
         running, speed = service[~waiting], held[~waiting] if self.by == "gpu-time" else 1
-        above = np.searchsorted(levels, running, side="left")
+        above = levels.searchsorted(running)
         ahead = above < len(levels)
         if not ahead.any():
             return math.inf

@@ -33,7 +33,7 @@ class Srtf:
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         if self.by == "wall":
-            key = job_state.column("expected_s") - job_state.run_s()
+            key = job_state.expected_s - job_state.run_s()
         else:
             key = job_state.remaining_s()
             if self.by == "gpu-time":

@@ -150,7 +150,7 @@ class JobState:
         """The admitted, unfinished jobs, ascending. Do not change it."""
         if self._active is None:
             rows = (self.columns.status[self._oldest : self.submitted] == _ADMITTED).nonzero()[0]
-            rows += self._oldest
+            rows += self.one(self._oldest)  # numpy adds a plain number more slowly
             rows.setflags(write=False)
             self._active = rows
             self._oldest = rows.item(0) if len(rows) else self.submitted
@@ -160,46 +160,51 @@ class JobState:
 
     def column(self, name: str) -> Array:
         """Any column by name, also one of the workload's own, aligned with `active`."""
-        return self.columns.named(name).take(self.active)
+        return self.columns.named(name)[self.active]
 
     @property
     def gpus(self) -> Array:
         """GPUs that each job asks for."""
-        return self.columns.gpus.take(self.active)
+        return self.columns.gpus[self.active]
+
+    @property
+    def expected_s(self) -> Array:
+        """Believed duration in isolation."""
+        return self.columns.expected_s[self.active]
 
     @property
     def submit_s(self) -> Array:
-        return self.columns.submit_s.take(self.active)
+        return self.columns.submit_s[self.active]
 
     @property
     def priority(self) -> Array:
         """Larger is more urgent."""
-        return self.columns.priority.take(self.active)
+        return self.columns.priority[self.active]
 
     @property
     def held_gpus(self) -> Array:
         """GPUs that each job holds now; 0: it waits."""
-        return self.columns.held_gpus.take(self.active)
+        return self.columns.held_gpus[self.active]
 
     @property
     def running(self) -> Array:
         """Which jobs hold GPUs."""
-        return self.columns.held_gpus.take(self.active) > 0
+        return self.columns.held_gpus[self.active] > 0
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
-        return self._received(self.columns.gpu_rate.take(self.active), self.columns.held0)
+        return self._received(self.columns.gpu_rate[self.active], self.columns.held0)
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
-        rate = self.columns.gpu_rate.take(self.active)
+        rate = self.columns.gpu_rate[self.active]
         return self._received(rate if self.single_gpu and not self.resized else rate > 0, self.columns.run0)
 
     def _received(self, rate: Array, earlier: Array) -> Array:
         """Received by now: `rate` per second of the present stint, plus `earlier` stints (by row)."""
-        received: Array = self.now - self.columns.held_since.take(self.active)
+        received: Array = self.now - self.columns.held_since[self.active]
         received *= rate
-        received += earlier.take(self.active)
+        received += earlier[self.active]
         return received
 
     def done_s(self) -> Array:
@@ -208,7 +213,7 @@ class JobState:
 
     def remaining_s(self) -> Array:
         """Believed remaining isolated run time, never below 0."""
-        left: Array = np.maximum(0.0, self.columns.expected_s.take(self.active) - self.done_s())
+        left: Array = np.maximum(0.0, self.expected_s - self.done_s())
         return left
 
     def metric(self, name: str) -> Array:

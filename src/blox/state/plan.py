@@ -122,7 +122,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     @property
     def bare(self) -> bool:
         """Whether it grants whole GPUs and nothing else."""
-        return self.adjust is NOTHING and self.launch.bare and self.move.bare
+        return self.adjust is NOTHING and self.launch.bare and (self.move is NOTHING or self.move.bare)
 
     def keep(self, now: Allocation) -> Array:
         """The jobs that this plan does not change; `now` is the allocation before it."""

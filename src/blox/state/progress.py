@@ -105,7 +105,7 @@ def report(job_state: JobState, rows: Array | int, done: Array | float, at: floa
 def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
     """Work done by the time `at`, in seconds of isolated run time."""
     c = job_state.columns
-    done: Array = c.done0.take(rows) + c.rate.take(rows) * np.maximum(0.0, at - c.anchor.take(rows))
+    done: Array = c.done0[rows] + c.rate[rows] * np.maximum(0.0, at - c.anchor[rows])
     return done
 
 

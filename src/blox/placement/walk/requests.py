@@ -11,6 +11,7 @@ from blox.placement.walk.pinned import place_pinned, with_configurations
 from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
+_NONE: Array = np.array(0)  # numpy converts a plain number at every comparison
 _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
 
 
@@ -32,16 +33,16 @@ class Requests:
         columns, jobs, holdings = job_state.columns, schedule.jobs, cluster_state.holdings
         self.schedule, self.holdings = schedule, holdings
         self.cluster_state, self.job_state = cluster_state, job_state
-        self.held: Array = columns.held_gpus.take(jobs)
+        self.held: Array = columns.held_gpus[jobs]
         self.single: bool = schedule.gpus is None and job_state.single_gpu
-        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus.take(jobs)
+        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
         if schedule.gpus is not None:
             self.need = schedule.gpus
         self.unlisted: Array = NO_ROWS
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
             self._leave_out()
-        self.pending: Array = self.held == 0
+        self.pending: Array = self.held == _NONE
         self.capacity: int = cluster_state.total_gpus
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())
