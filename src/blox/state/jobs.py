@@ -137,6 +137,12 @@ class JobState:
         """A row as an array. Do not change it."""
         return self._rows[row : row + 1]
 
+    def array_of(self, rows: list[int]) -> Array:
+        """Rows as an array. Do not change it."""
+        if len(rows) == 1:
+            return self.one(rows[0])
+        return np.array(rows, dtype=np.int64) if rows else _NO_ROWS
+
     def ones(self, count: int) -> Array:
         """An array of `count` ones: the requests of single-GPU jobs. Do not change it."""
         if len(self._ones) < count:

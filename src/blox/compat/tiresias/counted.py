@@ -73,8 +73,8 @@ class Counted:
             starts, stops = _walk(schedule, cluster_state, job_state)
         if not (starts or stops):
             return Plan(settled=True)
-        jobs, gone = (np.array(rows, dtype=np.int64) for rows in (starts, stops))
-        return start(jobs, job_state.columns.gpus[jobs], cluster_state.holdings, gone=gone)
+        rows, gone = job_state.array_of(starts), job_state.array_of(stops)
+        return start(rows, job_state.columns.gpus[rows], cluster_state.holdings, gone=gone)
 
     stable_until = for_ever
 

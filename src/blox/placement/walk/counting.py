@@ -178,5 +178,5 @@ def _start_contested(
             leaving.append(row)
     if not starting:
         return Plan(settled=True)
-    rows, gone = np.array(starting), np.array(sorted(leaving), dtype=np.int64)
+    rows, gone = job_state.array_of(starting), job_state.array_of(sorted(leaving))
     return start(rows, job_state.columns.gpus[rows], cluster_state.holdings, assign, gone=gone)
