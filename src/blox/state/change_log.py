@@ -10,13 +10,13 @@ _KEPT = 4096  # at least this many of the latest entries are kept
 
 
 class ChangeLog:
-    """Rows that were admitted, started, stopped or finished, in order of time.
+    """Rows that changed, in order of time.
 
     Entries are kept from the first time that they are asked for; old ones are dropped."""
 
     def __init__(self) -> None:
         self._read = False  # whether a policy has asked for entries: most runs have none that does
-        self._entries: list[tuple[Array, bool]] = []  # rows, and whether they started
+        self._entries: list[Array] = []
         self._first = 1  # position of the first entry that is kept
 
     @property
@@ -24,24 +24,21 @@ class ChangeLog:
         """The position after the last entry, from which a reader continues next time."""
         return self._first + len(self._entries)
 
-    def note(self, rows: Array, started: bool = False) -> None:
+    def note(self, rows: Array) -> None:
         """Appends an entry."""
         if not self._read:
             return
-        self._entries.append((rows, started))
+        self._entries.append(rows)
         if len(self._entries) > 2 * _KEPT:
             del self._entries[:_KEPT]
             self._first += _KEPT
 
-    def since(self, position: int, *, starts_only: bool = False) -> list[Array] | None:
+    def since(self, position: int) -> list[Array] | None:
         """The rows of each entry from `position` on; a reader that has none yet gives 0.
 
-        None: entries since `position` were not kept; examine all jobs. `starts_only`: only entries of jobs
-        that started."""
+        None: entries since `position` were not kept; examine all jobs."""
         self._read = True
-        if position < self._first:
-            return None
-        return [rows for rows, began in self._entries[position - self._first :] if began or not starts_only]
+        return None if position < self._first else self._entries[position - self._first :]
 
     def copy(self) -> ChangeLog:
         """An independent copy."""

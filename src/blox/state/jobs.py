@@ -47,7 +47,8 @@ class JobState:
         self.just_admitted: Array = _NO_ROWS  # admitted in this round
         self.just_finished: Array = _NO_ROWS  # finished at the start of this round
         self._unread_line: ReferenceType[ActiveLine] | None = None  # this round's line
-        self.changes = ChangeLog()
+        self.changes = ChangeLog()  # rows that were admitted, started, stopped or finished
+        self.starts = ChangeLog()  # rows that started
         self.submitted = 0  # rows [0, submitted) are visible
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
@@ -115,7 +116,8 @@ class JobState:
 
     def start(self, rows: Array, gpus_held: Array, rate: Array | float, anchor: Array | float) -> None:
         """Begins a stint of jobs on GPUs; work counts from `anchor` on, GPU time from now on."""
-        self.changes.note(rows, started=True)
+        self.changes.note(rows)
+        self.starts.note(rows)
         progress.begin(self, rows, gpus_held, rate, anchor)
 
     def stop(self, rows: Array, end: Array | float) -> None:
@@ -286,7 +288,7 @@ class JobState:
         """
         twin = self.select(self._rows[: self.submitted])
         twin.just_admitted, twin.just_finished = self.just_admitted, self.just_finished
-        twin.changes = self.changes.copy()
+        twin.changes, twin.starts = self.changes.copy(), self.starts.copy()
         twin._memory = copy.deepcopy(self._memory, {id(self): twin})
         return twin
 

@@ -17,15 +17,15 @@ class _Noted:
     at: float = math.nan
     rows: Array = field(default_factory=lambda: NO_ROWS)
     ends: set[float] = field(default_factory=set)
-    read: int = 0  # position in job_state.changes
+    read: int = 0  # position in job_state.starts
 
     def learn(self, job_state: JobState, cluster_state: ClusterState) -> None:
         """Takes in the jobs that have started since the last time."""
-        one, starts = job_state.scalars, job_state.changes.since(self.read, starts_only=True)
+        one, starts = job_state.scalars, job_state.starts.since(self.read)
         for rows in (cluster_state.running,) if starts is None else starts:
             for row in rows.tolist():
                 self.ends.add(one.expected_s[row] - one.done0[row] + one.anchor[row])
-        self.read = job_state.changes.end
+        self.read = job_state.starts.end
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StaleCompletion:
             rows, due = noted.rows, noted.at == submission
             noted.rows, noted.at = NO_ROWS, math.nan
             return NO_ROWS if completed or not due else rows  # the note was rewritten, or there was none
-        if noted.read < job_state.changes.end:
+        if noted.read < job_state.starts.end:
             noted.learn(job_state, cluster_state)
         if submission in noted.ends and not completed:
             self._note(noted, submission, cluster_state.running, job_state)

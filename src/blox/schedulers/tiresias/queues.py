@@ -40,9 +40,9 @@ class Standings:
         self._due: list[
             tuple[float, int, float]
         ] = []  # heap: (time of the demotion, row, start of the stint)
-        self._read = 0  # position in job_state.changes
+        self._read = 0  # position in job_state.starts
         self._line: SortedPlaces | None = None  # of the active jobs; None: not asked for yet
-        self._line_read = 0  # the position up to which the line has been brought
+        self._line_read = 0  # position in job_state.changes
         self._moved: list[int] = []  # rows that have another place than in the line
 
     def update(self, job_state: JobState) -> None:
@@ -120,10 +120,10 @@ class Standings:
 
     def _take_in(self, job_state: JobState) -> None:
         """Looks at the jobs that have started since the last call."""
-        log = job_state.changes
+        log = job_state.starts
         if self._read == log.end:
             return
-        starts = log.since(self._read, starts_only=True)
+        starts = log.since(self._read)
         for rows in (job_state.active,) if starts is None else starts:
             self._look_at(rows, job_state)
         self._read = log.end
