@@ -123,9 +123,9 @@ class Holdings:
             leaving = np.concatenate((leaving, plan.move.jobs))
         if len(leaving):
             self._take_off(leaving, plan.freed)
-        if plan.launch is not NOTHING:
+        if len(plan.launch.jobs):
             self._put_on(plan.launch)
-        if plan.move is not NOTHING:
+        if len(plan.move.jobs):
             self._put_on(plan.move)
         if outcome is not None:
             self.replace(outcome)
