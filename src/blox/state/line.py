@@ -25,10 +25,10 @@ class Line:
 
     jobs: Array  # rows, in any order
     keys: Keys  # sort keys, aligned with `jobs`
+    _order: Array | None = None
 
     def __init__(self, jobs: Array, keys: Keys = ()) -> None:
         self.jobs, self.keys = jobs, keys
-        self._order: Array | None = None
 
     @property
     def order(self) -> Array:
@@ -65,6 +65,9 @@ class ActiveLine(Line):
     (`JobState.settle_line`).
     """
 
+    _known_jobs: Array | None = None
+    _known_keys: Keys | None = None
+
     def __init__(
         self,
         job_state: JobState,
@@ -72,9 +75,6 @@ class ActiveLine(Line):
         find_contested: Callable[[JobState, int], list[int] | None] | None = None,
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
-        self._order = None
-        self._known_jobs: Array | None = None
-        self._known_keys: Keys | None = None
         job_state.track_line(self)
 
     def settle(self) -> None:
