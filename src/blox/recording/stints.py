@@ -43,8 +43,11 @@ class Stints(NamedTuple):
         """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
         if shared:
             return self._shared_gpu_s(begin_s, until_s)
-        inside = np.minimum(self.end_s, until_s) - np.maximum(self.start_s, begin_s)
-        return float((self.counts * np.maximum(inside, 0.0)).sum())
+        held_s = np.minimum(self.end_s, until_s)  # changed in place: new arrays of millions of stints cost most
+        held_s -= np.maximum(self.start_s, begin_s)
+        np.maximum(held_s, 0.0, out=held_s)
+        held_s *= self.counts
+        return float(held_s.sum())
 
     def _shared_gpu_s(self, begin_s: float, until_s: float) -> float:
         """GPU-seconds between two times during which one job, or two that share it, held a GPU."""
