@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from blox.state.columns import scalar_view
 from blox.state.jobs import JobState
 from blox.workloads.fits import check_fits
 from blox.workloads.table import Array, JobTable
@@ -31,14 +30,12 @@ class JobFeed:
         self._resizes = resizes
         self._left = most_jobs
         self.submit_s: Array = np.empty(0)  # of every staged row
-        self._submit_s = scalar_view(self.submit_s)  # the same, one at a time
         self.duration_s: Array = np.empty(0)  # the true one of the same rows: for results, not for policies
         self.next_submission = -math.inf  # inf: no more jobs; -inf: not known yet
 
     def note(self, jobs: JobTable) -> None:
         """Appends the submissions and durations of jobs that have rows by now."""
         self.submit_s = np.concatenate((self.submit_s, jobs.columns["submit_s"]))
-        self._submit_s = scalar_view(self.submit_s)
         self.duration_s = np.concatenate((self.duration_s, jobs.columns["duration_s"]))
 
     @property
@@ -50,13 +47,13 @@ class JobFeed:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
         now = job_state.now
         while self.next_submission <= now:
-            due, submit_s = job_state.submitted, self._submit_s
-            while due < len(submit_s) and submit_s[due] <= now:
+            due, submit_s = job_state.submitted, self.submit_s
+            while due < len(submit_s) and submit_s.item(due) <= now:
                 due += 1
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)
             if due < len(submit_s):
-                self.next_submission = submit_s[due]
+                self.next_submission = submit_s.item(due)
             elif not self._draw(job_state, on_batch):
                 self.next_submission = math.inf
 

@@ -53,7 +53,6 @@ class JobState:
         self.typed = False  # whether any job is restricted to some GPU types
         self.single_gpu = True  # whether every job so far asks for one GPU
         self.resized = False  # whether any job so far has run on another number of GPUs than it asks for
-        self._ones: Array = np.ones(256, dtype=np.int64)
         self._active: Array | None = None  # the active rows; None: not computed
         self._oldest = 0  # every row below this one has finished
         self._staged = 0  # rows [0, _staged) are loaded
@@ -144,12 +143,6 @@ class JobState:
         if len(rows) == 1:
             return self.one(rows[0])
         return np.array(rows, dtype=np.int64) if rows else _NO_ROWS
-
-    def ones(self, count: int) -> Array:
-        """An array of `count` ones: the requests of single-GPU jobs. Do not change it."""
-        if len(self._ones) < count:
-            self._ones = np.ones(2 * count, dtype=np.int64)
-        return self._ones[:count]
 
     # -- accessors, aligned with `active` ----------------------------------------------------------
 

@@ -35,9 +35,7 @@ class Requests:
         self.cluster_state, self.job_state = cluster_state, job_state
         self.held: Array = columns.held_gpus[jobs]
         self.single: bool = schedule.gpus is None and job_state.single_gpu
-        self.need: Array = job_state.ones(len(jobs)) if self.single else columns.gpus[jobs]
-        if schedule.gpus is not None:
-            self.need = schedule.gpus
+        self.need: Array = columns.gpus[jobs] if schedule.gpus is None else schedule.gpus
         self.unlisted: Array = NO_ROWS
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
