@@ -45,10 +45,9 @@ class JobFeed:
 
     def advance(self, job_state: JobState, on_batch: OnBatch) -> None:
         """Submits every job that is due by `job_state.now`; calls `on_batch` for each batch staged."""
-        now = job_state.now
-        while self.next_submission <= now:
+        while self.next_submission <= job_state.now:
             due, submit_s = job_state.submitted, self.submit_s
-            while due < len(submit_s) and submit_s.item(due) <= now:
+            while due < len(submit_s) and submit_s.item(due) <= job_state.now:
                 due += 1
             if due > job_state.submitted:
                 job_state.submit(due - job_state.submitted)

@@ -51,8 +51,6 @@ class Recorder:
         self._journal = Journal()
         self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
         self._given_out = 0  # number of GPUs granted since the last round was noted
-        self._handed_out = 0  # number of GPUs granted in the last noted round, while it lasts
-        self._handed_out_until = math.inf
         self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
@@ -126,11 +124,6 @@ class Recorder:
         if present == self._last and not self._disturbed:
             return
         now, holdings = job_state.now, cluster_state.holdings
-        if self._handed_out and now > self._handed_out_until:
-            self._expire()
-        self._handed_out, self._given_out = self._given_out, 0
-        if self._handed_out and self._round_end is not None:
-            self._handed_out_until = self._round_end(now)
         self._last, self._disturbed, self.noted_s = present, False, now
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
@@ -140,15 +133,14 @@ class Recorder:
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         noted, submitted, held = present
-        running, blocked, given = holdings.size, holdings.blocked, self._handed_out
+        running, blocked, given = holdings.size, holdings.blocked, self._given_out
         self._rows += _ROW.pack(
             now, held, running, total, used, largest, fragmentation, blocked, submitted, noted, given
         )
+        self._given_out = 0
 
     def close(self, end_s: float) -> None:
         """Ends the recording at `end_s`, the end of the run."""
-        if self._handed_out and end_s > self._handed_out_until:
-            self._expire()
         self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
@@ -186,8 +178,7 @@ class Recorder:
     @cached_property
     def _table(self) -> dict[str, Array]:
         """All columns of the noted rounds."""
-        columns = np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T
-        table = dict(zip(_NOTED, columns))
+        table = dict(zip(_NOTED, self._with_ends_of_grants().T))
         jobs, gone_gpus, waiting = self._counted(table["noted"].astype(np.int64))
         table["launched"], table["suspended"] = jobs[Kind.LAUNCH], jobs[Kind.SUSPEND]
         table["moved"], table["finished"] = jobs[Kind.ARRIVE], jobs[[*Kind.COMPLETED]].sum(axis=0)
@@ -196,6 +187,21 @@ class Recorder:
         table["gpus_demanded"] = asked_by_all - np.cumsum(gone_gpus)
         table.update(self._queue(table, waiting))
         return table
+
+    def _with_ends_of_grants(self) -> Array:
+        """The stored rows, and one more with 0 GPUs handed out at the end of a round before the next row.
+
+        GPUs granted in a round explain waiting until its end only."""
+        rows = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
+        ends_s = np.full(len(rows), math.inf)
+        if self._round_end is not None:
+            granted = rows[:, -1] > 0
+            ends_s[granted] = [self._round_end(time_s) for time_s in rows[granted, 0].tolist()]
+        ends = ends_s < np.append(rows[1:, 0], self._end_s)
+        rows = rows.repeat(1 + ends, axis=0)
+        added = (np.cumsum(1 + ends) - 1)[ends]
+        rows[added, 0], rows[added, -1] = ends_s[ends], 0.0
+        return rows
 
     def _counted(self, by_then: Array) -> tuple[Array, Array, dict[int, Array]]:
         """By round: jobs that something happened to (kinds x rounds), GPUs that gone jobs had asked for, and
@@ -247,11 +253,3 @@ class Recorder:
             ended = np.bincount(last[(gpus == asked) & (last >= 0)], minlength=len(time_s))
             found[asked] = (begun - ended).cumsum()
         return found
-
-    def _expire(self) -> None:
-        """Adds a row with 0 GPUs handed out at the end of the last noted round.
-
-        GPUs granted in a round explain waiting until its end only."""
-        self._handed_out = 0
-        last = _ROW.unpack_from(self._rows, len(self._rows) - _ROW.size)
-        self._rows += _ROW.pack(self._handed_out_until, *last[1:-1], 0)

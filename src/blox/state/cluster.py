@@ -40,7 +40,6 @@ class ClusterState:
         self.node_first: Array = np.concatenate(([0], np.cumsum(self.node_gpus)[:-1])).astype(np.int64)
         self.node_cpu: Array = np.array([node.cpu for node in spec.nodes], dtype=np.float64)
         self.node_memory_gb: Array = np.array([node.memory_gb for node in spec.nodes], dtype=np.float64)
-        self.node_storage_gbps: Array = np.array([node.storage_gbps for node in spec.nodes])
         self.node_rack: Array = np.array([node.rack for node in spec.nodes], dtype=np.int64)
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)
@@ -83,14 +82,11 @@ class ClusterState:
     @property
     def free_gpus(self) -> int:
         """Number of wholly free GPUs."""
-        free = self.total_gpus - self.holdings.used
-        return free + self.draining_gpus if self.draining else free
+        return self.total_gpus - self.holdings.used + (self.draining_gpus if self.draining else 0)
 
     @property
     def draining_gpus(self) -> int:
         """Number of GPUs of draining nodes that jobs still hold."""
-        if not self.draining:
-            return 0
         return int((self.owner[self.node_draining[self.gpu_node]] >= 0).sum())
 
     @property
