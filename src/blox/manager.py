@@ -52,7 +52,6 @@ class BloxManager:
         self.clock: Clock = clock or Rounds()
         self.event_driven = isinstance(self.clock, Events)
         self.termination: TerminationPolicy = termination or Completed()
-        self._ends_none = type(self.termination) is Completed  # then `terminate()` is not called
         self.recorder = recorder or (
             Recorder(self.clock.end_of_round) if isinstance(self.clock, Rounds) else Recorder()
         )
@@ -92,8 +91,6 @@ class BloxManager:
     def prune_completed_jobs(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Removes jobs whose work is done, or that the termination policy ends, and frees their GPUs."""
         self._complete(cluster_state, job_state)
-        if self._ends_none:
-            return
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
             self.recorder.ended_early(ended, end_reasons(self.termination, ended, job_state))
@@ -284,8 +281,6 @@ def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState
 
 def _which_run(rows: Array, job_state: JobState) -> Array | None:
     """Mask over `rows`: which hold GPUs; None: all of them."""
-    if len(rows) == 1 and job_state.scalars.held_gpus[rows.item()]:
-        return None
     held = job_state.columns.held_gpus[rows]
     return None if held[held.argmin()] else held > 0
 

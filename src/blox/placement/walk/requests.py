@@ -11,7 +11,6 @@ from blox.placement.walk.pinned import place_pinned, with_configurations
 from blox.state.plan import NO_ROWS
 from blox.workloads.table import Array
 
-_NONE: Array = np.array(0)  # numpy converts a plain number at every comparison
 _COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
 
 
@@ -40,7 +39,7 @@ class Requests:
         self.free: int = cluster_state.free_gpus
         if schedule.gpus is not None or job_state.resized or jobs is not job_state.active or holdings.shared:
             self._leave_out()
-        self.pending: Array = self.held == _NONE
+        self.pending: Array = ~self.held.astype(bool)
         self.capacity: int = cluster_state.total_gpus
         if cluster_state.draining:
             self.capacity = self.free + int(self.held.sum())
