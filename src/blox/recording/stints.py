@@ -43,7 +43,7 @@ class Stints(NamedTuple):
         """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
         if shared:
             return self._shared_gpu_s(begin_s, until_s)
-        held_s = np.minimum(self.end_s, until_s)  # changed in place: new arrays of millions of stints cost most
+        held_s = np.minimum(self.end_s, until_s)  # changed in place: there are millions
         held_s -= np.maximum(self.start_s, begin_s)
         np.maximum(held_s, 0.0, out=held_s)
         held_s *= self.counts
