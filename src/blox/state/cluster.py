@@ -40,6 +40,7 @@ class ClusterState:
         self.node_first: Array = np.concatenate(([0], np.cumsum(self.node_gpus)[:-1])).astype(np.int64)
         self.node_cpu: Array = np.array([node.cpu for node in spec.nodes], dtype=np.float64)
         self.node_memory_gb: Array = np.array([node.memory_gb for node in spec.nodes], dtype=np.float64)
+        self.node_storage_gbps: Array = np.array([node.storage_gbps for node in spec.nodes])
         self.node_rack: Array = np.array([node.rack for node in spec.nodes], dtype=np.int64)
         kinds = {name: index for index, name in enumerate(self.gpu_types)}
         self.node_type: Array = np.array([kinds[node.gpu_type] for node in spec.nodes], dtype=np.int64)

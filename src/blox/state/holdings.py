@@ -118,9 +118,8 @@ class Holdings:
             self.replace(plan.wanted)
             return
         outcome = None if self.bare and plan.bare else plan.outcome(self.allocation)
-        leaving = plan.suspend
-        if plan.move is not NOTHING:
-            leaving = np.concatenate((leaving, plan.move.jobs))
+        moving = plan.move.jobs
+        leaving = np.concatenate((plan.suspend, moving)) if len(moving) else plan.suspend
         if len(leaving):
             self._take_off(leaving, plan.freed)
         if len(plan.launch.jobs):
