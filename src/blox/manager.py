@@ -188,6 +188,7 @@ class BloxManager:
         counter[scalar_index(rows)] += 1
 
     def _launch(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Starts jobs by a plan."""
         if (fault := unusable(grants.jobs, grants.counts, job_state)) is not None:
             self._refuse(fault)
         rate, anchor = self.backend.launch(grants, cluster_state, job_state)
