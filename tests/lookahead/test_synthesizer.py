@@ -43,6 +43,15 @@ def test_the_first_combination_rules_until_the_first_decision_and_stays_where_al
     assert result.summary["changes_of_policy"] == 0
 
 
+def test_a_run_that_ends_before_the_first_decision_has_no_choices(tmp_path):
+    result = replace(SMALL, auto="scheduler=fifo,srtf;every=20", jobs=5, max_rounds=1).run()
+    assert result.summary["choices"] == 0
+    assert result.tables["choices"]["combination"].tolist() == []
+    assert result.tables["choices"].keys() >= {"time_s", "avg_jct_s", "score", "rules"}
+    result.save(tmp_path / "kept")
+    assert Result.load(tmp_path / "kept").summary["choices"] == 0
+
+
 def test_a_policy_takes_over_while_jobs_keep_running():
     """Two GPUs: a runs on one; b, which is long, and c, which is short, want the other. c goes first."""
     world = World(jobs_of((0, 1, 9000.0), (0, 1, 9000.0), (300, 1, 600.0)), (2,))

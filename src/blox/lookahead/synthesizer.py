@@ -191,7 +191,9 @@ class Synthesizer:
         """One row per choice and combination: its figures, its score (1: the best) and whether it rules."""
         log, each = job_state.memory(self, Reign).log, len(self.combinations)
         names = np.array([combination.name for combination in self.combinations], dtype=object)
-        values = np.array([choice.values for choice in log]).reshape(len(log) * each, -1)
+        values = np.array([choice.values for choice in log]).reshape(
+            len(log) * each, len(self.objective.names)
+        )
         rules = np.array([choice.ruling for choice in log], dtype=np.int64)
         return {
             "time_s": np.repeat([choice.time_s for choice in log], each),
