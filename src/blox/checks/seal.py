@@ -58,6 +58,10 @@ class SealedJobState(JobState):
         return read_only(super().gpus)
 
     @property
+    def expected_s(self) -> Array:
+        return read_only(super().expected_s)
+
+    @property
     def submit_s(self) -> Array:
         return read_only(super().submit_s)
 
