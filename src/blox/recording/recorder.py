@@ -50,7 +50,7 @@ class Recorder:
         self._rows = bytearray()  # the stored columns, packed as _ROW, round by round
         self._journal = Journal()
         self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
-        self._given_out = 0  # number of GPUs granted since the last round was noted
+        self._handed_out = 0  # number of GPUs granted since the last round was noted
         self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
@@ -114,7 +114,7 @@ class Recorder:
     def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
         """Records the start of stints."""
         self._journal.start(kind, part, job_state.now)
-        self._given_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
+        self._handed_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
         if self.failures is not None:
             self.failures.started(part.jobs, job_state)
 
@@ -133,11 +133,11 @@ class Recorder:
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
         noted, submitted, held = present
-        running, blocked, given = holdings.size, holdings.blocked, self._given_out
+        running, blocked, handed_out = holdings.size, holdings.blocked, self._handed_out
         self._rows += _ROW.pack(
-            now, held, running, total, used, largest, fragmentation, blocked, submitted, noted, given
+            now, held, running, total, used, largest, fragmentation, blocked, submitted, noted, handed_out
         )
-        self._given_out = 0
+        self._handed_out = 0
 
     def close(self, end_s: float) -> None:
         """Ends the recording at `end_s`, the end of the run."""
@@ -178,7 +178,7 @@ class Recorder:
     @cached_property
     def _table(self) -> dict[str, Array]:
         """All columns of the noted rounds."""
-        table = dict(zip(_NOTED, self._with_ends_of_grants().T))
+        table = dict(zip(_NOTED, self._with_ends_of_rounds().T))
         jobs, gone_gpus, waiting = self._counted(table["noted"].astype(np.int64))
         table["launched"], table["suspended"] = jobs[Kind.LAUNCH], jobs[Kind.SUSPEND]
         table["moved"], table["finished"] = jobs[Kind.ARRIVE], jobs[[*Kind.COMPLETED]].sum(axis=0)
@@ -188,15 +188,14 @@ class Recorder:
         table.update(self._queue(table, waiting))
         return table
 
-    def _with_ends_of_grants(self) -> Array:
-        """The stored rows, and one more with 0 GPUs handed out at the end of a round before the next row.
-
-        GPUs granted in a round explain waiting until its end only."""
+    def _with_ends_of_rounds(self) -> Array:
+        """The stored rows; where GPUs were handed out in a round that ends before the next row, another row
+        at its end with 0 GPUs handed out: they explain waiting until then only."""
         rows = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
         ends_s = np.full(len(rows), math.inf)
         if self._round_end is not None:
-            granted = rows[:, -1] > 0
-            ends_s[granted] = [self._round_end(time_s) for time_s in rows[granted, 0].tolist()]
+            handed_out = rows[:, -1] > 0
+            ends_s[handed_out] = [self._round_end(time_s) for time_s in rows[handed_out, 0].tolist()]
         ends = ends_s < np.append(rows[1:, 0], self._end_s)
         rows = rows.repeat(1 + ends, axis=0)
         added = (np.cumsum(1 + ends) - 1)[ends]

@@ -17,11 +17,13 @@ class ChangeLog:
     def __init__(self) -> None:
         self._read = False  # whether a policy has asked for entries: most runs have none that does
         self._entries: list[Array] = []
-        self._first = 1  # position of the first entry that is kept
+        self._first = 1  # position of the first entry that is kept; above 0, where new readers begin
 
     @property
     def end(self) -> int:
-        """The position after the last entry, from which a reader continues next time."""
+        """The position after the last entry, from which a reader continues next time.
+
+        It stays where it is until `since` is called for the first time."""
         return self._first + len(self._entries)
 
     def note(self, rows: Array) -> None:

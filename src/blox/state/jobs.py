@@ -219,7 +219,7 @@ class JobState:
 
     def metric(self, name: str) -> Array:
         """An open metric (loss, gradient norm, ...) as last reported; nan where never reported."""
-        return self._metric_column(name).take(self.active)
+        return self._metric_column(name)[self.active]
 
     def metrics_of(self, row: int) -> dict[str, float]:
         """Every open metric that a job has reported, as last reported."""
