@@ -17,7 +17,9 @@ def test_times_of_their_own_come_back_as_they_were(dtype):
     journal.start(Kind.LAUNCH, Allocation.from_dict({5: (0,)}), 9)
     happened = journal.read()
     assert journal.size == len(happened.kind) == 3
-    assert happened.time_s.tolist() == [0.0, 0.0, 3.0, 7.0, 9.0]
+    assert happened.jobs((Kind.LAUNCH,)).tolist() == [4, 5, 5]
+    assert happened.times((Kind.LAUNCH,)).tolist() == [0.0, 0.0, 9.0]
+    assert happened.times((Kind.FINISH,)).tolist() == [3.0, 7.0]
     stints = Stints.of(happened, 20.0)
     assert stints.job.tolist() == [4, 5, 5]
     assert stints.end_s.tolist() == [3.0, 7.0, 20.0]
@@ -27,3 +29,44 @@ def test_times_of_their_own_come_back_as_they_were(dtype):
 def test_nothing_noted_is_nothing_happened():
     happened = Journal().read()
     assert not len(happened.job) and not len(Stints.of(happened, 5.0).job)
+
+
+def test_tens_of_thousands_of_notes_come_back_in_order():
+    """Single starts and suspensions of whole groups, far more than are packed at a time."""
+    rng, journal = np.random.default_rng(3), Journal()
+    started, stopped, held = [], [], []
+    for time_s in range(30_000):
+        gpus = tuple(rng.integers(0, 2**31, size=int(rng.integers(1, 4))).tolist())
+        journal.start(Kind.LAUNCH, Allocation.from_dict({time_s: gpus}), float(time_s))
+        started.append(time_s)
+        held += gpus
+        if time_s % 100 == 99:
+            rows = np.arange(time_s - 99, time_s + 1)
+            journal.note(Kind.SUSPEND, rows, rows + 0.5)
+            stopped += rows.tolist()
+    happened = journal.read()
+    assert happened.jobs((Kind.LAUNCH,)).tolist() == started == happened.times((Kind.LAUNCH,)).tolist()
+    assert happened.jobs((Kind.SUSPEND,)).tolist() == stopped
+    assert happened.times((Kind.SUSPEND,)).tolist() == [row + 0.5 for row in stopped]
+    stints = Stints.of(happened, 1e6)
+    assert stints.end_s.tolist() == [row + 0.5 for row in started]
+    assert stints.table()["gpu"].tolist() == held
+    assert stints.table()["job"].tolist() == np.repeat(started, happened.counts).tolist()
+
+
+def test_of_jobs_that_start_again_only_the_last_stint_can_go_on():
+    """Drawn at random: each stint must end where its own job ends next, or with the run."""
+    rng, journal = np.random.default_rng(4), Journal()
+    running: dict[int, int] = {}  # row -> its stint
+    ends: list[float] = []
+    for time_s in range(2_000):
+        row = int(rng.integers(0, 40))
+        if row in running:
+            journal.note(Kind.EVICT if row % 3 else Kind.FINISH, np.array([row]), float(time_s))
+            ends[running.pop(row)] = float(time_s)
+        else:
+            journal.start(Kind.LAUNCH, Allocation.from_dict({row: (row,)}), float(time_s))
+            running[row] = len(ends)
+            ends.append(5_000.0)
+    assert len(running) > 5
+    assert Stints.of(journal.read(), 5_000.0).end_s.tolist() == ends

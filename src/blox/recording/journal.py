@@ -15,6 +15,7 @@ from blox.workloads.table import Array
 
 _EVENT = Struct("qqd")  # kind, number of jobs, time (nan: each job has its own)
 _EVENT_DTYPE = np.dtype([("kind", np.int64), ("size", np.int64), ("time_s", np.float64)])
+_PACK = 2**16  # bytes of jobs that are packed at a time
 _INT64 = np.dtype(np.int64)
 
 
@@ -33,15 +34,28 @@ class Kind:
 
 
 class Happened(NamedTuple):
-    """The journal as arrays. Per event: `kind`, `size` (jobs). Per event and job: `job` (row), `time_s`. Per
-    stint start: `counts` (GPUs). Per stint start and GPU: `gpus` (ids)."""
+    """The journal as arrays. Per event: `kind`, `size` (jobs), `time_s` (nan: each job has its own). Per
+    event and job: `job` (row); of events without a time also `own_s`. Per stint start: `counts` (GPUs).
+    Per stint start and GPU: `gpus` (ids)."""
 
     kind: Array
     size: Array
-    job: Array
     time_s: Array
+    job: Array
+    own_s: Array
     counts: Array
     gpus: Array
+
+    def jobs(self, kinds: tuple[int, ...]) -> Array:
+        """The jobs that these kinds of events happened to, in order."""
+        return self.job[np.repeat(np.isin(self.kind, kinds), self.size)]
+
+    def times(self, kinds: tuple[int, ...]) -> Array:
+        """When it happened to each of these jobs (s)."""
+        found, own = np.isin(self.kind, kinds), np.isnan(self.time_s)
+        times = np.repeat(self.time_s[found], self.size[found])
+        times[np.isnan(times)] = self.own_s[np.repeat(found[own], self.size[own])]
+        return times
 
 
 class Journal:
@@ -49,13 +63,16 @@ class Journal:
 
     def __init__(self) -> None:
         self.size = 0
-        self._events, self._jobs, self._times = bytearray(), bytearray(), bytearray()
-        self._counts, self._gpus = bytearray(), bytearray()
+        self._events, self._times = bytearray(), bytearray()
+        self._jobs, self._counts, self._gpus = bytearray(), bytearray(), bytearray()  # int64, not packed yet
+        self._packed = bytearray(), bytearray(), bytearray()  # the same of earlier notes, int32
 
     def note(self, kind: int, rows: Array, at: Array | float) -> None:
         """Appends an event of `rows`, at one time (s) or at one time per row."""
         self.size += 1
         self._jobs += _raw(rows)
+        if len(self._jobs) > _PACK:
+            self._pack()
         if isinstance(at, np.ndarray):
             self._times += at.astype(np.float64, copy=False).tobytes()
             at = math.nan
@@ -67,13 +84,19 @@ class Journal:
         self._counts += _raw(part.counts)
         self._gpus += _raw(part.gpus)
 
+    def _pack(self) -> None:
+        """Halves what the latest numbers take: long runs note millions, and fresh memory costs time."""
+        for latest, packed in zip((self._jobs, self._counts, self._gpus), self._packed):
+            packed += np.frombuffer(latest, _INT64).astype(np.int32).tobytes()
+            latest.clear()
+
     def read(self) -> Happened:
         """All events so far."""
+        self._pack()
         events = np.frombuffer(self._events, dtype=_EVENT_DTYPE)
-        job, counts, gpus = (np.frombuffer(raw, _INT64) for raw in (self._jobs, self._counts, self._gpus))
-        time_s = np.repeat(events["time_s"], events["size"])
-        time_s[np.isnan(time_s)] = np.frombuffer(self._times)
-        return Happened(events["kind"], events["size"], job, time_s, counts, gpus)
+        job, counts, gpus = (np.frombuffer(packed, np.int32) for packed in self._packed)
+        own_s = np.frombuffer(self._times)
+        return Happened(events["kind"], events["size"], events["time_s"], job, own_s, counts, gpus)
 
 
 def _raw(numbers: Array) -> bytes:

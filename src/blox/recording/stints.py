@@ -22,22 +22,15 @@ class Stints(NamedTuple):
     @classmethod
     def of(cls, happened: Happened, end_s: float) -> Stints:
         """The stints of a journal; unfinished ones end with the run, at `end_s`."""
-        starts, ends = (np.repeat(np.isin(happened.kind, k), happened.size) for k in (Kind.STARTS, Kind.ENDS))
-        job, ended, end_of = happened.job[starts], happened.job[ends], happened.time_s[ends]
-        if unfinished := len(job) - len(ended):
-            bound = int(job.max()) + 1
-            goes_on = np.bincount(job, minlength=bound) > np.bincount(ended, minlength=bound)
-            ended = np.concatenate((ended, goes_on.nonzero()[0]))
-            end_of = np.concatenate((end_of, np.full(unfinished, end_s)))
-        # The n-th start of a job belongs to its n-th end.
-        end = np.empty(len(job))
-        end[_by_row(job)] = end_of[_by_row(ended)]
-        return cls(job, happened.time_s[starts], end, happened.counts, happened.gpus)
+        job = happened.jobs(Kind.STARTS)
+        end = _ends(job, happened, end_s)
+        return cls(job, happened.times(Kind.STARTS), end, happened.counts, happened.gpus)
 
     def table(self) -> dict[str, Array]:
         """One row per stint and GPU."""
         job, start, end = (np.repeat(each, self.counts) for each in (self.job, self.start_s, self.end_s))
-        return {"job": job, "gpu": self.gpus, "start_s": start, "end_s": end}
+        job, gpu = job.astype(np.int64), self.gpus.astype(np.int64)
+        return {"job": job, "gpu": gpu, "start_s": start, "end_s": end}
 
     def gpu_seconds(self, begin_s: float, until_s: float, *, shared: bool) -> float:
         """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
@@ -64,10 +57,25 @@ class Stints(NamedTuple):
         return busy
 
 
+def _ends(job: Array, happened: Happened, end_s: float) -> Array:
+    """When each stint ends, given the jobs that start: the n-th start of a job belongs to its n-th end."""
+    ended = happened.jobs(Kind.ENDS)
+    end_of = happened.times(Kind.ENDS)[_by_row(ended)]
+    starts = _by_row(job)
+    if len(ended) < len(job):  # the last start of a job that still runs has no end
+        begun = np.bincount(job)
+        goes_on = begun > np.bincount(ended, minlength=len(begun))
+        starts = np.delete(starts, begun.cumsum()[goes_on] - 1)
+    end = np.full(len(job), end_s)
+    end[starts] = end_of
+    return end
+
+
 def _by_row(rows: Array) -> Array:
     """Positions sorted by row; ties keep their order. A sort of plain numbers is far faster than argsort."""
-    numbers = rows << 32  # rows are below 2**31, positions below 2**32: both fit in one number
-    numbers |= np.arange(len(rows))
+    numbers = rows.astype(np.int64)
+    numbers <<= 32  # rows are below 2**31, positions below 2**32: both fit in one number
+    numbers |= np.arange(len(rows), dtype=np.uint32)
     numbers.sort()
     numbers &= 2**32 - 1
     return numbers
