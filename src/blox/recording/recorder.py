@@ -144,11 +144,8 @@ class Recorder:
         self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
-        table = self._table
-        exact = ("time_s", "fragmentation")
-        return {
-            name: table[name] if name in exact else table[name].astype(np.int64) for name in ROUND_COLUMNS
-        }
+        whole = {name: self._table[name].astype(np.int64) for name in ROUND_COLUMNS}
+        return whole | {name: self._table[name] for name in ("time_s", "fragmentation")}
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per stint and GPU; unfinished stints end with the run, at `end_s`."""
@@ -243,12 +240,11 @@ class Recorder:
     def _told_by_gpus(self, time_s: Array) -> dict[int, Array]:
         """GPU count -> waiting jobs of that size with a reason from the scheduler, by round."""
         waits = self.told.of_part("scheduling")
-        gpus = self._gpus.take(waits["job"])
-        first = time_s.searchsorted(waits["start_s"], side="right") - 1  # told in the round noted then
-        last = np.where(waits["end_s"] < math.inf, time_s.searchsorted(waits["end_s"], side="right") - 1, -1)
-        found = {}
-        for asked in np.unique(gpus).tolist():
-            begun = np.bincount(first[gpus == asked], minlength=len(time_s))
-            ended = np.bincount(last[(gpus == asked) & (last >= 0)], minlength=len(time_s))
-            found[asked] = (begun - ended).cumsum()
-        return found
+        asked, place = np.unique(self._gpus.take(waits["job"]), return_inverse=True)
+        # Each wait begins and ends in a noted round; one that lasts ends in a further one, number -1.
+        first, last = (time_s.searchsorted(waits[at], side="right") - 1 for at in ("start_s", "end_s"))
+        last[waits["end_s"] == math.inf] = -1
+        jobs = np.zeros((len(asked), len(time_s) + 1), dtype=np.int64)
+        np.add.at(jobs, (place, first), 1)
+        np.add.at(jobs, (place, last), -1)
+        return dict(zip(asked.tolist(), jobs[:, :-1].cumsum(axis=1)))
