@@ -38,7 +38,7 @@ class Table:
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:
         rates = _load(self.path)
-        together = cluster_state.is_consolidated(grants)
+        together = _consolidated(grants, cluster_state)
         types = cluster_state.gpu_type[grants.gpus]
         ends = np.cumsum(grants.counts)
         models = job_state.columns.model[grants.jobs]
@@ -47,6 +47,18 @@ class Table:
             kinds = {cluster_state.gpu_types[t] for t in types[end - count : end].tolist()}
             found[i] = min(_lookup(rates, models[i], kind, count, bool(together[i])) for kind in kinds)
         return found
+
+
+def _consolidated(grants: Allocation, cluster_state: ClusterState) -> Array:
+    """Mask by job: it uses no more nodes than its GPU count needs on empty nodes, the largest first."""
+    if cluster_state.one_pool:
+        return np.ones(grants.size, dtype=bool)
+    job = np.repeat(np.arange(grants.size), grants.counts)
+    nodes_of_jobs = np.unique(job * cluster_state.nodes + cluster_state.gpu_node[grants.gpus])
+    spans = np.bincount(nodes_of_jobs // cluster_state.nodes, minlength=grants.size)
+    largest_first = np.sort(cluster_state.node_gpus)[::-1]
+    fewest: Array = np.cumsum(largest_first).searchsorted(grants.counts) + 1
+    return spans <= fewest
 
 
 def _lookup(rates: dict[Key, float], model: str, gpu_type: str, gpus: int, consolidated: bool) -> float:

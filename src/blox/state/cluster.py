@@ -128,17 +128,6 @@ class ClusterState:
         owners = np.unique(self.owner[np.isin(self.gpu_node, nodes)])
         return self.allocation.sharing_with(owners[owners >= 0])
 
-    def is_consolidated(self, allocation: Allocation) -> Array:
-        """Mask by job: it uses no more nodes than its GPU count needs on empty nodes, the largest first."""
-        if self.one_pool:
-            return np.ones(allocation.size, dtype=bool)
-        nodes = self.gpu_node[allocation.gpus]
-        owner = np.repeat(np.arange(allocation.size), allocation.counts)
-        pairs = np.unique(owner * self.nodes + nodes) // self.nodes
-        spans = np.bincount(pairs, minlength=allocation.size)
-        fewest = np.searchsorted(np.cumsum(np.sort(self.node_gpus)[::-1]), allocation.counts) + 1
-        return np.asarray(spans <= fewest)
-
     def fragmentation(self) -> float:
         """Share of the free GPUs that are on partly used nodes.
 
