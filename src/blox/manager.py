@@ -26,8 +26,7 @@ from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
-_IDLE_ROUNDS = 10_000  # rounds in a row with nothing running and no event to come; then the run is stuck
-_IDLE_EVENTS = 10_000  # node events in a row with nothing running and no job to come; then the run is stuck
+_IDLE = 10_000  # rounds, or node events, in a row with nothing running and nothing to come: the run is stuck
 
 
 class BloxManager:
@@ -138,7 +137,7 @@ class BloxManager:
             self._idle = 0
         elif self._ends_idle(wake, cluster_state, job_state):
             return
-        if self._idle_events > _IDLE_EVENTS and self.backend.exhausted:
+        if self._idle_events > _IDLE and self.backend.exhausted:
             raise _stuck(cluster_state, job_state)
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
@@ -156,7 +155,7 @@ class BloxManager:
 
         Called when nothing runs and no event is to come: a policy may still start jobs later."""
         self._idle += 1
-        if wake == math.inf or self._idle > _IDLE_ROUNDS:
+        if wake == math.inf or self._idle > _IDLE:
             raise _stuck(cluster_state, job_state)
         return False
 

@@ -62,11 +62,6 @@ class Requests:
         nodes = self.cluster_state.gpu_node.take(self.holdings.held_by(self.unlisted))
         return np.bincount(nodes, minlength=self.cluster_state.nodes) * self.cluster_state.node_up
 
-    @property
-    def hopeless(self) -> bool:
-        """Whether no job can be placed: no job waits, or no GPU is free and no job may be displaced."""
-        return not self.waiting or not (self.free or self.schedule.preempt)
-
     def unplaced(self, leaving: Array = NO_ROWS) -> Plan:
         """The plan when no job is placed; `leaving`: further rows that give up their GPUs."""
         blocked = self.schedule.strict and self.waiting > 0
@@ -88,7 +83,8 @@ def placed(
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
     requests = Requests(schedule, cluster_state, job_state)
-    plan = requests.unplaced() if requests.hopeless else walk(requests)
+    possible = requests.waiting and (requests.free or schedule.preempt)  # that a job is placed
+    plan = walk(requests) if possible else requests.unplaced()
     return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
 
 
