@@ -70,3 +70,10 @@ def test_of_jobs_that_start_again_only_the_last_stint_can_go_on():
             ends.append(5_000.0)
     assert len(running) > 5
     assert Stints.of(journal.read(), 5_000.0).end_s.tolist() == ends
+
+
+def test_a_run_that_ends_at_a_whole_number_cuts_no_stint():
+    journal = Journal()
+    journal.start(Kind.LAUNCH, Allocation.from_dict({0: (0,), 1: (1,)}), 0.5)
+    journal.note(Kind.FINISH, np.array([0]), np.array([3.25]))
+    assert Stints.of(journal.read(), 20).end_s.tolist() == [3.25, 20.0]

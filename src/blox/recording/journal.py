@@ -1,6 +1,7 @@
 """Journal: what happened to jobs, in order, one note per event; read as columns after the run.
 
-Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more."""
+Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more. Rows
+and GPU ids are below 2**31."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from blox.workloads.table import Array
 
 _EVENT = Struct("qqd")  # kind, number of jobs, time (nan: each job has its own)
 _EVENT_DTYPE = np.dtype([("kind", np.int64), ("size", np.int64), ("time_s", np.float64)])
-_PACK = 2**16  # bytes of jobs that are packed at a time
+_PACK = 2**16  # bytes of unpacked rows above which notes are packed
 _INT64 = np.dtype(np.int64)
 
 
@@ -65,7 +66,7 @@ class Journal:
         self.size = 0
         self._events, self._times = bytearray(), bytearray()
         self._jobs, self._counts, self._gpus = bytearray(), bytearray(), bytearray()  # int64, not packed yet
-        self._packed = bytearray(), bytearray(), bytearray()  # the same of earlier notes, int32
+        self._packed = bytearray(), bytearray(), bytearray()  # those of earlier notes, int32
 
     def note(self, kind: int, rows: Array, at: Array | float) -> None:
         """Appends an event of `rows`, at one time (s) or at one time per row."""
@@ -85,7 +86,7 @@ class Journal:
         self._gpus += _raw(part.gpus)
 
     def _pack(self) -> None:
-        """Halves what the latest numbers take: long runs note millions, and fresh memory costs time."""
+        """Moves the latest numbers to the packed ones, in half the memory: long runs note millions."""
         for latest, packed in zip((self._jobs, self._counts, self._gpus), self._packed):
             packed += np.frombuffer(latest, _INT64).astype(np.int32).tobytes()
             latest.clear()

@@ -241,10 +241,12 @@ class Recorder:
         """GPU count -> waiting jobs of that size with a reason from the scheduler, by round."""
         waits = self.told.of_part("scheduling")
         asked, place = np.unique(self._gpus.take(waits["job"]), return_inverse=True)
-        # Each wait begins and ends in a noted round; one that lasts ends in a further one, number -1.
+        # Waits begin and end in noted rounds; one that lasts ends in a further column, which is left out.
+        width = len(time_s) + 1
+        place *= width
         first, last = (time_s.searchsorted(waits[at], side="right") - 1 for at in ("start_s", "end_s"))
-        last[waits["end_s"] == math.inf] = -1
-        jobs = np.zeros((len(asked), len(time_s) + 1), dtype=np.int64)
-        np.add.at(jobs, (place, first), 1)
-        np.add.at(jobs, (place, last), -1)
-        return dict(zip(asked.tolist(), jobs[:, :-1].cumsum(axis=1)))
+        last[waits["end_s"] == math.inf] = len(time_s)
+        jobs = np.bincount(place + first, minlength=len(asked) * width)
+        jobs -= np.bincount(place + last, minlength=len(asked) * width)
+        jobs = jobs.reshape(len(asked), width)
+        return dict(zip(asked.tolist(), jobs.cumsum(axis=1, out=jobs)[:, :-1]))

@@ -66,7 +66,7 @@ def _ends(job: Array, happened: Happened, end_s: float) -> Array:
         begun = np.bincount(job)
         goes_on = begun > np.bincount(ended, minlength=len(begun))
         starts = np.delete(starts, begun.cumsum()[goes_on] - 1)
-    end = np.full(len(job), end_s)
+    end = np.full(len(job), float(end_s))
     end[starts] = end_of
     return end
 

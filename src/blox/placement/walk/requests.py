@@ -83,8 +83,8 @@ def placed(
     if schedule.pinned is not None:
         return place_pinned(schedule, cluster_state, job_state)
     requests = Requests(schedule, cluster_state, job_state)
-    possible = requests.waiting and (requests.free or schedule.preempt)  # that a job is placed
-    plan = walk(requests) if possible else requests.unplaced()
+    can_place = requests.waiting > 0 and (requests.free > 0 or schedule.preempt)
+    plan = walk(requests) if can_place else requests.unplaced()
     return plan if schedule.config is None else with_configurations(plan, schedule, cluster_state)
 
 
