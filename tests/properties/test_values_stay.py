@@ -10,8 +10,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from blox import Experiment
+from blox import Allocation, ClusterState, Experiment
 from blox.checks.find import registered
+from blox.state.cluster_spec import cluster_from_spec
 from blox.state.plan import Plan
 from support.places import SAMPLES
 
@@ -85,6 +86,39 @@ def test_replace_works_on_every_schedule(name):
     for schedule, changed in pairs:
         assert changed.strict and changed.preempt == schedule.preempt
         assert reading_of_schedule(changed) == reading_of_schedule(schedule)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rotating:
+    """Moves every job one GPU further each round; keeps its GPU ids in an array that it uses again."""
+
+    copies: bool
+
+    def place(self, schedule, cluster_state, job_state):
+        gpus = job_state.memory("rotating", lambda: np.arange(cluster_state.total_gpus))
+        gpus += 1
+        gpus %= cluster_state.total_gpus
+        rows = schedule.jobs[: cluster_state.total_gpus]
+        given = gpus[: len(rows)]
+        return Allocation(rows, np.ones(len(rows), dtype=np.int64), given.copy() if self.copies else given)
+
+
+def test_a_placement_may_use_its_arrays_again():
+    settings = {"workload": "philly:load=5,max_gpus=1", "cluster": "1x4", "jobs": 10, "scheduler": "fifo"}
+    again, fresh = (Experiment(**settings, placement=Rotating(copies)).run() for copies in (False, True))
+    assert again.summary == fresh.summary and again.summary["moves"] > 50
+
+
+def test_what_the_cluster_holds_cannot_be_written_to():
+    cluster = ClusterState(cluster_from_spec("1x4"))
+    given = Allocation.from_dict({0: (0, 1)})
+    cluster.holdings.apply(Plan.diff(cluster.allocation, given))
+    held = cluster.allocation
+    given.gpus[:] = 3
+    assert held.as_dict() == {0: (0, 1)}
+    for column in (held.jobs, held.counts, held.gpus):
+        with pytest.raises(ValueError):
+            column[0] = 2
 
 
 def answers(settings, part, verb, keep):

@@ -142,7 +142,7 @@ class Holdings:
         self.revision += 1
         self._owner.fill(-1)
         self._owner[allocation.gpus] = np.repeat(allocation.jobs, allocation.counts)
-        self._allocation, self.bare = (self.revision, allocation), allocation.bare
+        self._allocation, self.bare = (self.revision, allocation.sealed()), allocation.bare
         self.size = len(allocation.jobs)
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
         self.free.reset(self._owner < 0)

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
+from blox.state.columns import read_only
 from blox.workloads.table import Array
 
 NO_ROWS: Array = np.empty(0, dtype=np.int64)
@@ -72,6 +73,11 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
         counts = np.array([len(ids) for ids in gpus_of.values()], dtype=np.int64)
         gpus = np.array([g for ids in gpus_of.values() for g in ids], dtype=np.int64)
         return cls(rows, counts, gpus)
+
+    def sealed(self) -> Allocation:
+        """The same in arrays of its own that cannot be written to: a policy may use its arrays again."""
+        own = (None if column is None else read_only(np.array(column)) for column in astuple(self))
+        return Allocation(*own)
 
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
