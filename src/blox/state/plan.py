@@ -77,7 +77,7 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
     def sealed(self) -> Allocation:
         """The same in arrays of its own that cannot be written to: a policy may use its arrays again."""
         own = (None if column is None else read_only(np.array(column)) for column in astuple(self))
-        return Allocation(*own)
+        return Allocation(*own)  # type: ignore[arg-type]
 
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
