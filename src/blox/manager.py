@@ -267,7 +267,7 @@ class BloxManager:
         cluster_state.holdings.release(rows)
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        if self.backend.exhausted and not job_state.active_count:
+        if not job_state.active_count and self.backend.exhausted:
             self.terminate = True
 
 

@@ -163,7 +163,7 @@ class Holdings:
         self.revision += 1
         self.size += len(rows)
         self.used += len(gpus)
-        self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else np.repeat(rows, part.counts)
+        self._owner[gpus] = rows if len(rows) in (1, len(gpus)) else rows.repeat(part.counts)
 
     def _not_free(self, part: Allocation) -> NotFree:
         """The error for the first GPU of `part` that is not free."""
