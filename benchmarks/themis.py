@@ -1,4 +1,4 @@
-"""What a round of Themis costs: 200 apps on 512 GPUs, everybody wanting more than there is.
+"""What a round of Themis costs: 200 apps on 512 GPUs, all of which want more than there is.
 
     python benchmarks/themis.py [--apps 200] [--gpus 512]
 

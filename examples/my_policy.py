@@ -1,4 +1,4 @@
-"""A scheduling policy of one's own, in ten lines: little work first, but nobody waits for ever.
+"""A scheduling policy of one's own, in ten lines: little work first, but no job waits for ever.
 
 blox check ./examples/my_policy.py:Ageing
 blox run --scheduler ./examples/my_policy.py:Ageing:half_life_s=7200

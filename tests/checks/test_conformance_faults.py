@@ -303,7 +303,7 @@ FAULTS = {
         ACCEPT + "        return None\n",
         "answer",
         "accept() returns None",
-        "new_jobs[:0] for nobody",
+        "new_jobs[:0] for none",
     ),
     "accepts fractions": (
         ACCEPT + "        return new_jobs.astype(float)\n",
@@ -413,7 +413,7 @@ FAULTS = {
         TERMINATE + "        pass\n",
         "answer",
         "terminate() returns None",
-        "job_state.active[:0] for nobody",
+        "job_state.active[:0] for none",
     ),
 }
 

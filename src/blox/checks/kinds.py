@@ -31,7 +31,7 @@ KINDS = {
             "accept",
             ("new_jobs", "cluster_state", "job_state"),
             "the rows of new_jobs that enter",
-            "return new_jobs[enters], where enters is a mask (new_jobs[:0] for nobody)",
+            "return new_jobs[enters], where enters is a mask (new_jobs[:0] for none)",
         ),
         Kind(
             "scheduling",
@@ -52,7 +52,7 @@ KINDS = {
             "terminate",
             ("job_state", "cluster_state"),
             "the rows of active jobs that end",
-            "return job_state.active[ends], where ends is a mask (job_state.active[:0] for nobody)",
+            "return job_state.active[ends], where ends is a mask (job_state.active[:0] for none)",
         ),
     )
 }

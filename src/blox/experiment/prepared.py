@@ -113,7 +113,7 @@ class Prepared:
         self.foreign = [repr(part) for part in parts if isinstance(part, Guard)]  # policies from outside
         self.submissions = Submissions()  # the jobs as given, where there are such
         if self.composition.options.unlimited_gpus:
-            self.cluster = self._room_for_everybody()
+            self.cluster = self._room_for_all_jobs()
 
     @property
     def oracle(self) -> bool:
@@ -263,7 +263,7 @@ class Prepared:
         where = f"workload {self.experiment.workload!r}"
         return DEFAULT_JOBS if is_endless(self.workload, self.experiment.seed, where=where) else None
 
-    def _room_for_everybody(self) -> ClusterSpec:
+    def _room_for_all_jobs(self) -> ClusterSpec:
         """One node with as many GPUs as all jobs of the trace ask for together."""
         table: JobTable | None = declared(self.workload, "table")
         if table is None:

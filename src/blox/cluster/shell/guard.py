@@ -178,7 +178,7 @@ def _watch(child: subprocess.Popen[bytes], until: mmap.mmap, printed: int, log: 
 
 def _tell(how: str, end: bytes) -> None:
     """How the command ended, and behind that line the last that it printed."""
-    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+    with contextlib.suppress(BrokenPipeError):  # the reader has gone
         os.write(sys.stdout.fileno(), f"{how}\n".encode() + end)
 
 

@@ -50,7 +50,7 @@ class Shown:
     def guess(self, forked: tuple[Moment, int], draws: int) -> Guess:
         """When a job would start, by the fork that `view` gave. One at a time: it takes as long as it may."""
         if not self._guessing.acquire(blocking=False):
-            raise Busy("the scheduler is looking ahead for somebody else: ask again")
+            raise Busy("the scheduler is looking ahead for another request: ask again")
         try:
             moment, row = forked
             return moment.guess(row, max(1, min(draws, _MOST_DRAWS)), time.monotonic() + LOOK_S)

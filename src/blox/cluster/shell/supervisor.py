@@ -59,7 +59,7 @@ class Child:
 
 
 def _claimed(place: Place) -> IO[str]:
-    """The file with our number, locked as long as we live: nobody else starts a cluster here meanwhile."""
+    """The file with our number, locked as long as we live: no other cluster starts here meanwhile."""
     file = open(place.supervisor_file, "a+", encoding="utf-8")  # noqa: SIM115
     until_s = time.monotonic() + 10.0  # another process may be testing the lock
     while True:

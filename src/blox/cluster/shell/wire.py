@@ -113,7 +113,7 @@ class Peers:
     """Sends to addresses, without waiting. A message that cannot be delivered is lost."""
 
     def __init__(self, token: str, refused: Callable[[str, str], None] = lambda address, why: None) -> None:
-        """`refused` is told, from another thread, the address and the reason of whoever refuses a message."""
+        """`refused` is told, from another thread, the address that refuses a message, and its reason."""
         self._metadata = ((_TOKEN, token),)
         self._refused = refused
         self._channels: dict[str, tuple[grpc.Channel, Any]] = {}

@@ -155,7 +155,7 @@ class WorkerProcess:
         return "" if self._mailbox.offer(act) else "the worker manager has too much to do"
 
     def _refused(self, address: str, why: str) -> None:
-        """From a thread of the wire: somebody refused a message of ours."""
+        """From a thread of the wire: a peer refused a message of ours."""
         self._log("refused", by=address, what=why)
         self._metrics.refused.inc()
 

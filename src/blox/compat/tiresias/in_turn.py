@@ -27,11 +27,11 @@ class _Waiting:
 class InTurn:
     """Starts waiting jobs in the order in which they came, by counting GPUs; no job is preempted.
 
-    `passes`: `nobody` (`fifo`) stops at the first that does not fit, `misfits` (`fjf`) goes on behind it.
+    `passes`: `none` (`fifo`) stops at the first that does not fit, `misfits` (`fjf`) goes on behind it.
     `next` (`lpjf`) stops there too, but never looks at the one behind a job that starts.
     """
 
-    passes: Literal["nobody", "misfits", "next"] = "nobody"
+    passes: Literal["none", "misfits", "next"] = "none"
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         line = job_state.memory(self, _Waiting)

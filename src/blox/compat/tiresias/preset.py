@@ -141,7 +141,7 @@ class TiresiasCompat:
             return ShortestExpected(self.distribution, misplaced=self.misplaced)
         counted = self.scheme in ("count", "greedy")
         in_line: dict[str, SchedulingPolicy] = {
-            "fifo": InTurn("nobody") if counted else Fifo(strict=True),
+            "fifo": InTurn("none") if counted else Fifo(strict=True),
             "fjf": InTurn("misfits") if counted else Fifo(strict=False),
             "lpjf": InTurn("next") if counted else EveryOther(),
             "sjf": Sjf(preempt=True),

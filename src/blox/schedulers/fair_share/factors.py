@@ -17,7 +17,7 @@ _EQUAL = 1e-9  # relative: what differs by less is a tie
 def classic(accounts: Accounts, damping: float = 1.0) -> dict[User, float]:
     """F = 2^(-UE / S / d): S the normalised shares of a user, UE its effective usage, d the damping factor.
 
-    Usage is normalised by that of everybody, unless that is nothing: then every factor is 1.
+    Usage is normalised by the usage of all, unless that is nothing: then every factor is 1.
     """
     total = accounts.root.usage
     if not total > 0:

@@ -49,7 +49,7 @@ class Order:
         return found
 
     def ask(self) -> None:
-        """Begins to find the decisions, if nobody has asked before."""
+        """Begins to find the decisions, at the first request."""
         if self.state == "not asked":
             self.state = "working"
             threading.Thread(target=self._find, daemon=True).start()

@@ -1,4 +1,4 @@
-// Clock: the time that all panes show; it plays, pauses, and jumps. Whoever subscribes is told every new time.
+// Clock: the time that all panes show; it plays, pauses, and jumps. Subscribers are told every new time.
 
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 const STILL_MS = 500; // between two pictures, for readers who asked for less motion
