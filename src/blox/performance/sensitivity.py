@@ -24,8 +24,8 @@ class Sensitivity:
     1 is the speed with the proportional share of the node: what every job has whose placement grants
     nothing else, and what its duration is taken to mean. `by=surface` takes the whole profile, linear
     between its points. `by=demand` knows two speeds, as Synergy's simulator does: that of the best case for
-    a job that has all of it, else 1. Models without a profile run at speed 1. `profiles` is a file of Synergy's
-    own; without, the project's table is used. Whether GPUs are spread does not matter.
+    a job that has all of it, else 1. Models without a profile run at speed 1. `profiles` is a file of
+    Synergy's own; without, the project's table is used. Whether GPUs are spread does not matter.
     """
 
     by: Literal["surface", "demand"] = "surface"
