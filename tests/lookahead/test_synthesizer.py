@@ -96,10 +96,21 @@ def test_skipping_rounds_changes_nothing_and_runs_repeat(auto, clock):
     once = experiment.run()
     same(once, experiment.run())
     if clock == "rounds":
-        skipless = experiment.run(skip=False)
-        same(once, skipless)
-        for name, values in once.tables["choices"].items():
-            assert values.tolist() == skipless.tables["choices"][name].tolist()
+        same_choices(once, experiment.run(skip=False))
+
+
+def same_choices(once, skipless):
+    same(once, skipless)
+    for name, values in once.tables["choices"].items():
+        assert values.tolist() == skipless.tables["choices"][name].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_so_it_is_where_the_end_of_an_interval_is_no_exact_number(seed):
+    """Rounds of 33.3 s: 5 x 33.3 x n lies a rounding error beside the boundary of a round."""
+    auto = "scheduler=fifo:strict=false,srtf,sjf;every=5,arrivals=none"
+    experiment = replace(SMALL, jobs=60, auto=auto, round_s=33.3, performance="auto", seed=seed)
+    same_choices(experiment.run(), experiment.run(skip=False))
 
 
 def test_among_combinations_that_decide_alike_it_is_that_policy():

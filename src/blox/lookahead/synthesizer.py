@@ -129,7 +129,9 @@ class Synthesizer:
         if not self._contested(cluster_state, job_state):
             return math.inf  # unless something happens
         following = job_state.memory(self, Reign).next
-        return following * self._interval_s if self._interval(job_state) < following else job_state.now
+        if self._interval(job_state) >= following:
+            return job_state.now
+        return (following - 2 * _ON_TIME) * self._interval_s  # before any wake-up at which it may choose
 
     def _contested(self, cluster_state: ClusterState, job_state: JobState) -> bool:
         """Whether it matters which policies decide: some job has to wait, or could run on more GPUs."""
