@@ -40,7 +40,7 @@ def execute_round(
     if reasons is not None:
         reasons.decided(schedule, plan, job_state)
     del schedule, wanted  # unless a policy kept the schedule, its order need not be computed
-    job_state.settle_line()
+    job_state.settle_lines()
     manager.exec_jobs(plan, cluster_state, job_state)
     if reasons is not None:
         reasons.carried_out(cluster_state, job_state)
@@ -70,6 +70,7 @@ def run(
     skip = skip and len(promises) == len(parts)  # a part that says nothing is asked every round
     promises = [promise for promise in promises if getattr(promise, "__func__", None) is not for_ever]
     event_driven, worth_asking = manager.event_driven, True
+    cluster_state.promised_until = -math.inf  # what other policies promised does not count
     reasons = WaitReasons(manager.recorder, admission, scheduler, placement, trace) if note_reasons else None
     while not manager.terminate:
         plan = execute_round(manager, cluster_state, job_state, admission, scheduler, placement, reasons)

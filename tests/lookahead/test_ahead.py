@@ -9,8 +9,10 @@ from hypothesis import given
 from blox import Experiment, registry
 from blox.checks.find import find
 from blox.checks.probe import _fingerprint as fingerprint
+from blox.experiment.pause import paused_at
 from blox.lookahead.ahead import Believed, look_ahead
 from blox.lookahead.clocks import patient
+from blox.schedulers.srtf import Srtf
 from support.examples import examples
 from support.moments import moments
 from support.worlds import World, worlds
@@ -130,6 +132,17 @@ def test_beliefs_stand_in_place_of_durations():
     assert ahead.job_state.columns.finish_s[:2].tolist() == [300.0, 900.0]
     ahead = look_ahead(*parts, Believed(short))  # policies still think that a is long
     assert ahead.job_state.columns.finish_s[:2].tolist() == [900.0, 600.0]
+
+
+def test_other_policies_are_not_bound_by_what_the_present_ones_promise():
+    """b fits beside nothing: FIFO keeps it waiting behind a for ever, SRTF starts it at once."""
+    world = one_gpu(("a", 0.0, 9000.0), ("b", 0.0, 600.0))
+    paused = paused_at(world.experiment().prepare(), 3000.0)
+    assert paused.cluster_state.promised_until == np.inf
+    parts, work_s = paused.policies, np.array([9000.0, 600.0])
+    states = paused.cluster_state, paused.job_state
+    ahead = look_ahead(*states, replace(parts, scheduler=Srtf()), paused.conditions, Believed(work_s))
+    assert ahead.job_state.columns.finish_s[:2].tolist() == [9600.0, 3600.0]
 
 
 def test_it_ends_at_its_horizon():

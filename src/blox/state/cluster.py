@@ -138,8 +138,9 @@ class ClusterState:
         return (free - self.holdings.free.idle) / free
 
     def fork(self) -> ClusterState:
-        """An independent copy: changes to it do not affect this state."""
+        """An independent copy: changes to it do not affect this state. It is bound by no promise."""
         twin = copy.copy(self)
+        twin.promised_until = -math.inf
         twin.node_up, twin.node_draining = self.node_up.copy(), self.node_draining.copy()
         twin.holdings = self.holdings.copy()
         return twin
