@@ -3,8 +3,8 @@
 A belief turns jobs as they are into jobs as policies see them. `oracle`: as they are. `noisy:sigma=0.5`: the
 duration times a seeded log-normal factor, wrong by a factor of e^sigma either way for one job in three. The
 number of steps and the seconds per step are then guesses as well, and their product errs by the same factor.
-`limit:unlimited=7d`: the time limit that the user of a job asked for, as a batch system believes it; a job
-without one is taken to last for `unlimited`.
+`limit:unlimited=7d`: the time limit that the user of a job asked for, as a batch system believes it, which
+knows nothing of steps; a job without one is taken to last for `unlimited`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def _limits(unlimited_s: float) -> Belief:
                 where=jobs.place(row),
                 fix="say how long such a job is taken to last: --belief limit:unlimited=7d",
             )
-        return _with(jobs, duration_s=np.where(without, unlimited_s, limit))
+        unknown = np.full(len(jobs), math.nan)
+        lasts = np.where(without, unlimited_s, limit)
+        return _with(jobs, duration_s=lasts, iterations=unknown, iteration_s=unknown)
 
     return believed
 

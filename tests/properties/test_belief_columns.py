@@ -80,6 +80,13 @@ def test_no_column_nor_any_product_of_columns_gives_the_true_duration_away(tmp_p
         assert not np.allclose(seen[name], duration, rtol=1e-3), name
 
 
+def test_steps_are_unknown_where_limits_are_believed(tmp_path):
+    workload, _ = steps_trace(tmp_path, iterations=100.0)
+    seen, _ = look(workload, "limit:unlimited=7d")
+    assert (seen["expected_s"] == 7 * 86400).all()
+    assert np.isnan(seen["iterations"]).all() and np.isnan(seen["iteration_s"]).all()
+
+
 def test_the_guesses_of_a_job_agree_with_each_other(tmp_path):
     workload, duration = steps_trace(tmp_path, iterations=500.0)
     seen, _ = look(workload, "noisy:sigma=0.5")
