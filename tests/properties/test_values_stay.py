@@ -9,9 +9,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from blox import Allocation, ClusterState, Experiment
 from blox.checks.find import registered
+from blox.placement.first_free import FirstFree
+from blox.schedulers.tiresias import Tiresias
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.plan import Plan
 from support.places import SAMPLES
@@ -107,6 +110,51 @@ def test_a_placement_may_use_its_arrays_again():
     settings = {"workload": "philly:load=5,max_gpus=1", "cluster": "1x4", "jobs": 10, "scheduler": "fifo"}
     again, fresh = (Experiment(**settings, placement=Rotating(copies)).run() for copies in (False, True))
     assert again.summary == fresh.summary and again.summary["moves"] > 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Reusing:
+    """Places as first-free does, in an array of rows that it uses again."""
+
+    copies: bool
+
+    def place(self, schedule, cluster_state, job_state):
+        plan = FirstFree().place(schedule, cluster_state, job_state)
+        rows = job_state.memory("reusing", lambda: np.zeros(100, dtype=np.int64))[: len(plan.launch.jobs)]
+        rows[:] = plan.launch.jobs
+        return replace(plan, launch=replace(plan.launch, jobs=rows.copy() if self.copies else rows))
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "tiresias"])
+def test_so_may_one_that_returns_plans(scheduler):
+    """The log of failures and that of changes keep rows until the end of the run, or until they are read."""
+    settings = {**PHILLY, "scheduler": scheduler, "clock": "events"}
+    settings |= {"failures": "mtbf=20h,repair=1h", "overheads": "checkpoint=10m"}
+    again, fresh = (Experiment(**settings, placement=Reusing(copies)).run() for copies in (False, True))
+    assert again.summary == fresh.summary and again.summary["evictions"] > 0
+    for name, values in fresh.jobs.items():
+        np.testing.assert_array_equal(again.jobs[name], values, err_msg=name)
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoLines:
+    """Asks two schedulers, follows the second, and keeps both answers, with the jobs active then."""
+
+    kept: list = dataclasses.field(default_factory=list, repr=False)
+
+    def schedule(self, job_state, cluster_state):
+        asked = Tiresias(), Tiresias(queues=1)
+        schedules = [scheduler.schedule(job_state, cluster_state) for scheduler in asked]
+        self.kept.append((schedules, job_state.active.tolist()))
+        return schedules[1]
+
+
+def test_two_schedules_of_one_round_both_stay():
+    scheduler = TwoLines()
+    Experiment(**PHILLY, scheduler=scheduler).run()
+    assert len(scheduler.kept) > 10
+    for schedules, active in scheduler.kept:
+        assert [schedule.jobs.tolist() for schedule in schedules] == [active, active]
 
 
 def test_what_the_cluster_holds_cannot_be_written_to():

@@ -123,7 +123,7 @@ def placed(
     if not one_pool:
         _right_types(answer, schedule, cluster_state, job_state)
     plan = Plan.diff(now, answer, blocked=given.blocked)
-    return given if _same_parts(given, plan) else plan
+    return given.sealed() if _same_parts(given, plan) else plan
 
 
 def _same_parts(given: Plan, plan: Plan) -> bool:

@@ -46,7 +46,7 @@ class JobState:
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending
         self.just_admitted: Array = _NO_ROWS  # admitted in this round
         self.just_finished: Array = _NO_ROWS  # finished at the start of this round
-        self._unread_line: ReferenceType[ActiveLine] | None = None  # this round's line
+        self._unread_lines: list[ReferenceType[ActiveLine]] = []  # this round's lines
         self.changes = ChangeLog()  # rows that were admitted, started, stopped or finished
         self.starts = ChangeLog()  # rows that started
         self.submitted = 0  # rows [0, submitted) are visible
@@ -235,14 +235,17 @@ class JobState:
         self._metric_column(name)[rows] = values
 
     def track_line(self, line: ActiveLine) -> None:
-        """Registers the line of this round for `settle_line`; holds no reference that keeps it alive."""
-        self._unread_line = ref(line)
+        """Registers a line of this round for `settle_lines`; holds no reference that keeps it alive."""
+        self._unread_lines.append(ref(line))
 
-    def settle_line(self) -> None:
-        """Evaluates this round's line, if it is still referenced, before the plan changes the state."""
-        unread, self._unread_line = self._unread_line, None
-        if unread is not None and (line := unread()) is not None:
-            line.settle()
+    def settle_lines(self) -> None:
+        """Evaluates the lines of this round that are still referenced, before the plan changes the state."""
+        if not self._unread_lines:
+            return
+        for unread in self._unread_lines:
+            if (line := unread()) is not None:
+                line.settle()
+        self._unread_lines = []
 
     # -- what policies remember, and randomness -------------------------------------------------------
 

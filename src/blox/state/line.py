@@ -62,7 +62,7 @@ class ActiveLine(Line):
     """All active jobs; the list, the keys and the order are each computed when first read.
 
     Before the plan changes the state, the loop settles a line that is still referenced
-    (`JobState.settle_line`).
+    (`JobState.settle_lines`).
     """
 
     _known_jobs: Array | None = None

@@ -76,6 +76,8 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
 
     def sealed(self) -> Allocation:
         """The same in arrays of its own that cannot be written to: a policy may use its arrays again."""
+        if self is NOTHING:
+            return self
         own = (None if column is None else read_only(np.array(column)) for column in astuple(self))
         return Allocation(*own)  # type: ignore[arg-type]
 
@@ -129,6 +131,12 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     def bare(self) -> bool:
         """Whether it grants whole GPUs and nothing else."""
         return self.adjust is NOTHING and self.launch.bare and (self.move is NOTHING or self.move.bare)
+
+    def sealed(self) -> Plan:
+        """The same in arrays of its own, like `Allocation.sealed`."""
+        parts = {name: getattr(self, name).sealed() for name in ("launch", "move", "adjust")}
+        rows = {name: read_only(np.array(getattr(self, name))) for name in ("suspend", "freed")}
+        return replace(self, **parts, **rows)
 
     def keep(self, now: Allocation) -> Array:
         """The jobs that this plan does not change; `now` is the allocation before it."""
