@@ -15,6 +15,7 @@ import numpy as np
 from blox.failures.streams import stream
 from blox.failures.timeline import FailureSource
 from blox.optional import declared
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -59,9 +60,7 @@ class JobFailures:
             self._limit = grown
         for row in rows[np.isnan(self._limit.take(rows))].tolist():
             self._limit[row] = self._draw(row)
-        left = self._limit.take(rows) - columns.held0.take(rows)
-        times: Array = columns.held_since.take(rows) + left / columns.held_gpus.take(rows)
-        return times
+        return progress.received_at(job_state, rows, self._limit.take(rows))
 
     def _draw(self, row: int) -> float:
         """The GPU time from a failure of a job, or its start, to the next."""

@@ -13,6 +13,7 @@ from blox.results.arrivals import WHOLE_RUN, Span, arrivals, occupancy
 from blox.results.groups import groups_of
 from blox.results.interruptions import interruptions
 from blox.results.outcomes import ENDED_EARLY
+from blox.state import progress
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -38,14 +39,12 @@ def job_columns(
     `truncated` run ends before anything is logged at `end_s`.
     """
     c, n = job_state.columns, job_state.submitted
-    running = c.held_gpus[:n] > 0
-    stint = np.where(running, end_s - c.held_since[:n], 0.0)
     logged = c.first_start_s[:n] + responsiveness_lag_s
     if responsiveness_lag_s:
         seen = logged < end_s if truncated else logged <= end_s
         logged = np.where(seen, logged, np.nan)
     finish = c.finish_s[:n]
-    run_s = c.run0[:n] + stint
+    run_s = progress.run_s(job_state, slice(n), end_s)
     jct = finish - c.submit_s[:n]
     preemptions = c.preemptions[:n] + c.moves[:n] if moves_are_preemptions else c.preemptions[:n]
     position = np.arange(n)
@@ -66,7 +65,7 @@ def job_columns(
         "responsiveness_s": logged - c.submit_s[:n],
         "queueing_s": jct - run_s,
         "run_s": run_s,
-        "gpu_seconds": c.held0[:n] + c.held_gpus[:n] * stint,
+        "gpu_seconds": progress.gpu_seconds(job_state, slice(n), end_s),
         "preemptions": preemptions,
         "moves": c.moves[:n],
         "state": _states(c.status[:n], c.held_gpus[:n]),

@@ -194,19 +194,11 @@ class JobState:
 
     def gpu_seconds(self) -> Array:
         """GPU time received: GPUs held, integrated over time, launch overheads included."""
-        return self._received(self.columns.gpu_rate[self.active], self.columns.held0)
+        return progress.gpu_seconds(self, self.active, self.now)
 
     def run_s(self) -> Array:
         """Time received, whatever the number of GPUs."""
-        rate = self.columns.gpu_rate[self.active]
-        return self._received(rate if self.single_gpu and not self.resized else rate > 0, self.columns.run0)
-
-    def _received(self, rate: Array, earlier: Array) -> Array:
-        """Received by now: `rate` per second of the present stint, plus `earlier` stints (by row)."""
-        received: Array = self.now - self.columns.held_since[self.active]
-        received *= rate
-        received += earlier[self.active]
-        return received
+        return progress.run_s(self, self.active, self.now)
 
     def done_s(self) -> Array:
         """Work done, in seconds of isolated run time."""

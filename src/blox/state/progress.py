@@ -4,14 +4,16 @@ A job's work is anchored: `done(t) = done0 + rate * max(0, t - anchor)`, in seco
 GPU time is anchored likewise at `held_since`, the start of its present stint. Nothing is accumulated per
 round, so a skipped round and an executed one leave the same bits behind.
 
-Four operations: `begin` a stint, `bank` it when it ends, `rebase` a job whose rate changes, and `report` what
-a job has measured itself. Up to SCALAR_MAX jobs are handled as plain numbers, which is several
-times faster than short arrays; both forms do the same floating-point operations in the same order.
+`begin` starts a stint, `bank` ends it, `rebase` comes before a change of rate, `report` takes what a job has
+measured itself, and `restore` what was saved. The other functions read. Up to SCALAR_MAX jobs are handled as
+plain numbers, which is several times faster than short arrays; both forms do the same floating-point
+operations in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -102,11 +104,55 @@ def report(job_state: JobState, rows: Array | int, done: Array | float, at: floa
     c.anchor[rows] = at
 
 
+def restore(job_state: JobState, row: int, saved: Mapping[str, float]) -> None:
+    """Sets columns of a job, such as those of its progress, to saved values."""
+    for name, value in saved.items():
+        getattr(job_state.columns, name)[row] = value
+
+
 def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
     """Work done by the time `at`, in seconds of isolated run time."""
     c = job_state.columns
     done: Array = c.done0[rows] + c.rate[rows] * np.maximum(0.0, at - c.anchor[rows])
     return done
+
+
+def ends_s(job_state: JobState, rows: Array, work_s: Array) -> Array:
+    """When jobs of this much work end at the rates that they have; inf: the rate is 0."""
+    c = job_state.columns
+    rate = c.rate[rows]
+    takes_s = np.full(len(rows), math.inf)
+    np.divide(work_s - c.done0[rows], rate, out=takes_s, where=rate > 0)
+    takes_s += c.anchor[rows]
+    return takes_s
+
+
+def gpu_seconds(job_state: JobState, rows: Array | slice, at: float) -> Array:
+    """GPU time received by the time `at`: GPUs held, integrated over time."""
+    c = job_state.columns
+    return _received(job_state, rows, at, c.gpu_rate[rows], c.held0)
+
+
+def run_s(job_state: JobState, rows: Array | slice, at: float) -> Array:
+    """Time received by the time `at`, whatever the number of GPUs."""
+    rate = job_state.columns.gpu_rate[rows]
+    each_holds_one = job_state.single_gpu and not job_state.resized
+    return _received(job_state, rows, at, rate if each_holds_one else rate > 0, job_state.columns.run0)
+
+
+def received_at(job_state: JobState, rows: Array, gpu_s: Array) -> Array:
+    """When running jobs will have received this much GPU time."""
+    c = job_state.columns
+    times: Array = c.held_since[rows] + (gpu_s - c.held0[rows]) / c.held_gpus[rows]
+    return times
+
+
+def _received(job_state: JobState, rows: Array | slice, at: float, rate: Array, earlier: Array) -> Array:
+    """`rate` per second of the present stint until `at`, plus `earlier` stints (by row)."""
+    received: Array = at - job_state.columns.held_since[rows]
+    received *= rate
+    received += earlier[rows]
+    return received
 
 
 def each(value: Array | float) -> Iterable[float]:

@@ -7,6 +7,7 @@ import numpy as np
 from blox.cluster.central.jobs import KEPT, Jobs, expected_of, table_of
 from blox.cluster.central.nodes import Nodes, cluster_of
 from blox.cluster.central.stints import Stints, gpus_of
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
@@ -30,9 +31,8 @@ def job_state_of(jobs: Jobs, now: float, seed: int) -> JobState:
     if len(gone):
         job_state.finish(gone, np.array([rows[row].end_s for row in gone.tolist()]))
     for job in rows:
-        for name in KEPT:
-            if name in job.columns:
-                getattr(job_state.columns, name)[job.row] = job.columns[name]
+        saved = {name: job.columns[name] for name in KEPT if name in job.columns}
+        progress.restore(job_state, job.row, saved)
     job_state.just_admitted = job_state.just_finished = np.empty(0, dtype=np.int64)
     return job_state
 

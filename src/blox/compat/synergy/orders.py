@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from blox.compat.synergy.demands import Demands
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
-from blox.state.progress import done_s
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -57,8 +57,7 @@ class Order:
         columns = job_state.columns
         arrival = columns.submit_s.take(rows)
         if self.name == "LAS":
-            stint = job_state.now - columns.held_since.take(rows)
-            key = columns.held0.take(rows) + stint * columns.held_gpus.take(rows)
+            key = progress.gpu_seconds(job_state, rows, job_state.now)
         else:
             key = self._time_left(rows, line, job_state, cluster_state)
             if self.name == "FTF":
@@ -93,7 +92,7 @@ class Order:
 
     def _time_left(self, rows: Array, line: _Line, job_state: JobState, cluster_state: ClusterState) -> Array:
         iterations, iteration_s = _work(rows, job_state)
-        left = iterations - np.rint(done_s(job_state, rows, job_state.now) / iteration_s)
+        left = iterations - np.rint(progress.done_s(job_state, rows, job_state.now) / iteration_s)
         if self.fair:
             return np.asarray(left * iteration_s)
         demands = line.demands.update(job_state, cluster_state)

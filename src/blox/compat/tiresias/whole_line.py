@@ -14,6 +14,7 @@ import numpy as np
 from blox.compat.tiresias.counted import Decision
 from blox.compat.tiresias.tables import expected_table, index_table
 from blox.protocols import for_ever
+from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
@@ -47,15 +48,6 @@ class Line:
         return fresh
 
 
-def executed_s(job_state: JobState, rows: Array, now: float | None = None) -> Array:
-    """Seconds that each job has run, by now or by a time since when no job has started or stopped."""
-    c = job_state.columns
-    running = c.held_gpus.take(rows) > 0
-    now = job_state.now if now is None else now
-    ran: Array = c.run0.take(rows) + running * (now - c.held_since.take(rows))
-    return ran
-
-
 @dataclass(frozen=True)
 class Shortest:
     """The jobs with the least left go first: run time, or run time x GPUs.
@@ -76,7 +68,7 @@ class Shortest:
             line.unsorted = job_state.now
             first = newcomers
             if len(newcomers) > 1:
-                first = newcomers.take(self._left(newcomers, job_state, None).argsort(kind="stable"))
+                first = newcomers.take(self._left(newcomers, job_state, job_state.now).argsort(kind="stable"))
             return Decision(first.tolist(), []).schedule(job_state)
         line.update(job_state)
         if line.unsorted is not None:
@@ -84,15 +76,15 @@ class Shortest:
             there = there.take(self._left(there, job_state, line.unsorted).argsort(kind="stable"))
             line.rows = np.concatenate((there, newcomers))
             line.unsorted = None
-        line.rows = line.rows.take(self._left(line.rows, job_state, None).argsort(kind="stable"))
+        line.rows = line.rows.take(self._left(line.rows, job_state, job_state.now).argsort(kind="stable"))
         return Schedule(line.rows)
 
     stable_until = for_ever
 
-    def _left(self, rows: Array, job_state: JobState, now: float | None) -> Array:
-        """What each job has left, by `now`; None: the present."""
+    def _left(self, rows: Array, job_state: JobState, now: float) -> Array:
+        """What each job had left at `now`, a time since when no job has started or stopped."""
         columns = job_state.columns
-        left: Array = columns.expected_s.take(rows) - executed_s(job_state, rows, now)
+        left: Array = columns.expected_s.take(rows) - progress.run_s(job_state, rows, now)
         if self.by == "gpu-time":
             left *= columns.gpus.take(rows)
         return left
@@ -124,7 +116,7 @@ class ShortestExpected:
         runs = job_state.columns.held_gpus.take(line.rows) > 0
         running = line.rows[runs]
         if len(running):
-            ran = executed_s(job_state, running).astype(np.int64).tolist()
+            ran = progress.run_s(job_state, running, job_state.now).astype(np.int64).tolist()
             if self.misplaced:
                 line.expected[line.last] = table(ran[-1])
             else:
@@ -155,7 +147,7 @@ class IndexOrder:
             line.now = job_state.now
             line.mark = (line.mark or 3250) + int(job_state.now)
         columns = job_state.columns
-        service = executed_s(job_state, line.rows).astype(np.int64)
+        service = progress.run_s(job_state, line.rows, job_state.now).astype(np.int64)
         gpus = columns.gpus.take(line.rows)
         if self.worst_first:
             gpus = np.where(columns.held_gpus.take(line.rows) > 0, gpus, 1)

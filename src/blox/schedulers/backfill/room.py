@@ -15,6 +15,7 @@ import numpy as np
 from blox.placement.walk.by_node import NodePool, NodeRule, RuleOfJob
 from blox.placement.walk.gpu_types import allowed_nodes
 from blox.schedulers.backfill.profile import Choose, Profile, Shares, less
+from blox.state import progress
 from blox.state.believed import believed_s
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
@@ -146,7 +147,4 @@ class FutureRoom:
 
 def believed_ends_s(rows: Array, job_state: JobState) -> Array:
     """When running jobs are believed to end at the rates that they have; a time before now: they are late."""
-    c = job_state.columns
-    left = believed_s(job_state, rows) - c.done0.take(rows)
-    rate = c.rate.take(rows)
-    return c.anchor.take(rows) + np.where(rate > 0, left / np.where(rate > 0, rate, 1.0), math.inf)
+    return progress.ends_s(job_state, rows, believed_s(job_state, rows))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blox.schedulers.fair_share.accounts import Accounts, User
+from blox.state import progress
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
@@ -33,8 +34,7 @@ class Usage:
         now = job_state.now
         passed = now - self.at_s
         rows = np.union1d(job_state.active, job_state.just_finished)
-        c = job_state.columns
-        received = c.held0.take(rows) + c.held_gpus.take(rows) * (now - c.held_since.take(rows))
+        received = progress.gpu_seconds(job_state, rows, now)
         fresh = np.bincount(
             self.of_row.take(rows), received - self.counted.take(rows), minlength=len(self.value)
         )

@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from blox.schedulers.tiresias.sorted_places import SortedPlaces
+from blox.state import progress
 from blox.state.columns import ADMITTED, FINISHED
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
@@ -82,10 +83,7 @@ class Standings:
 
     def service(self, job_state: JobState, rows: Array) -> Array:
         """GPU-seconds of each job that count."""
-        c = job_state.columns
-        running = c.held_gpus.take(rows)
-        held: Array = c.held0.take(rows) + running * (job_state.now - c.held_since.take(rows))
-        return held - self.spent_gpu_s.take(rows)
+        return progress.gpu_seconds(job_state, rows, job_state.now) - self.spent_gpu_s.take(rows)
 
     def promotion_times(self, job_state: JobState, knob: float) -> tuple[Array, Array]:
         """Waiting jobs below the first queue, and when each has waited `knob` times what it has executed."""
