@@ -89,7 +89,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Events:
-    """Wakes whenever something happens (churn-based scheduling), and when a part says its mind may change.
+    """Wakes when something happens (churn-based scheduling), and when a part says that its answer may change.
 
     `quantum_s` is the least time between two wake-ups that are due to a part's own clock, so that
     policies which share time finely do not stop the world.

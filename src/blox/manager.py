@@ -20,8 +20,8 @@ from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.holdings import NotFree
 from blox.state.jobs import JobState, scalar_index
+from blox.state.misfit import Misfit, misfit, not_free, unusable
 from blox.state.node_events import NodeEvent
-from blox.state.outcome import Misfit, misfit, not_free, unusable
 from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array

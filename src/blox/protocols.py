@@ -88,13 +88,14 @@ class TerminationPolicy(Protocol):
 
 
 class StablePart(Protocol):
-    """A part of the scheduler that can say how long its mind stays made up. Optional, and worth it."""
+    """A part of the scheduler that can say until when its answer stays the same. Optional, and worth it."""
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         """Until when this part's next answer is sure to change nothing, if nothing happens before.
 
-        Asked after a round in which nothing changed. "Nothing happens": no submission, completion, node
-        event, launch or report of a job. A part without this method is asked every round.
+        Asked after a round that changed nothing, or whose plan is settled (`Plan.settled`); under the clock
+        `events` after every round. "Nothing happens": no submission, completion, node event, launch or report
+        of a job. A part without this method is asked for its decision every round.
         """
         ...
 

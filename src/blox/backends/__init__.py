@@ -1,1 +1,1 @@
-"""What carries a plan out: the simulation, and processes of this machine."""
+"""What carries a plan out in simulation. `blox.cluster` does so with real processes."""

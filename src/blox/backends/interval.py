@@ -1,6 +1,6 @@
 """IntervalSimulation: jobs are advanced from wake-up to wake-up.
 
-When a job ends is known only when it has ended. For simulators that count steps or ticks of their own.
+The end of a job is known only when it has come. For simulators that count steps or ticks of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from blox.workloads.table import Array, JobTable
 
 
 class IntervalSimulation(Simulation):
-    """A kind of it advances jobs in `collect`, reports their progress, and notes ends by `_ends.put_one`."""
+    """A subclass advances jobs in `collect`, reports their progress, and notes ends by `_ends.put_one`."""
 
     def resume(self, jobs: JobTable, cluster_state: ClusterState, job_state: JobState) -> None:
         raise BloxError(

@@ -1,8 +1,7 @@
 """Replay: what the results of `blox replay` name as their backend.
 
-Such a run happens on a cluster, whose scheduler has the loop in a process of its own; it cannot be opened
-under another loop. What it says here is that time was real, so that what cannot be run again to the byte is
-refused wherever that is asked for.
+Such a run happens on a cluster, in the process of its scheduler, so `open` refuses. The part tells that time
+was real: a run that is named by it cannot be repeated to the byte, and is refused where that is asked for.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from blox.checks.plans import check_parts
 from blox.checks.values import first, kind_of, whole_numbers
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.outcome import job_named, misfit
+from blox.state.misfit import job_named, misfit
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array

@@ -14,7 +14,7 @@ from blox.checks.broken import Broken
 from blox.checks.values import kind_of, whole_numbers
 from blox.state.cluster import WHOLE, ClusterState
 from blox.state.jobs import JobState
-from blox.state.outcome import job_named
+from blox.state.misfit import job_named
 from blox.state.plan import Allocation
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array

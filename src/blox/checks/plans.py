@@ -7,7 +7,7 @@ import numpy as np
 from blox.checks.broken import Broken
 from blox.checks.values import first, whole_numbers
 from blox.state.jobs import JobState
-from blox.state.outcome import job_named
+from blox.state.misfit import job_named
 from blox.state.plan import Allocation, Plan
 
 _SUSPEND = "suspend rows of cluster_state.allocation.jobs only"

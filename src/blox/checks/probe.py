@@ -16,12 +16,11 @@ from blox.checks.seal import REMEDY
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.line import Line
-from blox.state.plan import Allocation
+from blox.state.plan import GRANTS, Allocation
 from blox.state.schedule import Schedule
 
-_GRANTS = ("share_milli", "cpu", "memory_gb", "config", "share_group")
-_SCHEDULE = ("jobs", "gpus", "gpu_type", *_GRANTS)
-_ALLOCATION = ("jobs", "counts", "gpus", *_GRANTS)
+_SCHEDULE = ("jobs", "gpus", "gpu_type", *GRANTS)
+_ALLOCATION = ("jobs", "counts", "gpus", *GRANTS)
 
 
 def probe(kind: str, policy: Any, timeout_s: float) -> Any:

@@ -11,7 +11,7 @@ from blox.placement.walk.by_node import NodePool, Share, place_by_node, same_rul
 @register.placement("consolidated")
 @dataclass(frozen=True)
 class Consolidated(NodePlacement):
-    """Puts a job on the fewest nodes, best fit; when they are not to be had it waits, or spreads.
+    """Puts a job on the fewest nodes, best fit; if these have no room, it waits or spreads.
 
     `fallback=wait`: the job is not placed on more nodes than it needs. `fallback=spread`: it then takes
     the nodes with most free GPUs. Best fit: of the nodes that can hold the job (or its last part), the

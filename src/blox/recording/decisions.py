@@ -1,4 +1,4 @@
-"""DecisionTrace: what every executed round decided, job by job, for those who look inside one.
+"""DecisionTrace: what every executed round decided, job by job, for a look inside of it.
 
 It reads the schedule before its plan is carried out, and the states afterwards. Rounds that are passed over
 decide nothing new and have no rows.

@@ -1,8 +1,8 @@
 """The round mechanism: time fractions on GPU types become rounds of whole GPUs (Gavel, OSDI'20).
 
 A policy that thinks in fractions ("job 3 is to be on a V100 for half of its time") keeps a `TimeShares` in
-its memory and asks for `Schedule.from_fractions(...)` every round. The job that has had the least of what
-it is to have goes first. Which fractions are right is the policy's business, not ours."""
+its memory and asks for `Schedule.from_fractions(...)` every round. The job that has received the smallest
+part of its wanted time goes first. The policy decides which fractions it wants."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class TimeShares:
 
     def without_row(self, jobs: Array) -> Array:
         """Those of the jobs that have no row yet."""
-        strangers: Array = jobs[self._rows_of(jobs) < 0]
-        return strangers
+        without: Array = jobs[self._rows_of(jobs) < 0]
+        return without
 
     def wanted_by(self, jobs: Array) -> Array:
         """The part of the time that each of these jobs is to have, alone and in pairs, on all types."""
@@ -123,7 +123,7 @@ class TimeShares:
         """The claims, and their order: by wanted over received fraction, 1 for a job that has had just its
         part.
 
-        On equal terms those come first that stay where they are, then older jobs.
+        Of equal claims, those whose jobs keep their GPUs come first, then those of older jobs.
         """
         if self._claims is None:
             self._claims = self._find_claims()
@@ -215,7 +215,7 @@ def held_types(cluster_state: ClusterState, last: int) -> Array:
     owner = cluster_state.owner
     assert owner is not None
     found = np.full(last + 2, -1)
-    found[owner[::-1]] = cluster_state.gpu_type[::-1]  # of several the one written last stays
+    found[owner[::-1]] = cluster_state.gpu_type[::-1]  # of several GPUs of a job, the type of the lowest
     return found
 
 

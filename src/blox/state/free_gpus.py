@@ -1,6 +1,7 @@
 """FreeGpus: which GPUs are free: all ids, the lowest ones, and how many on each node.
 
-One mask is stored; everything else is derived from it on demand."""
+Two masks are stored, of the GPUs that no job holds and of those on closed nodes; all else is derived from
+them on demand."""
 
 from __future__ import annotations
 

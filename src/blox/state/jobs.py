@@ -252,13 +252,20 @@ class JobState:
         self._known.append((policy, self._memory[name]))
         return self._memory[name]  # type: ignore[no-any-return]
 
+    def memories(self) -> dict[str, Any]:
+        """What the policies remember, each by its class, verbs and parameters; for storing it."""
+        return self._memory
+
+    def restore_memories(self, memories: dict[str, Any]) -> None:
+        """Gives the policies what they remembered when it was stored."""
+        self._memory, self._known = memories, []
+
     def forget(self, verb: str) -> None:
         """Drops the memory of policies with a verb (accept, schedule, place).
 
         Call it when other policies replace them."""
         kept = {name for name in self._memory if verb not in name.partition(" ")[0].split(".")}
-        self._memory = {name: memory for name, memory in self._memory.items() if name in kept}
-        self._known = []
+        self.restore_memories({name: memory for name, memory in self._memory.items() if name in kept})
 
     def rng(self, policy: object) -> np.random.Generator:
         """Random numbers for this policy in this round: the same whether or not rounds were skipped.

@@ -1,4 +1,4 @@
-"""Leases: which GPUs the jobs of a round get where all that was decided is the GPU type of each.
+"""Leases: which GPUs the jobs of a round get, given the GPU type of each.
 
 A job that stays on its type keeps its GPUs: its lease is extended. The others, the widest first, go to the
 node with the fewest free GPUs that has room, or else to several nodes, the emptiest first."""

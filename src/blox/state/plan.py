@@ -111,7 +111,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     gets another grant (no restart). All other running jobs are kept. `freed`: the GPU ids that suspended and
     moving jobs give up. `blocked`: a strict order ended the walk before every job was placed. `settled`: the
     placement guarantees that a second call at once would change nothing. `wanted`: the whole allocation
-    afterwards, if the policy returned one."""
+    afterwards, if the plan was made by comparison with one (`diff`)."""
 
     launch: Allocation = NOTHING
     suspend: Array = NO_ROWS

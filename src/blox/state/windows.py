@@ -33,7 +33,7 @@ class Window:
         return not self.tenants and not self.users
 
     def keeps_out(self, rows: Array, job_state: JobState) -> Array:
-        """Which jobs may not start on its nodes now: it goes on, or they would be there when it begins."""
+        """Which jobs may not start on its nodes now: the window is open, or opens before they would end."""
         c, now = job_state.columns, job_state.now
         if now >= self.end_s:
             return np.zeros(len(rows), dtype=bool)

@@ -6,7 +6,7 @@ cannot (`Renumbered`), the tables stay as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec.structs import replace
@@ -51,9 +51,9 @@ def compact(scheduler: CentralScheduler, cluster: ClusterState) -> tuple[JobStat
     after = before.select(kept)
     numbers = np.full(before.submitted, -1)
     numbers[kept] = np.arange(len(kept))
-    for name, memory in _memories(before).items():
+    for memory in before.memories().values():
         memory.renumber(numbers, before)
-        _memories(after)[name] = memory
+    after.restore_memories(before.memories())
     return after, _renumbered(cluster, numbers, scheduler)
 
 
@@ -65,8 +65,4 @@ def _renumbered(cluster: ClusterState, numbers: Array, scheduler: CentralSchedul
 
 
 def _bears(job_state: JobState) -> bool:
-    return all(isinstance(memory, Renumbered) for memory in _memories(job_state).values())
-
-
-def _memories(job_state: JobState) -> dict[str, Any]:
-    return job_state._memory
+    return all(isinstance(memory, Renumbered) for memory in job_state.memories().values())

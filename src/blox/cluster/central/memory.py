@@ -36,15 +36,14 @@ class _Unpickler(pickle.Unpickler):
 def memory_bytes(job_state: JobState) -> bytes:
     """What the policies remember, and the logs by which they follow single jobs; b"" if they remember
     nothing."""
-    if not job_state._memory:
+    if not job_state.memories():
         return b""
     file = io.BytesIO()
-    _Pickler(file, job_state).dump((job_state._memory, job_state.changes, job_state.starts))
+    _Pickler(file, job_state).dump((job_state.memories(), job_state.changes, job_state.starts))
     return file.getvalue()
 
 
 def restore_memory(job_state: JobState, stored: bytes) -> None:
     """Gives the policies their memory back."""
-    restored = _Unpickler(io.BytesIO(stored), job_state).load()
-    job_state._memory, job_state.changes, job_state.starts = restored
-    job_state._known = []
+    memories, job_state.changes, job_state.starts = _Unpickler(io.BytesIO(stored), job_state).load()
+    job_state.restore_memories(memories)

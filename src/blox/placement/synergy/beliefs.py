@@ -17,11 +17,11 @@ Wants = dict[int, Amounts]  # row -> cores and memory per GPU
 
 @dataclass
 class Learnt:
-    """Speeds seen by model and cores per GPU, and how many each is to be given next.
+    """Speeds seen by model and cores per GPU, and how many cores each model gets next.
 
-    As in the optimistic profiler, a model is first given plenty, then half as many cores each time, as long
-    as it stays within a tenth of the best speed seen; then the least number that was enough. One that has
-    not been seen to level off, since others wanted cores as well, goes on asking for plenty.
+    As in the optimistic profiler, a model first gets as many cores as there are, then half as many each time
+    while its speed stays within a tenth of the best seen; then the least number that was enough. A model
+    whose speed has not levelled off, because other jobs wanted cores too, asks for all cores again.
     """
 
     seen: dict[str, dict[float, float]] = field(default_factory=dict)  # model -> cores per GPU -> speed

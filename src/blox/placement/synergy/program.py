@@ -106,7 +106,7 @@ def add_program(
 
 
 def solver_of(time_limit_s: float) -> tuple[Any, Any]:
-    """HiGHS, and a solver of it that uses one thread and stops at no gap but none."""
+    """HiGHS, and a solver of it that uses one thread and searches until the optimum is proved."""
     try:
         highspy: Any = importlib.import_module("highspy")
     except ImportError:

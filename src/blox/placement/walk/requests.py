@@ -8,10 +8,10 @@ import numpy as np
 
 from blox import ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.pinned import place_pinned, with_configurations
-from blox.state.plan import NO_ROWS
+from blox.state.plan import GRANTS, NO_ROWS
 from blox.workloads.table import Array
 
-_COLUMNS = ("gpus", "gpu_type", "share_milli", "cpu", "memory_gb", "config", "share_group")
+_COLUMNS = ("gpus", "gpu_type", *GRANTS)
 
 
 class Requests:

@@ -17,13 +17,13 @@ from blox.schedulers.gavel.solver.solvers import solver
 from blox.workloads.table import Array
 
 NUDGE = 1e-13  # keeps the dense factor positive at degenerate optima; refinement takes it out again
-FEW = 64  # kinds: so small a matrix is factored as a whole, which bears degenerate optima better
+DENSE_MAX = 64  # kinds: a matrix this small is factored as a whole, which bears degenerate optima better
 Solve = Callable[[Array], Array]
 
 
 def factor(rows: Rows, theta: Array) -> Solve:
     """A solver for the normal equations at these weights of the variables."""
-    return _dense(rows, theta) if rows.shared or rows.kinds <= FEW else _blocks(rows, theta)
+    return _dense(rows, theta) if rows.shared or rows.kinds <= DENSE_MAX else _blocks(rows, theta)
 
 
 def _blocks(rows: Rows, theta: Array) -> Solve:

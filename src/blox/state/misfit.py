@@ -1,4 +1,5 @@
-"""Whether an allocation can be: its GPUs exist, are up, and go to one job each, or to two that share them.
+"""Misfit: why an allocation cannot be carried out. Its GPUs must exist, be up, and go to one job each, or to
+two that share them.
 
 The guard asks this of what a policy from outside returns, the manager of every allocation that it is to carry
 out, built-in policies included. `Holdings` refuses GPUs that are not free by itself.
