@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blox import Experiment
+from blox import Experiment, registry
 
 HARSH = "mtbf=5h,repair=90m,job_mtbf=60h+drain:node=1,at=2h,lasts=1h,notice=30m+drain:node=0+1,at=9h,lasts=1h"
 PHILLY = {"workload": "philly:load=10,max_gpus=8", "cluster": "4x4", "jobs": 25}
@@ -24,6 +24,26 @@ FAMILIES = {
     "synergy": {**SYNERGY, "scheduler": "srtf", "placement": "synergy:mode=tune"},
     "synergy, greedy": {**SYNERGY, "scheduler": "las", "placement": "synergy:mode=greedy"},
 }
+OF_THEIR_OWN = {"gavel": GAVEL, "optimus": ELASTIC, "pollux": ELASTIC, "synergy": SYNERGY}  # workloads
+
+
+def every_policy():
+    """The families, and every scheduler and placement that is in none of them, with its defaults."""
+    tested = {str(value).partition(":")[0] for settings in FAMILIES.values() for value in settings.values()}
+    schedulers = {
+        name: {**OF_THEIR_OWN.get(name, PHILLY), "scheduler": name}
+        for name in registry.names("scheduling")
+        if name not in tested
+    }
+    placements = {
+        f"las, {name}": {**PHILLY, "scheduler": "las", "placement": name}
+        for name in registry.names("placement")
+        if name not in tested
+    }
+    return FAMILIES | schedulers | placements
+
+
+EVERY = every_policy()
 
 
 def harsh(settings):
@@ -32,9 +52,9 @@ def harsh(settings):
     return Experiment(failures=failures, overheads="restart=30,checkpoint=10m,checkpoint_cost=15", **settings)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EVERY)
 def test_all_jobs_finish_skipped_rounds_change_nothing_and_no_job_is_on_a_node_that_is_down(family):
-    experiment = harsh(FAMILIES[family])
+    experiment = harsh(EVERY[family])
     result, executed = experiment.run(), experiment.run(skip=False)
     assert result.summary == executed.summary
     for table in ("jobs", "rounds", "stints"):

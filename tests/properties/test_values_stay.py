@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from blox import Allocation, ClusterState, Experiment
+from blox import Allocation, ClusterState, Experiment, Schedule
 from blox.checks.find import registered
 from blox.placement.first_free import FirstFree
 from blox.schedulers.tiresias import Tiresias
@@ -89,6 +89,15 @@ def test_replace_works_on_every_schedule(name):
     for schedule, changed in pairs:
         assert changed.strict and changed.preempt == schedule.preempt
         assert reading_of_schedule(changed) == reading_of_schedule(schedule)
+
+
+def test_other_jobs_need_other_keys():
+    schedule = Schedule(np.array([0, 1, 2]), (np.array([3.0, 2.0, 1.0]),))
+    jobs, keys = np.array([0, 1]), (np.array([2.0, 1.0]),)
+    assert dataclasses.replace(schedule, jobs=jobs, keys=keys).order.tolist() == [1, 0]
+    with pytest.raises(TypeError, match="other keys"):
+        dataclasses.replace(schedule, jobs=jobs)
+    assert dataclasses.replace(Schedule(np.array([0, 1, 2])), jobs=jobs).order.tolist() == [0, 1]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Schedule:
     ) -> None:
         if jobs is None and line is None:
             raise TypeError("a Schedule needs jobs (rows), or a line of them")
+        if jobs is not None and line is not None and line.keys and not keys:
+            raise TypeError("other jobs need other keys: replace(schedule, jobs=..., keys=...)")
         if line is None or jobs is not None or keys:
             line = Line(jobs if line is None or jobs is not None else line.jobs, keys)  # type: ignore[arg-type]
         self.line = line
