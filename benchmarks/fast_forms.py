@@ -118,6 +118,22 @@ def first_free_by_node(schedule, cluster_state, job_state, assign=None):  # type
     return by_node.place_by_node(schedule, cluster_state, job_state, FirstFree())
 
 
+def best_fit_of_all(pool: by_node.NodePool, need: int) -> int:
+    """The node with the fewest free GPUs of those with enough, looked for among all."""
+    return min(((free, node) for node, free in enumerate(pool.free) if free >= need), default=(0, -1))[1]
+
+
+def without(limit: str) -> Plain:
+    """The walk whose room says nothing of that limit (`alike` or `whole`)."""
+    init = by_node.NodeRoom.__init__
+
+    def plain(room: by_node.NodeRoom, *arguments: object) -> None:
+        init(room, *arguments)  # type: ignore[arg-type]
+        setattr(room, limit, 0)
+
+    return replaced(by_node.NodeRoom, "__init__", plain)
+
+
 @dataclass(frozen=True)
 class Form:
     """A fast form: what it is called, the run that it was made for, and how to run without it."""
@@ -131,6 +147,7 @@ def forms(jobs_csv: str) -> list[Form]:
     fifo = compat("", 0, "Fifo").settings
     apart = large("", 0, "las", "first-free", 0.9, 30_000).settings
     crowded = large("", 0, "las", "count", 3, 60_000).settings
+    by_nodes = large("", 0, "las", "consolidated", 3, 60_000).settings
     events = {
         "workload": jobs_csv,
         "cluster": "1250x8",
@@ -150,6 +167,13 @@ def forms(jobs_csv: str) -> list[Form]:
         Form("walk/counting: counted, not walked", apart, replaced_in_first_free()),
         Form("walk/counting: newcomers decide", events, replaced(counting, "_newcomers_decide", unknown)),
         Form("walk/counting: contested jobs only", events, replaced(counting, "_contested", unknown)),
+        Form(
+            "walk/by_node: nodes found in bytes",
+            by_nodes,
+            replaced(by_node.NodePool, "best_fit", best_fit_of_all),
+        ),
+        Form("walk/by_node: a request for one node goes to the best fit", by_nodes, without("whole")),
+        Form("walk/plain: requests as large as a refused one not asked", by_nodes, without("alike")),
         Form(
             "walk/pinned: GPUs that change hands",
             wide,
