@@ -122,10 +122,7 @@ class Simulation(BackendBase):
             for row, speed, start in zip(rows.tolist(), each(rate), each(begin)):
                 ends.put_one(row, (work_s(row) - done0[row]) / speed + start if speed else math.inf)
             return
-        left = self._work_s[rows] - job_state.columns.done0[rows]
-        takes_s = np.full(len(rows), math.inf)  # inf: the rate of the job is 0
-        np.divide(left, rate, out=takes_s, where=np.greater(rate, 0.0))
-        self._ends.put(rows, takes_s + begin)
+        self._ends.put(rows, progress.ends_s(job_state, rows, self._work_s[rows], rate, begin))
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
         work_s = jobs.columns["duration_s"]

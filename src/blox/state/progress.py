@@ -117,13 +117,13 @@ def done_s(job_state: JobState, rows: Array, at: Array | float) -> Array:
     return done
 
 
-def ends_s(job_state: JobState, rows: Array, work_s: Array) -> Array:
-    """When jobs of this much work end at the rates that they have; inf: the rate is 0."""
-    c = job_state.columns
-    rate = c.rate[rows]
+def ends_s(
+    job_state: JobState, rows: Array, work_s: Array, rate: Array | float, begin: Array | float
+) -> Array:
+    """When jobs of this much work end that go on from `begin` (s) at constant rates; inf: the rate is 0."""
     takes_s = np.full(len(rows), math.inf)
-    np.divide(work_s - c.done0[rows], rate, out=takes_s, where=rate > 0)
-    takes_s += c.anchor[rows]
+    np.divide(work_s - job_state.columns.done0[rows], rate, out=takes_s, where=np.greater(rate, 0.0))
+    takes_s += begin
     return takes_s
 
 

@@ -17,8 +17,6 @@ from blox.placement.walk.room import Shares
 from blox.state.leases import Pins
 from blox.workloads.table import Array
 
-GpuIds = Mapping[int, tuple[int, ...]]  # by row
-
 
 def pins(wanted: Mapping[int, Shares], cluster_state: ClusterState) -> dict[int, tuple[int, ...]]:
     """Row -> GPU ids, from row -> shares of nodes, for policies that decide by node.
@@ -70,7 +68,7 @@ def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: Job
     pinned, now = schedule.pinned or {}, cluster_state.holdings
     columns = {name: getattr(schedule, name) for name in ("config", "cpu", "memory_gb", "share_group")}
     columns = {name: column for name, column in columns.items() if column is not None}
-    if len(pinned) == len(schedule.jobs) and now.bare and not columns:
+    if isinstance(pinned, Pins) and len(pinned) == len(schedule.jobs) and now.bare and not columns:
         return _exchange(pinned, cluster_state, job_state)
     taken = np.zeros(len(cluster_state.gpu_node), dtype=bool)
     taken[[gpu for ids in pinned.values() for gpu in ids]] = True
@@ -104,16 +102,11 @@ def with_configurations(plan: Plan, schedule: Schedule, cluster_state: ClusterSt
     return configured if configured.empty else replace(configured, settled=False)
 
 
-def _exchange(pinned: GpuIds, cluster_state: ClusterState, job_state: JobState) -> Plan:
+def _exchange(pins: Pins, cluster_state: ClusterState, job_state: JobState) -> Plan:
     """The plan if every job is pinned to whole GPUs of its own.
 
     Compares owners, and plans only for the jobs of GPUs whose owner changes."""
-    owner = cluster_state.owner
-    if isinstance(pinned, Pins):
-        wanted = pinned.owner
-    else:
-        wanted = np.full(len(owner), -1)
-        wanted[[g for ids in pinned.values() for g in ids]] = [r for r, ids in pinned.items() for _ in ids]
+    owner, wanted = cluster_state.owner, pins.owner
     differs = (owner != wanted).nonzero()[0]
     if not len(differs):
         return Plan(settled=True)
@@ -125,6 +118,4 @@ def _exchange(pinned: GpuIds, cluster_state: ClusterState, job_state: JobState) 
     counts = np.bincount(wanted.take(gpus))  # by row
     rows = counts.nonzero()[0]
     placed = Allocation(rows, counts.take(rows), gpus)
-    if not isinstance(pinned, Pins):  # the ids of a mapping keep their order
-        placed = Allocation.from_dict({row: pinned[row] for row in rows.tolist()})
     return Plan.of(np.bincount(owner.take(freed)).nonzero()[0], freed, placed)

@@ -147,4 +147,5 @@ class FutureRoom:
 
 def believed_ends_s(rows: Array, job_state: JobState) -> Array:
     """When running jobs are believed to end at the rates that they have; a time before now: they are late."""
-    return progress.ends_s(job_state, rows, believed_s(job_state, rows))
+    c = job_state.columns
+    return progress.ends_s(job_state, rows, believed_s(job_state, rows), c.rate[rows], c.anchor[rows])
