@@ -26,6 +26,24 @@ def test_times_of_their_own_come_back_as_they_were(dtype):
     assert stints.table()["gpu"].tolist() == [0, 1, 2, 0]
 
 
+def test_times_of_their_own_are_told_apart_by_kind():
+    journal = Journal()
+    journal.start(Kind.LAUNCH, Allocation.from_dict({4: (0,), 5: (1,)}), 0.0)
+    journal.note(Kind.FINISH, np.array([4, 5]), np.array([3.0, 7.0]))
+    journal.note(Kind.END_WAITING, np.array([6, 7]), np.array([8.0, 9.0]))
+    happened = journal.read()
+    assert happened.times((Kind.FINISH,)).tolist() == [3.0, 7.0]
+    assert happened.times((Kind.END_WAITING,)).tolist() == [8.0, 9.0]
+    assert happened.times(Kind.COMPLETED).tolist() == [3.0, 7.0, 8.0, 9.0]
+
+
+def test_numbers_in_tables_are_64_bits_wide():
+    journal = Journal()
+    journal.start(Kind.LAUNCH, Allocation.from_dict({4: (0,)}), 0.0)
+    table = Stints.of(journal.read(), 5.0).table()
+    assert table["job"].dtype == table["gpu"].dtype == np.int64
+
+
 def test_nothing_noted_is_nothing_happened():
     happened = Journal().read()
     assert not len(happened.job) and not len(Stints.of(happened, 5.0).job)

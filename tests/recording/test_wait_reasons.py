@@ -50,6 +50,14 @@ def test_of_a_silent_scheduler_it_is_told_that_it_listed_other_jobs(run, policy_
     assert result.summary["wait_scheduler_s"] == 200 and result.summary["wait_fragmentation_s"] == 0
 
 
+def test_what_is_told_last_counts_to_the_end_of_a_run_that_is_cut_off(run, policy_file):
+    # no round after the first one changes anything
+    result = run("a,0,1,2000 b,0,1,100", "1x2", scheduler=policy_file(RESERVE), max_rounds=10)
+    assert result.summary["end_s"] == 1000
+    assert reasons(result) == [(1, 0.0, 1000.0, "scheduling", LEFT_OUT)]
+    assert result.summary["wait_scheduler_s"] == 1000
+
+
 def test_a_silent_scheduler_is_no_cause_while_too_few_gpus_are_free(run, policy_file):
     # c takes the second GPU until 100: b could not have started before
     result = run(f"{SMALL} c,0,2,100", "1x3", scheduler=policy_file(RESERVE))
