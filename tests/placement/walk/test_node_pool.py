@@ -21,6 +21,7 @@ def test_the_best_fit_is_the_fullest_node_with_room_the_lowest_id_first(sizes, d
         need = data.draw(st.integers(1, max(sizes)))
         fits = [(free, node) for node, free in enumerate(pool.free) if free >= need]
         assert pool.best_fit(need) == (min(fits)[1] if fits else -1)
+        assert pool.best_fit(np.int64(need)) == pool.best_fit(need)
         assert pool.total == sum(pool.free)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Protocol
 
 import numpy as np
@@ -39,8 +40,8 @@ class NodePool(Room):
 
     def best_fit(self, need: int) -> int:
         """The node with the fewest free GPUs of those with at least `need`, lowest id first; -1: none."""
-        counts, most, count = self._bytes, self._searched, need
-        while count <= most:  # half the time of a loop over a range: most searches end at once
+        counts, most, count = self._bytes, self._searched, index(need)  # `find` takes numbers of Python alone
+        while count <= most:  # faster than a loop over a range where a search ends soon, as most do
             if count in counts:
                 return counts.find(count)
             count += 1
