@@ -122,6 +122,36 @@ def test_a_placement_may_use_its_arrays_again():
 
 
 @dataclasses.dataclass(frozen=True)
+class Narrow:
+    """Moves every job one GPU further each round, in numbers of another width."""
+
+    dtype: str
+
+    def place(self, schedule, cluster_state, job_state):
+        turns = job_state.memory("turns", lambda: np.zeros(1, dtype=np.int64))
+        turns += 1
+        rows = schedule.jobs[: cluster_state.total_gpus]
+        gpus = (np.arange(len(rows)) + turns) % cluster_state.total_gpus
+        columns = (rows, np.ones(len(rows)), gpus)
+        return Allocation(*(column.astype(self.dtype) for column in columns))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "uint32"])
+def test_a_placement_may_answer_in_narrow_numbers(dtype):
+    settings = {"workload": "philly:load=5,max_gpus=1", "cluster": "1x4", "jobs": 10, "scheduler": "fifo"}
+    narrow, wide = (Experiment(**settings, placement=Narrow(each)).run() for each in (dtype, "int64"))
+    assert narrow.summary == wide.summary and narrow.summary["moves"] > 50
+    for name, values in wide.stints.items():
+        np.testing.assert_array_equal(narrow.stints[name], values, err_msg=name)
+
+
+def test_moves_are_seen_in_narrow_numbers():
+    now, wanted = Allocation.from_dict({1: (0,), 2: (1,)}), Allocation.from_dict({1: (1,), 2: (0,)})
+    narrow = [Allocation(*(np.array(c, np.int32) for c in (a.jobs, a.counts, a.gpus))) for a in (now, wanted)]
+    assert Plan.diff(*narrow).move.as_dict() == {1: (1,), 2: (0,)}
+
+
+@dataclasses.dataclass(frozen=True)
 class Reusing:
     """Places as first-free does, in an array of rows that it uses again."""
 

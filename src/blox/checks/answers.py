@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from blox.checks.broken import Broken
 from blox.checks.grants import check_columns, pinned_allocation
@@ -98,10 +99,13 @@ def placed(
     if not isinstance(answer, Allocation):
         raise _wrong_type(answer, KINDS["placement"])
     advice = "give arrays of whole numbers: jobs, counts (GPUs of each), gpus (ids, job by job)"
-    jobs, counts, gpus = (
-        whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
+    numbers = {
+        name: whole_numbers(getattr(answer, name), f"the Allocation's {name}", advice)
         for name in ("jobs", "counts", "gpus")
-    )
+    }
+    if answer is not now:
+        answer = replace(answer, **numbers)
+    jobs, counts, gpus = numbers.values()
     if len(jobs) != len(counts) or int(counts.sum()) != len(gpus) or (counts < 0).any():
         raise Broken(
             f"the Allocation has {len(jobs)} jobs, {len(counts)} counts that add up to {int(counts.sum())}, "

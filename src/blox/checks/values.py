@@ -21,7 +21,7 @@ def first(values: Array, wrong: Array) -> int | None:
 
 
 def whole_numbers(values: Any, name: str, fix: str) -> Array:
-    """`values`, if they are an array of whole numbers; raises Broken otherwise."""
+    """`values` as int64, if they are an array of whole numbers; raises Broken otherwise."""
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "iu":
         what = kind_of(values)
         if isinstance(values, np.ndarray):
@@ -33,4 +33,4 @@ def whole_numbers(values: Any, name: str, fix: str) -> Array:
             fix="convert them: .astype(np.int64)",
             rule="answer",
         )
-    return values
+    return values.astype(np.int64, copy=False)

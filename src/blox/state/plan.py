@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from blox.state.columns import read_only
 from blox.workloads.table import Array
@@ -78,8 +78,8 @@ class Allocation(msgspec.Struct, frozen=True, eq=False):
         """The same in arrays of its own that cannot be written to: a policy may use its arrays again."""
         if self is NOTHING:
             return self
-        own = (None if column is None else read_only(np.array(column)) for column in astuple(self))
-        return Allocation(*own)  # type: ignore[arg-type]
+        rows = {name: _own(getattr(self, name), np.int64) for name in ("jobs", "counts", "gpus")}
+        return replace(self, **rows, **{name: _own(column) for name, column in self.grants().items()})
 
     def select(self, which: Array) -> Allocation:
         """The jobs where the mask is true."""
@@ -135,7 +135,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     def sealed(self) -> Plan:
         """The same in arrays of its own, like `Allocation.sealed`."""
         parts = {name: getattr(self, name).sealed() for name in ("launch", "move", "adjust")}
-        rows = {name: read_only(np.array(getattr(self, name))) for name in ("suspend", "freed")}
+        rows = {name: _own(getattr(self, name), np.int64) for name in ("suspend", "freed")}
         return replace(self, **parts, **rows)
 
     def keep(self, now: Allocation) -> Array:
@@ -232,6 +232,10 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         )
 
 
+def _own(column: Array, dtype: Any = None) -> Array:
+    return read_only(np.array(column, dtype))
+
+
 def _column(part: Allocation, name: str) -> Array:
     column: Array | None = getattr(part, name)
     return np.full(len(part.jobs), GRANTS[name]) if column is None else column
@@ -239,7 +243,9 @@ def _column(part: Allocation, name: str) -> Array:
 
 def _pairs(allocation: Allocation) -> Array:
     """One number for each pair of a job and a GPU that it holds."""
-    pairs: Array = (np.repeat(allocation.jobs, allocation.counts) << _GPU_BITS) | allocation.gpus
+    pairs: Array = np.repeat(allocation.jobs.astype(np.int64), allocation.counts)
+    pairs <<= _GPU_BITS
+    pairs |= allocation.gpus
     return pairs
 
 
