@@ -1,7 +1,7 @@
 """Journal: what happened to jobs, in order, one note per event; read as columns after the run.
 
-Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more. Rows
-and GPU ids are below 2**31."""
+Notes are appended to byte arrays: most events concern one or two jobs, for which numpy arrays cost more.
+Rows, GPU counts and GPU ids are below 2**31."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blox.workloads.table import Array
 
 _EVENT = Struct("qqd")  # kind, number of jobs, time (nan: each job has its own)
 _EVENT_DTYPE = np.dtype([("kind", np.int64), ("size", np.int64), ("time_s", np.float64)])
-_PACK = 2**16  # bytes of unpacked rows above which notes are packed
+_PACK = 2**16  # notes are packed once unpacked rows or GPU ids take more bytes than this
 _INT64 = np.dtype(np.int64)
 
 
@@ -84,6 +84,8 @@ class Journal:
         self.note(kind, part.jobs, at)
         self._counts += _raw(part.counts)
         self._gpus += _raw(part.gpus)
+        if len(self._gpus) > _PACK:
+            self._pack()
 
     def _pack(self) -> None:
         """Moves the latest numbers to the packed ones, in half the memory: long runs note millions."""

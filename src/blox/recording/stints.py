@@ -28,9 +28,9 @@ class Stints(NamedTuple):
 
     def table(self) -> dict[str, Array]:
         """One row per stint and GPU."""
-        job, start, end = (np.repeat(each, self.counts) for each in (self.job, self.start_s, self.end_s))
-        job, gpu = job.astype(np.int64), self.gpus.astype(np.int64)
-        return {"job": job, "gpu": gpu, "start_s": start, "end_s": end}
+        of_stint = self.job.astype(np.int64), self.start_s, self.end_s
+        job, start, end = (np.repeat(each, self.counts) for each in of_stint)
+        return {"job": job, "gpu": self.gpus.astype(np.int64), "start_s": start, "end_s": end}
 
     def gpu_seconds(self, begin_s: float, until_s: float, *, shared: bool) -> float:
         """GPU-seconds held between two times; a GPU that jobs share (`shared`) counts once."""
@@ -58,7 +58,7 @@ class Stints(NamedTuple):
 
 
 def _ends(job: Array, happened: Happened, end_s: float) -> Array:
-    """When each stint ends, given the jobs that start: the n-th start of a job belongs to its n-th end."""
+    """When each stint ends. `job`: of each stint, in order of start; its n-th start has its n-th end."""
     ended = happened.jobs(Kind.ENDS)
     end_of = happened.times(Kind.ENDS)[_by_row(ended)]
     starts = _by_row(job)
