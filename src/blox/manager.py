@@ -26,7 +26,7 @@ from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
-_IDLE = 10_000  # a run is stuck after more rounds, or node events, in a row with nothing running
+_IDLE = 10_000  # more rounds in a row, or node events, with nothing running and nothing to come: it is stuck
 
 
 class BloxManager:

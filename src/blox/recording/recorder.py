@@ -144,8 +144,9 @@ class Recorder:
         self._end_s = end_s
 
     def rounds(self) -> dict[str, Array]:
-        whole = {name: self._table[name].astype(np.int64) for name in ROUND_COLUMNS}
-        return whole | {name: self._table[name] for name in ("time_s", "fragmentation")}
+        exact = ("time_s", "fragmentation")
+        columns = {name: self._table[name] for name in ROUND_COLUMNS}
+        return {name: each if name in exact else each.astype(np.int64) for name, each in columns.items()}
 
     def stints(self, end_s: float) -> dict[str, Array]:
         """One row per stint and GPU; unfinished stints end with the run, at `end_s`."""
@@ -243,10 +244,11 @@ class Recorder:
         asked, place = np.unique(self._gpus.take(waits["job"]), return_inverse=True)
         # Waits begin and end in noted rounds; one that lasts ends in a further column, which is left out.
         width = len(time_s) + 1
-        place *= width
+        row_start = place * width  # in a table of sizes x times, as one row of numbers
         first, last = (time_s.searchsorted(waits[at], side="right") - 1 for at in ("start_s", "end_s"))
         last[waits["end_s"] == math.inf] = len(time_s)
-        jobs = np.bincount(place + first, minlength=len(asked) * width)
-        jobs -= np.bincount(place + last, minlength=len(asked) * width)
+        jobs = np.bincount(row_start + first, minlength=len(asked) * width)
+        jobs -= np.bincount(row_start + last, minlength=len(asked) * width)
         jobs = jobs.reshape(len(asked), width)
-        return dict(zip(asked.tolist(), jobs.cumsum(axis=1, out=jobs)[:, :-1]))
+        jobs.cumsum(axis=1, out=jobs)
+        return dict(zip(asked.tolist(), jobs[:, :-1]))

@@ -38,5 +38,5 @@ class Sharing(BloxManager):
         cluster_state.holdings.replace(held.select(~np.isin(held.jobs, rows)))
 
     def _stop_if_all_done(self, job_state: JobState) -> None:
-        if self.backend.exhausted and len(job_state.active) == len(gavel_run(job_state).dropped):
+        if len(job_state.active) == len(gavel_run(job_state).dropped) and self.backend.exhausted:
             self.terminate = True
