@@ -106,7 +106,7 @@ def add_program(
 
 
 def solver_of(time_limit_s: float) -> tuple[Any, Any]:
-    """HiGHS, and a solver of it that uses one thread and searches until the optimum is proved."""
+    """HiGHS, and its solver: one thread, until the optimum is proved or time is up."""
     try:
         highspy: Any = importlib.import_module("highspy")
     except ImportError:
