@@ -51,11 +51,9 @@ def held_by_node(rows: Array, cluster_state: ClusterState, job_state: JobState) 
     """Number of GPUs that each of these jobs holds on each node: jobs x nodes."""
     place = np.full(job_state.submitted + 1, -1)  # the last entry is for GPUs without an owner
     place[rows] = np.arange(len(rows))
-    of_job = place[cluster_state.owner]
-    there = of_job >= 0
-    held = np.zeros((len(rows), cluster_state.nodes), dtype=np.int64)
-    np.add.at(held, (of_job[there], cluster_state.gpu_node[there]), 1)
-    return held
+    of_job, nodes = place[cluster_state.owner], cluster_state.nodes
+    cell = (of_job * nodes + cluster_state.gpu_node)[of_job >= 0]
+    return np.bincount(cell, minlength=len(rows) * nodes).reshape(-1, nodes)
 
 
 def place_pinned(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:

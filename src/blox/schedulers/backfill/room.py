@@ -14,6 +14,7 @@ import numpy as np
 
 from blox.placement.walk.by_node import NodePool, NodeRule, RuleOfJob
 from blox.placement.walk.gpu_types import allowed_nodes
+from blox.placement.walk.pinned import held_by_node
 from blox.schedulers.backfill.profile import Choose, Profile, Shares, less
 from blox.state import progress
 from blox.state.believed import believed_s
@@ -119,7 +120,7 @@ class FutureRoom:
         now, free = jobs.now, self.free
         released = jobs.columns.held_gpus.take(rows)[:, None]
         if self._rule is not None or cluster.draining:
-            released = self._by_node()
+            released = held_by_node(rows, cluster, jobs) * cluster.node_up
         if self._rule is None:
             released = released.sum(axis=1, keepdims=True)
         ends_s = np.maximum(believed_ends_s(rows, jobs), math.nextafter(now, math.inf))
@@ -134,15 +135,6 @@ class FutureRoom:
             if self._rule is not None and window.maintenance and window.begin_s <= now:
                 profile.free_from(window.end_s, window.nodes, cluster.node_gpus[window.nodes])
         return profile
-
-    def _by_node(self) -> Array:
-        """GPUs of nodes that are up that each running job holds on each node: jobs x nodes."""
-        cluster = self._cluster
-        place = np.full(self._jobs.submitted + 1, -1)  # the last one is for GPUs without an owner
-        place[self.running] = np.arange(len(self.running))
-        held = (place[cluster.owner] >= 0) & cluster.node_up[cluster.gpu_node]
-        cell = place[cluster.owner][held] * cluster.nodes + cluster.gpu_node[held]
-        return np.bincount(cell, minlength=len(self.running) * cluster.nodes).reshape(-1, cluster.nodes)
 
 
 def believed_ends_s(rows: Array, job_state: JobState) -> Array:
