@@ -9,10 +9,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Mine:
-    '''Puts two jobs on GPU 0.'''
+    '''Puts two jobs on GPU 0, while its node is up.'''
 
     def schedule(self, job_state, cluster_state):
-        jobs = job_state.active[:2]
+        jobs = job_state.active[: 2 * cluster_state.node_up[0]]
         pinned = {int(row): (0,) for row in jobs}
         return Schedule(jobs, pinned=pinned, share_group=jobs[::-1].copy() if len(jobs) == 2 else None)
 """
@@ -65,3 +65,17 @@ def test_a_model_of_ones_own_may_know_pairs(settings, tmp_path):
     (tmp_path / "speeds.py").write_text(f"{IMPORTS}{MODEL}")
     result = Experiment(**settings, performance=f"{tmp_path / 'speeds.py'}:Mine").run()
     assert result.jobs["jct_s"].tolist() == [6000.0, 6000.0]
+
+
+@pytest.mark.parametrize("failures", ["none", "fails"])
+def test_a_partner_runs_alone_once_its_partner_is_ended_early(settings, tmp_path, failures):
+    """Job a ends at its limit, 1200 s; b has done 600 s by then and goes on at full speed."""
+    jobs = "job_id,submit_s,gpus,duration_s,model,limit_s\na,0,1,3000,A3C,1200\nb,0,1,3000,A3C,\n"
+    (tmp_path / "jobs.csv").write_text(jobs)
+    (tmp_path / "speeds.py").write_text(f"{IMPORTS}{MODEL}")
+    settings |= {"performance": f"{tmp_path / 'speeds.py'}:Mine", "termination": "time-limit"}
+    if failures == "fails":  # what b has done by 1800 s is lost; the node is back 60 s later
+        (tmp_path / "down.csv").write_text("node,down,up\nv100-0,1800,1860\n")
+        settings["failures"] = f"trace:{tmp_path / 'down.csv'}"
+    finish_s = Experiment(**settings).run().jobs["finish_s"].tolist()
+    assert finish_s == [1200.0, 3600.0 if failures == "none" else 4860.0]

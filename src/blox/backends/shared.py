@@ -61,17 +61,13 @@ class SharedSimulation(AdjustingSimulation):
         del self._partners[row]
         self._change_rates(job_state.one(row), self._alone[row], from_s, job_state)
 
-    def lose(self, rows: Array, job_state: JobState) -> Array:
-        """Stops jobs; a partner that is not lost itself runs alone from now on."""
-        lost = rows.tolist()
-        stay = {self._partners[row] for row in lost if row in self._partners}.difference(lost)
-        saved = super().lose(rows, job_state)
+    def suspend(self, rows: Array, job_state: JobState) -> None:
+        """Stops jobs; a partner that goes on runs alone from now on."""
+        stopped = rows.tolist() if self._partners else []
+        stay = {self._partners[row] for row in stopped if row in self._partners}.difference(stopped)
+        self._forget_partners(rows)
         for row in sorted(stay):
             self._run_alone(row, job_state.now, job_state)
-        return saved
-
-    def suspend(self, rows: Array, job_state: JobState) -> None:
-        self._forget_partners(rows)
 
     def _forget_partners(self, rows: Array) -> None:
         """Drops the partners of jobs that stop, start or are adjusted."""
