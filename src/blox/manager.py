@@ -92,6 +92,7 @@ class BloxManager:
         self._complete(cluster_state, job_state)
         ended = self.termination.terminate(job_state, cluster_state)
         if len(ended):
+            ended = np.array(ended, dtype=np.int64)  # a policy may use its array again
             self.recorder.ended_early(ended, end_reasons(self.termination, ended, job_state))
             self.backend.suspend(ended, job_state)
             self._retire(ended, self.now, cluster_state, job_state)

@@ -176,6 +176,60 @@ def test_so_may_one_that_returns_plans(scheduler):
 
 
 @dataclasses.dataclass(frozen=True)
+class Ending:
+    """Ends jobs that have run for an hour; names them in an array that it uses again."""
+
+    copies: bool
+    reason = "an hour is over"
+
+    def terminate(self, job_state, cluster_state):
+        late = job_state.active[job_state.run_s() >= 3600]
+        rows = job_state.memory("ending", lambda: np.zeros(100, dtype=np.int64))
+        rows[:] = 0
+        rows[: len(late)] = late
+        named = rows[: len(late)]
+        return named.copy() if self.copies else named
+
+
+@pytest.mark.parametrize("clock", ["rounds", "events"])
+def test_a_termination_policy_may_use_its_array_again(clock):
+    """Finished rows are kept for this round's policies, and in the log of changes, which Tiresias reads."""
+    settings = {"workload": "philly:load=15,max_gpus=4", "cluster": "2x4", "jobs": 80, "clock": clock}
+    settings |= {"scheduler": "tiresias:threshold=1000", "placement": "count"}
+    again, fresh = (Experiment(**settings, termination=Ending(copies)).run() for copies in (False, True))
+    assert again.summary == fresh.summary and (fresh.jobs["state"] == "ended early").sum() > 5
+    for name, values in fresh.jobs.items():
+        np.testing.assert_array_equal(again.jobs[name], values, err_msg=name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hourly:
+    """Decides the order once an hour, and returns that schedule until then."""
+
+    kept: list = dataclasses.field(default_factory=list, repr=False)
+    as_arrays: bool = False
+
+    def schedule(self, job_state, cluster_state):
+        if job_state.now % 3600 == 0 or not self.kept:
+            schedule = Tiresias().schedule(job_state, cluster_state)
+            if self.as_arrays:
+                schedule = Schedule(schedule.jobs, schedule.keys)
+            self.kept[:] = [schedule]
+        alive = np.isin(self.kept[0].jobs, job_state.active)
+        if alive.all():
+            return self.kept[0]
+        return Schedule(self.kept[0].jobs[alive], tuple(key[alive] for key in self.kept[0].keys))
+
+
+@pytest.mark.parametrize("placement", ["count", "first-free", "consolidated"])
+def test_a_kept_schedule_lists_the_jobs_of_its_round_when_it_is_returned_again(placement):
+    settings = {**PHILLY, "placement": placement}
+    kept, plain = (Experiment(**settings, scheduler=Hourly(as_arrays=each)).run() for each in (False, True))
+    np.testing.assert_array_equal(kept.jobs["first_start_s"], plain.jobs["first_start_s"])
+    np.testing.assert_array_equal(kept.jobs["finish_s"], plain.jobs["finish_s"])
+
+
+@dataclasses.dataclass(frozen=True)
 class TwoLines:
     """Asks two schedulers, follows the second, and keeps both answers, with the jobs active then."""
 

@@ -93,7 +93,7 @@ class ActiveLine(Line):
         return self._known_keys
 
     def lists_all(self, job_state: JobState) -> bool:
-        return job_state is self._job_state
+        return job_state is self._job_state and self._known_jobs is None
 
     def contested(self, job_state: JobState, free: int) -> list[int] | None:
         return None if self._find_contested is None else self._find_contested(job_state, free)
