@@ -26,6 +26,7 @@ from tiresias import draw_jobs
 
 from blox import Experiment
 from blox.backends.ends import Ends
+from blox.compat.tiresias import counted
 from blox.placement.first_free import FirstFree
 from blox.placement.walk import by_node, counting, pinned
 from blox.state import leases, line
@@ -161,6 +162,12 @@ def forms(jobs_csv: str) -> list[Form]:
         "scheduler": "gavel:policy=max_min_fairness",
         "performance": "throughputs",
     }
+    overfull = {
+        "workload": "philly:load=1500",
+        "cluster": "250x8",
+        "jobs": 10_000,
+        "compat": "tiresias:schedule=shortest,scheme=count",
+    }
     single = {**gavel, "workload": "gavel:load=5.6,job_types=true", "jobs": 1500}
     wide = {**gavel, "workload": "gavel:multi=true,offered=1.0,gpus=108,jobs=300"}
     return [
@@ -197,6 +204,9 @@ def forms(jobs_csv: str) -> list[Form]:
         Form("state/line: long keys sorted as integers", crowded, replaced(line, "_long_order", sort_keys)),
         Form("state/progress and others: few jobs one by one", fifo, arrays_only),
         Form("backends/ends: kept in a heap", events, replaced(Ends, "next", scan_ends)),
+        Form(
+            "compat/tiresias: long lines counted at once", overfull, replaced(counted, "_MANY", sys.maxsize)
+        ),
     ]
 
 

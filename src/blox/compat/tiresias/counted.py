@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from blox.compat.tiresias.lane import Job
-from blox.placement.walk.counting import first_come, start
+from blox.placement.walk.counting import first_come, first_fit, start
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.line import ActiveLine
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
-from blox.workloads.table import Array
 
 _MANY = 512  # jobs: a longer line is quicker counted all at once
 
@@ -84,26 +83,11 @@ def _walk(
 ) -> tuple[list[int], list[int]]:
     """The jobs that start and stop when jobs take GPUs in the order of the schedule."""
     order = schedule.jobs if not schedule.keys else schedule.jobs.take(schedule.order)
-    held = job_state.columns.held_gpus.take(order)
-    running = len(order) - int((held == 0).sum())
-    if running == len(order):
+    held, capacity = job_state.columns.held_gpus.take(order), cluster_state.total_gpus
+    if held.all():
         return [], []
-    starts: list[int] = []
-    stops: list[int] = []
-    free = cluster_state.total_gpus
-    needs: Array = job_state.columns.gpus.take(order)
-    if len(order) > _MANY:
-        winners, others = first_come(np.arange(len(order)), needs, free, strict=False)
-        return order[winners[held[winners] == 0]].tolist(), order[others[held[others] > 0]].tolist()
-    for row, need, holds in zip(order.tolist(), needs.tolist(), held.tolist()):
-        if need <= free:
-            free -= need
-            if not holds:
-                starts.append(row)
-        elif holds:
-            stops.append(row)
-        if holds:
-            running -= 1
-        if not free and not running:
-            break
-    return starts, stops
+    if len(order) <= _MANY:
+        return first_fit(order.tolist(), capacity, job_state)
+    needs = job_state.columns.gpus.take(order)
+    winners, others = first_come(np.arange(len(order)), needs, capacity, strict=False)
+    return order[winners[held[winners] == 0]].tolist(), order[others[held[others] > 0]].tolist()

@@ -130,6 +130,23 @@ def first_come(line: Array, need: Array, capacity: int, strict: bool) -> tuple[A
     return line[wins], line[~wins]
 
 
+def first_fit(line: list[int], capacity: int, job_state: JobState) -> tuple[list[int], list[int]]:
+    """The rows of `line` that start and those that stop, both in order, by the rule of `first_come`.
+
+    `capacity`: number of GPUs that these rows may hold together. One by one, which is faster for few."""
+    gpus, held = job_state.scalars.gpus, job_state.scalars.held_gpus
+    starting: list[int] = []
+    leaving: list[int] = []
+    for row in line:
+        if gpus[row] <= capacity:
+            capacity -= gpus[row]
+            if not held[row]:
+                starting.append(row)
+        elif held[row]:
+            leaving.append(row)
+    return starting, leaving
+
+
 # -- shortcuts to the same plan when few active jobs can change --------------------------------------------
 
 
@@ -165,17 +182,9 @@ def _start_contested(
     line: list[int], cluster_state: ClusterState, job_state: JobState, assign: Assign
 ) -> Plan:
     """The plan when only the rows of `line`, in order, compete for the GPUs that they hold or are free."""
-    gpus, held = job_state.scalars.gpus, job_state.scalars.held_gpus
+    held = job_state.scalars.held_gpus
     free = cluster_state.free_gpus + sum([held[row] for row in line])
-    starting: list[int] = []
-    leaving: list[int] = []
-    for row in line:
-        if gpus[row] <= free:
-            free -= gpus[row]
-            if not held[row]:
-                starting.append(row)
-        elif held[row]:
-            leaving.append(row)
+    starting, leaving = first_fit(line, free, job_state)
     if not starting:
         return Plan(settled=True)
     rows, gone = job_state.array_of(starting), job_state.array_of(sorted(leaving))
