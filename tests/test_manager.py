@@ -317,6 +317,15 @@ def test_jobs_that_are_held_for_ever_are_told_as_such(by_hand):
         run.manager.next_round(*run.states)
 
 
+def test_a_backend_that_forgets_submissions_is_told_in_words(by_hand, monkeypatch):
+    run = by_hand("a,0,1,100 b,5000,1,100", clock="events")
+    run.round({0: (0,)})
+    run.begin()
+    monkeypatch.setattr(run.backend, "next_event", lambda cluster_state, job_state: math.inf)
+    with pytest.raises(BloxError, match="no job is left, more are to come, and the backend names no time"):
+        run.end({})
+
+
 def test_a_policy_may_wait_for_many_rounds_but_not_for_ever(by_hand):
     run = by_hand("a,0,1,100")
     run.begin()

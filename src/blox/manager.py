@@ -288,6 +288,12 @@ def _which_run(rows: Array, job_state: JobState) -> Array | None:
 
 def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:
     rows = job_state.active if job_state.active_count else job_state.waiting
+    if not len(rows):
+        return BloxError(
+            "no job is left, more are to come, and the backend names no time at which anything happens",
+            where=f"at {job_state.now:.12g} s",
+            fix="let next_event() of the backend name the next submission",
+        )
     some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
     held = "admitted" if job_state.active_count else "held by the admission policy"
     down = cluster_state.nodes - int(cluster_state.node_up.sum())

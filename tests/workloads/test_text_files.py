@@ -26,3 +26,8 @@ def test_a_file_that_is_too_large_is_told(tmp_path, monkeypatch, name):
     text_files.write_text(tmp_path / name, "x" * (2**21 + 1))
     with pytest.raises(BloxError, match="more than 2 MB"):
         read_text(tmp_path / name)
+
+
+def test_an_empty_path_is_told_as_such():
+    with pytest.raises(BloxError, match="the path of a file is missing"):
+        read_text("")

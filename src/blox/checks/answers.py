@@ -19,7 +19,7 @@ from blox.checks.plans import check_parts
 from blox.checks.values import first, kind_of, whole_numbers
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.misfit import job_named, misfit
+from blox.state.misfit import job_named, misfit, misshapen
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
@@ -105,14 +105,9 @@ def placed(
     }
     if answer is not now:
         answer = replace(answer, **numbers)
-    jobs, counts, gpus = numbers.values()
-    if len(jobs) != len(counts) or int(counts.sum()) != len(gpus) or (counts < 0).any():
-        raise Broken(
-            f"the Allocation has {len(jobs)} jobs, {len(counts)} counts that add up to {int(counts.sum())}, "
-            f"and {len(gpus)} GPU ids",
-            fix="one count per job, and as many GPU ids as the counts add up to; or use Allocation.from_dict",
-            rule="columns",
-        )
+    if fault := misshapen(answer):
+        raise Broken(fault.what, fix=fault.fix, rule="columns")
+    jobs = numbers["jobs"]
     _each_once(jobs, "the Allocation holds", job_state)
     stranger = first(jobs, ~np.isin(jobs, schedule.jobs))
     if stranger is not None:

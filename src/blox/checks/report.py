@@ -83,7 +83,7 @@ def explanation(finding: Finding) -> list[str]:
         return []
     lines = [finding.what]
     if finding.where:
-        lines.append(f"at {finding.where}")
+        lines.append(finding.where if finding.where.startswith("at ") else f"at {finding.where}")
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
     return lines

@@ -1,8 +1,8 @@
 """JobFailures: when running jobs fail by themselves, by the GPU time that each has received.
 
 The k-th failure of a job comes when its GPU time reaches the sum of the first k draws of its own random
-stream, whenever and wherever it runs: the same for every scheduler. When a running job fails next follows
-from the columns of JobState alone, so there is nothing to keep up to date.
+stream, whenever and wherever it runs: the same for every scheduler. The time of the next failure follows from
+that sum and the columns of JobState; the next draw is added when the job has failed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ class JobFailures:
 
     def __init__(self, mtbf_s: float, seed: int) -> None:
         self._mtbf_s, self._seed = mtbf_s, seed
-        self._limit: Array = np.empty(
-            0
-        )  # by row: the GPU time at which the job fails next; nan: not drawn yet
+        # By row: the GPU time at which the job fails next; nan: not drawn yet.
+        self._limit: Array = np.empty(0)
         self._drawn: dict[int, int] = {}  # by row: draws so far
 
     def next_s(self, cluster_state: ClusterState, job_state: JobState) -> float:

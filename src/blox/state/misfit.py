@@ -29,12 +29,8 @@ class Misfit(NamedTuple):
 def misfit(wanted: Allocation, cluster_state: ClusterState, job_state: JobState) -> Misfit | None:
     """The first thing that is wrong with the GPUs of an allocation; None if it can be carried out."""
     gpus, size = wanted.gpus, len(cluster_state.gpu_node)
-    if len(wanted.jobs) != len(wanted.counts) or int(wanted.counts.sum()) != len(gpus):
-        return Misfit(
-            f"the Allocation has {len(wanted.jobs)} jobs, {len(wanted.counts)} counts that add up to "
-            f"{int(wanted.counts.sum())}, and {len(gpus)} GPU ids",
-            "one count per job, and as many GPU ids as the counts add up to; or use Allocation.from_dict",
-        )
+    if fault := misshapen(wanted):
+        return fault
     if not len(gpus):
         return None
     if fault := _not_active(wanted.jobs, job_state):
@@ -46,6 +42,18 @@ def misfit(wanted: Allocation, cluster_state: ClusterState, job_state: JobState)
             "choose from cluster_state.free_ids()",
         )
     return _closed(wanted, cluster_state, job_state) or _stacked(wanted, size, job_state)
+
+
+def misshapen(wanted: Allocation) -> Misfit | None:
+    """Columns of an allocation that do not go together; None if they do."""
+    jobs, counts, gpus = len(wanted.jobs), wanted.counts, len(wanted.gpus)
+    total = int(counts.sum())
+    if jobs == len(counts) and total == gpus and not (counts < 0).any():
+        return None
+    return Misfit(
+        f"the Allocation has {jobs} jobs, {len(counts)} counts that add up to {total}, and {gpus} GPU ids",
+        "one count per job, and as many GPU ids as the counts add up to; or use Allocation.from_dict",
+    )
 
 
 def unusable(rows: Array, counts: Array, job_state: JobState) -> Misfit | None:

@@ -35,6 +35,8 @@ def user_path(path: str | Path) -> Path:
 def require_file(path: str | Path) -> Path:
     """The path of a file that exists. Raises BloxError otherwise."""
     file = user_path(path)
+    if not str(path):
+        raise BloxError("the path of a file is missing", fix="give the path of the trace file")
     if file.is_dir():
         raise BloxError(
             "is a folder, not a file", where=str(path), fix="give the path of the trace file itself"
