@@ -229,10 +229,10 @@ class BloxManager:
         at = job_state.now
         if event is not None and event.announced:
             self.backend.suspend(rows, job_state)
-            self._take_off(rows, at, cluster_state, job_state)
+            self._stop_and_free(rows, at, cluster_state, job_state)
         else:
             saved = self.backend.lose(rows, job_state)
-            self._take_off(rows, at, cluster_state, job_state)
+            self._stop_and_free(rows, at, cluster_state, job_state)
             progress.report(job_state, rows, saved, at)
             self._attempts.lost(rows, saved, job_state)
         self.recorder.evicted(rows, at, self.now, event)
@@ -246,11 +246,11 @@ class BloxManager:
         """
         running = _which_run(rows, job_state)
         if running is None:
-            self._take_off(rows, at, cluster_state, job_state)
+            self._stop_and_free(rows, at, cluster_state, job_state)
         else:
             at = np.where(running, at, np.maximum(at, job_state.columns.held_since[rows]))
             if running.any():
-                self._take_off(rows[running], at[running], cluster_state, job_state)
+                self._stop_and_free(rows[running], at[running], cluster_state, job_state)
         job_state.finish(rows, at)
         self.recorder.finished(rows, at, running)
         if self.window is not None:
@@ -260,7 +260,7 @@ class BloxManager:
             if not self._window_left:
                 self.terminate = True
 
-    def _take_off(
+    def _stop_and_free(
         self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         """Stops jobs and frees their GPUs, outside of any plan."""

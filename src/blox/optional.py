@@ -94,8 +94,8 @@ _ATTRIBUTES = (
         ("scheduling",),
         _PART,
         None,
-        "the policy whose answers it changes: what it does not say itself, that one says for it, but for "
-        "`stable_until` and `check_with`",
+        "the policy whose answers it changes; attributes that it leaves out are read from that policy, "
+        "except `stable_until` and `check_with`",
     ),
     Attribute(
         "chooses_among",

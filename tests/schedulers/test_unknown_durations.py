@@ -44,4 +44,4 @@ def test_a_week_is_believed_where_nothing_is():
     apps = Apps.of(jobs, history, cluster.total_gpus)
     assert apps.longest_s.tolist() == [UNKNOWN_S, 3600.0]
     window = Window("maintenance", 86400.0, 2 * 86400.0, np.array([0]))
-    assert window.keeps_out(jobs.active, jobs).tolist() == [True, False], "it may still run in a day"
+    assert window.bars(jobs.active, jobs).tolist() == [True, False], "it may still run in a day"

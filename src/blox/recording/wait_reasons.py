@@ -119,6 +119,6 @@ def _reserved(rows: Array, job_state: JobState, cluster_state: ClusterState) -> 
     """The first reservation that each job would overlap with, in words; empty: none."""
     found = [""] * len(rows)
     for window in reversed(cluster_state.windows):
-        for at in window.keeps_out(rows, job_state).nonzero()[0].tolist():
+        for at in window.bars(rows, job_state).nonzero()[0].tolist():
             found[at] = f"free nodes are reserved ({window.name}) before it would end"
     return found

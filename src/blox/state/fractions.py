@@ -120,8 +120,7 @@ class TimeShares:
         self._set(members, fractions, np.maximum(fractions * most - owed, 0.0), speed)
 
     def in_line(self, running: Array) -> tuple[Claims, Array]:
-        """The claims, and their order: by wanted over received fraction, 1 for a job that has had just its
-        part.
+        """The claims, and their order: by wanted over received fraction; 1: received exactly what it wanted.
 
         Of equal claims, those whose jobs keep their GPUs come first, then those of older jobs.
         """

@@ -121,11 +121,11 @@ class Holdings:
         moving = plan.move.jobs
         leaving = np.concatenate((plan.suspend, moving)) if len(moving) else plan.suspend
         if len(leaving):
-            self._take_off(leaving, plan.freed)
+            self._withdraw(leaving, plan.freed)
         if len(plan.launch.jobs):
-            self._put_on(plan.launch)
+            self._grant(plan.launch)
         if len(plan.move.jobs):
-            self._put_on(plan.move)
+            self._grant(plan.move)
         if outcome is not None:
             self.replace(outcome)
 
@@ -133,7 +133,7 @@ class Holdings:
         """Frees everything that jobs hold, outside of any plan."""
         self.settled = False
         if self.bare:
-            self._take_off(rows, self.held_by(rows))
+            self._withdraw(rows, self.held_by(rows))
         else:
             self.replace(self.allocation.without(rows))
 
@@ -147,7 +147,7 @@ class Holdings:
         self.used = int((self._owner >= 0).sum())  # jobs that share a GPU count it once
         self.free.reset(self._owner < 0)
 
-    def _take_off(self, rows: Array, gpus: Array) -> None:
+    def _withdraw(self, rows: Array, gpus: Array) -> None:
         """`rows` release `gpus`, which must be everything that they hold."""
         self.revision += 1
         self.size -= len(rows)
@@ -155,7 +155,7 @@ class Holdings:
         self._owner[gpus] = -1
         self.free.give(gpus)
 
-    def _put_on(self, part: Allocation) -> None:
+    def _grant(self, part: Allocation) -> None:
         """Grants GPUs to rows. Raises NotFree if one is not free."""
         rows, gpus = part.jobs, part.gpus
         if not self.free.take(gpus):

@@ -1,6 +1,6 @@
 """Windows: times in which nodes are kept for some jobs, or for none, known ahead and planned around.
 
-A job that is not let in does not start on such a node unless it is believed to end before.
+A job that a window does not admit starts on its nodes only if it is believed to end before the window opens.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Window:
     def maintenance(self) -> bool:
         return not self.tenants and not self.users
 
-    def keeps_out(self, rows: Array, job_state: JobState) -> Array:
+    def bars(self, rows: Array, job_state: JobState) -> Array:
         """Which jobs may not start on its nodes now: the window is open, or opens before they would end."""
         c, now = job_state.columns, job_state.now
         if now >= self.end_s:
             return np.zeros(len(rows), dtype=bool)
         left = np.maximum(believed_s(job_state, rows) - c.done0.take(rows), 0.0)
         late: Array = now + left > self.begin_s
-        return late & ~self.lets_in(rows, job_state)
+        return late & ~self.admits(rows, job_state)
 
-    def lets_in(self, rows: Array, job_state: JobState) -> Array:
+    def admits(self, rows: Array, job_state: JobState) -> Array:
         """Which jobs its nodes are for."""
         c = job_state.columns
         found: Array = np.isin(c.tenant.take(rows), self.tenants) | np.isin(c.user.take(rows), self.users)
@@ -54,7 +54,7 @@ def closed_nodes(
     """For each row the nodes that windows keep it out of, as a mask; None: none."""
     if not windows or not len(rows):
         return [None] * len(rows)
-    barred = np.array([window.keeps_out(rows, job_state) for window in windows])
+    barred = np.array([window.bars(rows, job_state) for window in windows])
     known: dict[bytes, Array | None] = {}
     found = []
     for column in barred.T:

@@ -30,7 +30,7 @@ class RoundEnds:
 class Sharing(BloxManager):
     """Two jobs may hold the same GPUs, and a run ends without the jobs that were given up."""
 
-    def _take_off(
+    def _stop_and_free(
         self, rows: Array, at: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> None:
         job_state.stop(rows, at)

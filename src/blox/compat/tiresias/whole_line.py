@@ -24,8 +24,8 @@ from blox.workloads.table import Array
 
 
 @dataclass
-class Line:
-    """Rows in order, the last arrivals at the end; times and ranks of the policy that keeps it."""
+class KeptOrder:
+    """Rows in order, the latest arrivals at the end; times and ranks of the policy that keeps it."""
 
     rows: Array = field(default_factory=lambda: NO_ROWS)
     seen: int = 0  # rows below have been taken in
@@ -63,7 +63,7 @@ class Shortest:
     reads_durations: ClassVar[bool] = True
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        line, newcomers = job_state.memory(self, Line), job_state.just_admitted
+        line, newcomers = job_state.memory(self, KeptOrder), job_state.just_admitted
         if self.counted and _all_fit(newcomers, cluster_state, job_state):
             line.unsorted = job_state.now
             first = newcomers
@@ -110,7 +110,7 @@ class ShortestExpected:
     misplaced: bool = True
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        line, table = job_state.memory(self, Line), expected_table(self.distribution)
+        line, table = job_state.memory(self, KeptOrder), expected_table(self.distribution)
         for row in line.update(job_state).tolist():
             line.expected[row] = table(0)
         runs = job_state.columns.held_gpus.take(line.rows) > 0
@@ -141,7 +141,7 @@ class IndexOrder:
     worst_first: bool = True
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
-        line, table = job_state.memory(self, Line), index_table(self.distribution)
+        line, table = job_state.memory(self, KeptOrder), index_table(self.distribution)
         line.update(job_state)
         if job_state.now != line.now:
             line.now = job_state.now
@@ -156,4 +156,4 @@ class IndexOrder:
         return Schedule(line.rows)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        return float(job_state.memory(self, Line).mark)
+        return float(job_state.memory(self, KeptOrder).mark)

@@ -19,7 +19,7 @@ Grants = dict[str, dict[int, float]]  # column of an allocation -> row -> cores 
 
 
 def fair_shares(places: Places, cluster_state: ClusterState) -> Wants:
-    """Cores and memory per GPU that are each job's by its GPUs: the least over its nodes."""
+    """The proportional share of each job: cores and memory per GPU, the least over its nodes."""
     gpus = cluster_state.node_gpus
     cpu, memory = (cluster_state.node_cpu / gpus).tolist(), (cluster_state.node_memory_gb / gpus).tolist()
     return {
@@ -45,18 +45,18 @@ def shared(places: Places, wants: Wants, cluster_state: ClusterState) -> Grants:
         if wants[row][0] <= cpu and wants[row][1] <= memory:
             have[row] = wants[row]
         take(row, have[row])
-    hungry = [row for row in places if have[row] != wants[row]]
-    more = {row: (wants[row][0] - have[row][0], wants[row][1] - have[row][1]) for row in hungry}
+    wanting_more = [row for row in places if have[row] != wants[row]]
+    more = {row: (wants[row][0] - have[row][0], wants[row][1] - have[row][1]) for row in wanting_more}
     waiting: Counter[int] = Counter()  # node -> GPUs of the jobs that do not have all they want
-    short = []
-    for row in sorted(hungry, key=lambda row: (more[row], row)):
+    unsatisfied = []
+    for row in sorted(wanting_more, key=lambda row: (more[row], row)):
         if all(left[node][axis] >= count * more[row][axis] for node, count in places[row] for axis in (0, 1)):
             have[row] = wants[row]
             take(row, more[row])
         else:
-            short.append(row)
+            unsatisfied.append(row)
             waiting.update(dict(places[row]))
-    for row in short:  # an equal part of what is left for each, and what one cannot use for the next
+    for row in unsatisfied:  # an equal part of what is left for each, and what one cannot use for the next
         cpu, memory = (
             max(0.0, min(more[row][axis], *(left[node][axis] / waiting[node] for node, _ in places[row])))
             for axis in (0, 1)

@@ -6,6 +6,9 @@ first, until it does; if it never does, they are put back. A released job that i
 GPUs if they are still free; otherwise it is treated as waiting. A job that finds no place is passed over, or
 ends the walk if the schedule is strict. A room counts free GPUs by unit: usually a node, whose lowest free
 GPU ids are taken first, or a single GPU.
+
+Two limits that a room may declare, `alike` and `whole`, spare it questions whose answers are known. Both are
+0 by default: the room is then asked about every waiting job, and nothing else distinguishes the walks.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class FutureRoom:
         return self._whole[id(rule), need][1]
 
     def _member(self, window: Window, row: int) -> bool:
-        return bool(window.lets_in(np.array([row]), self._jobs)[0])
+        return bool(window.admits(np.array([row]), self._jobs)[0])
 
     def held(self, row: int) -> Array:
         """What a running job would give back, by unit: GPUs of nodes that are up."""
