@@ -36,6 +36,8 @@ class BloxManager:
     starves one of them, the run stops once more than `most_submitted` jobs have been submitted.
     """
 
+    most_idle_events: float = _IDLE  # node events in a row with nothing running, after the last submission
+
     def __init__(
         self,
         backend: Backend,
@@ -138,7 +140,7 @@ class BloxManager:
             self._idle = 0
         elif self._ends_idle(wake, cluster_state, job_state):
             return
-        if self._idle_events > _IDLE and self.backend.exhausted:
+        if self._idle_events > self.most_idle_events and self.backend.exhausted:
             raise _stuck(cluster_state, job_state)
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)

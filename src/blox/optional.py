@@ -375,6 +375,15 @@ _ATTRIBUTES = (
         "ClusterSpec: they are planned around",
     ),
     Attribute(
+        "known_events",
+        ("failures",),
+        _method("cluster", "seed", "now"),
+        None,
+        "its node events as known at `now` (s), in order of time: all up to then, and after it those that "
+        "are announced or expected by then. Looks ahead read them; without it they know those up to then "
+        "alone",
+    ),
+    Attribute(
         "job_mtbf",
         ("failures",),
         _MEAN_TIME,

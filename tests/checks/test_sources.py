@@ -124,6 +124,10 @@ class Mine:
         yield {event}
         yield NodeEvent(100.0, 1, "up")
 """
+KNOWN = """
+    def known_events(self, cluster, seed, now):
+        yield from {events}
+"""
 TEN, ONES = "np.full(len(rows), 10)", '{"loss": np.ones(len(rows))}'
 BROKEN |= {
     "epochs": ("reports", REPORTS.format(epochs="np.full(len(rows), 1.5)", report=ONES)),
@@ -148,6 +152,12 @@ BROKEN |= {
     "states": ("failures", FAILURES.format(event='NodeEvent(50.0, 1, "broken")')),
     "repeatable, failures": (
         "failures", FAILURES.format(event='NodeEvent(random.random(), 1, "down")'),
+    ),
+    "known": ("failures", FAILURES.format(event='NodeEvent(50.0, 1, "down")') + KNOWN.format(events="()")),
+    "known, order": (
+        "failures",
+        FAILURES.format(event='NodeEvent(50.0, 1, "down")')
+        + KNOWN.format(events='(NodeEvent(50.0, 1, "down"), NodeEvent(9.0, 1, "up"))'),
     ),
     "runs, failures": ("failures", FAILURES.format(event="{}['none']")),
     "verb": ("failures", FAILURES.format(event="1").replace("cluster, seed", "cluster")),

@@ -45,6 +45,37 @@ def test_an_oracle_has_no_spread(results, capfd):
     assert "draws" not in said and "Durations of the other jobs: oracle." in said
 
 
+def test_nodes_that_are_not_up_are_told(tmp_path, monkeypatch, capfd):
+    """The answer names the nodes that it does not count with, and when it counts with the others again."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,8,3600\n")
+    (tmp_path / "failed.csv").write_text("node,down,up\n1,1800,2400\n")
+    question = ["--at", "1800", "--gpus", "8", "--duration", "10m", "--belief", "oracle"]
+    said = {}
+    for name, failures in (
+        ("drained", "drain:node=1,at=1800,lasts=600,notice=300"),
+        ("failed", "trace:failed.csv"),
+    ):
+        Experiment(workload="a.csv", cluster="2x4", failures=failures).run().save(name)
+        assert answer(["when", name, *question]) == 0
+        said[name] = capfd.readouterr().out
+    assert "start  after 40 min\n" in said["drained"]
+    assert "node-1 is down: the answer counts with it again after 10 min, when it is" in said["drained"]
+    assert "start  never\n" in said["failed"] and "In 1 of 1 draws it would not start." in said["failed"]
+    assert "node-1 is down: the answer does not count with it, because it is not known" in said["failed"]
+
+
+def test_of_many_nodes_that_are_not_up_some_are_named(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "failed.csv").write_text("node,down,up\n" + "".join(f"{n},60,\n" for n in range(7)))
+    failures = "trace:failed.csv+drain:node=7,at=120,lasts=2h"
+    Experiment(workload="constant:jobs=3", cluster="9x4", failures=failures).run().save("run")
+    assert answer(["when", "run", "--at", "10m", "--gpus", "36", "--duration", "10m"]) == 0
+    said = capfd.readouterr().out
+    assert "node-4 is down" in said and "node-5" not in said
+    assert "3 more nodes are draining or down; it does not count with 2 of them." in said
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from blox import Experiment
 from blox.errors import BloxError
-from blox.experiment.when import when
+from blox.experiment.when import Away, when
 from support.worlds import World
 
 RUN = Experiment(workload="philly:load=40,max_gpus=4", jobs=120, cluster="4x4", performance="duration")
@@ -38,6 +38,57 @@ def test_the_truth_is_what_a_run_with_that_job_gives():
         found = when(prepared, 1200.0, gpus=2, duration_s=1000.0, belief="oracle")
         assert found.start_s[0] == whole["first_start_s"][-1], scheduler
         assert found.finish_s[0] == whole["finish_s"][-1], scheduler
+
+
+def one_wide_job(outage, **settings):
+    """a has both nodes, 8 GPUs in all, for an hour; there is an outage of node 1."""
+    jobs = (("a", 0.0, 8, 3600.0, "", "", "", "", 0),)
+    return World(jobs, (4, 4), outages=(outage,), **settings).experiment()
+
+
+AUTO = "scheduler=fifo,fifo:strict=false;every=1,belief=oracle"
+
+
+@pytest.mark.parametrize("auto", ["", AUTO])
+@pytest.mark.parametrize(
+    ("at_s", "start_s", "away"),
+    [
+        (600.0, 3600.0, ()),
+        (1500.0, 4200.0, (Away("gpu-1", "draining", 2400.0),)),
+        (1800.0, 4200.0, (Away("gpu-1", "down", 2400.0),)),
+        (2100.0, 4200.0, (Away("gpu-1", "down", 2400.0),)),
+    ],
+)
+def test_a_drain_counts_from_its_notice_on_until_its_announced_end(at_s, start_s, away, auto):
+    """Node 1 is down from 1800 to 2400, which is announced at 1500: a ends at 4200. Before, nobody knows."""
+    prepared = replace(one_wide_job((1, 1800.0, 2400.0, 300.0)), auto=auto).prepare()
+    found = when(prepared, at_s, gpus=8, duration_s=600.0, belief="oracle")
+    assert found.start_s.tolist() == [start_s] and found.away == away
+
+
+def test_nobody_knows_when_a_node_that_failed_is_back():
+    failing = one_wide_job((1, 1800.0, 2400.0, None))
+    found = when(failing.prepare(), 1500.0, gpus=8, duration_s=600.0, belief="oracle")
+    assert found.start_s.tolist() == [3600.0] and found.away == ()
+    found = when(failing.prepare(), 2100.0, gpus=8, duration_s=600.0, belief="oracle")
+    assert found.never == 1 and found.away == (Away("gpu-1", "down", np.inf),)
+
+
+def test_a_reservation_that_ends_later_is_waited_for(tmp_path):
+    """Node 0 is maintained from 1000 to 2000, and node 1 is kept for t2 from 3000 to 6600."""
+    window = '[[reservation]]\nbegin = {}\nlasts = {}\nnodes = ["{}"]\n'
+    windows = window.format(1000, 1000, 0) + window.format(3000, 3600, 1) + 'tenants = ["t2"]\n'
+    (tmp_path / "w.toml").write_text(windows)
+    lines = ("a,0,8,900,t1", "b,0,4,1500,t1", "c,0,4,500,t2")
+    (tmp_path / "t.csv").write_text("job_id,submit_s,gpus,duration_s,tenant\n" + "\n".join(lines))
+    reserved = {"cluster": "2x4", "round_s": 100.0, "failures": f"reserve:{tmp_path / 'w.toml'}"}
+    prepared = Experiment(workload=str(tmp_path / "t.csv"), **reserved).prepare()
+    found = when(prepared, 500.0, gpus=8, duration_s=600.0, belief="oracle")
+    assert (found.start_s.tolist(), found.finish_s.tolist(), found.away) == ([6600.0], [7200.0], ())
+    with open(tmp_path / "t.csv", "a") as trace:
+        trace.write("\nmore,500,8,600,")
+    run = Experiment(workload=str(tmp_path / "t.csv"), **reserved).run()
+    assert run.jobs["first_start_s"].tolist() == [0.0, 900.0, 2000.0, 6600.0]
 
 
 def test_beliefs_give_a_spread_and_the_same_one_again():

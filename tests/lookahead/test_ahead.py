@@ -13,6 +13,7 @@ from blox.experiment.pause import paused_at
 from blox.lookahead.ahead import Believed, look_ahead
 from blox.lookahead.clocks import patient
 from blox.schedulers.srtf import Srtf
+from blox.state.node_events import NodeEvent
 from support.examples import examples
 from support.moments import moments
 from support.worlds import World, worlds
@@ -97,6 +98,15 @@ def test_so_it_is_where_jobs_share_gpus():
     assert looks_as_it_comes(packed) >= 3
 
 
+@pytest.mark.parametrize("name", ["las", "srtf", "backfill", "optimus", "gavel"])
+def test_so_it_is_where_all_that_happens_to_nodes_is_announced(name):
+    """The notice is given at the beginning. Node 1 keeps its jobs, and is down from 1 to 3 h."""
+    drain = "drain:node=1,at=1h,lasts=2h,notice=1h"
+    drained = replace(with_policy("scheduling", name), failures=drain)
+    assert drained.run().summary["node_drains"] == 1
+    assert looks_as_it_comes(drained, every=2) >= 2
+
+
 @examples(40)
 @given(worlds())
 def test_so_it_is_in_any_world(world):
@@ -162,6 +172,68 @@ def test_it_ends_where_nothing_would_change_any_more():
             ahead = look(moment)
             assert ahead.truncated and ahead.end_s == moment.job_state.now
             break
+
+
+DRAINED = World(  # a has both nodes when node 1 is drained
+    (("a", 0.0, 8, 3600.0, "", "", "", "", 0),), (4, 4), outages=((1, 1800.0, 2400.0, 300.0),)
+)  # fmt: skip
+
+
+def end_of_a(world, at_s):
+    """When a ends according to a look ahead, and that look."""
+    moment = next(m for m in moments(world.experiment()) if m.job_state.now >= at_s)
+    ahead = look(moment)
+    return float(ahead.job_state.columns.finish_s[0]), ahead
+
+
+@pytest.mark.parametrize("clock", ["rounds", "events:quantum_s=60"])
+@pytest.mark.parametrize(("at_s", "end_s"), [(0.0, 3600.0), (1500.0, 4200.0), (1800.0, 4200.0)])
+def test_a_drain_is_known_ahead_from_its_notice_on(at_s, end_s, clock):
+    """a stops at 1800 with its work saved, and goes on at 2400. The notice is given at 1500."""
+    world = replace(DRAINED, clock=clock)
+    assert end_of_a(world, at_s)[0] == end_s
+    assert world.run().jobs["finish_s"].tolist() == [4200.0]
+
+
+def test_a_failure_that_has_not_happened_is_not_known_ahead():
+    """The same without notice: a loses 1800 s of work in the run. Nobody knows when the node is back."""
+    world = replace(DRAINED, outages=((1, 1800.0, 2400.0, None),))
+    assert world.run().jobs["finish_s"].tolist() == [6000.0]
+    assert end_of_a(world, 0.0)[0] == 3600.0
+    end_s, ahead = end_of_a(world, 1800.0)
+    assert np.isnan(end_s) and ahead.truncated and ahead.end_s == 1800.0
+    assert end_of_a(world, 2400.0)[0] == 6000.0
+
+
+def test_a_node_that_failed_at_random_comes_back_ahead_after_a_mean_repair():
+    """One node that is up for an hour on average: a, of 3600 s, begins anew once it is back."""
+    world = one_gpu(("a", 0.0, 3600.0), failures="mtbf=1h,repair=2h", clock="events:quantum_s=60")
+    moment = next(m for m in moments(world.experiment()) if not m.cluster_state.node_up[0])
+    assert look(moment).end_s == moment.job_state.now + 7200.0 + 3600.0
+
+
+def test_what_is_announced_during_a_look_ahead_is_not_known_in_it():
+    """A look ahead from within a look ahead knows no more of nodes than that one did at its beginning."""
+
+    def known(cluster_state, job_state, now):
+        job_state.now = now
+        return [event.time_s for event in cluster_state.node_events_ahead(job_state)]
+
+    for at_s, expected in ((0.0, []), (1500.0, [1800.0, 2400.0])):
+        moment = next(m for m in moments(DRAINED.experiment()) if m.job_state.now == at_s)
+        ahead = look(moment)
+        assert known(ahead.cluster_state, ahead.job_state, 1500.0) == expected
+        assert known(ahead.cluster_state, ahead.job_state, 1800.0) == expected[1:]
+        assert known(moment.cluster_state, moment.job_state, 1500.0) == [1800.0, 2400.0], "the run's own"
+
+
+def test_any_number_of_node_events_may_come_ahead_while_nothing_runs():
+    """Both nodes are needed and one is down for good: the look ahead ends, it is not stuck."""
+    world = replace(DRAINED, outages=((1, 300.0, "", None),))
+    moment = next(m for m in moments(world.experiment()) if not m.cluster_state.node_up[1])
+    events = [NodeEvent(1000.0 + number, 0, "up") for number in range(10_100)]
+    moment.cluster_state.node_events_ahead = lambda job_state: events
+    assert look(moment).truncated
 
 
 @pytest.mark.parametrize("clock", ["rounds", "events:quantum_s=60"])

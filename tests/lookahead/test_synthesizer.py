@@ -60,6 +60,39 @@ def test_a_policy_takes_over_while_jobs_keep_running():
     assert result.jobs["preemptions"].tolist() == [0, 1, 0], "a is not touched when srtf takes over"
 
 
+def test_the_announced_end_of_a_drain_decides():
+    """Two nodes of a GPU; from 0 to 2400 node 1 takes no job. j0 needs both, for 300 s, j1 one, for 3000 s.
+
+    In strict order j0 runs from 2400 to 2700, and j1 from 3000 on: rounds ahead grow to a quarter of the time
+    passed. If j1 goes first, it ends at 3000 and j0 at 3300. Were node 1 not to come back, nothing would ever
+    run in strict order, and both jobs count as if they ran by themselves from 0 on.
+    """
+    world = World(jobs_of((0, 2, 300.0), (0, 1, 3000.0)), (1, 1), outages=((1, 600.0, 2400.0, 600.0),))
+    auto = "scheduler=fifo,fifo:strict=false;every=1,belief=oracle,arrivals=none"
+    experiment = replace(world.experiment(), auto=auto)
+    result = experiment.run()
+    assert result.jobs["finish_s"].tolist() == [3300.0, 3000.0]
+    assert result.tables["choices"]["avg_jct_s"][:2].tolist() == [4350.0, 3150.0]
+    assert result.tables["choices"]["rules"][:2].tolist() == [0, 1]
+    same_choices(result, experiment.run(skip=False))
+
+
+def test_a_drain_decides_nothing_before_its_notice():
+    """j0 has both nodes until 3600. From 1500 on it is known that node 1 is down from 1800 to 2400.
+
+    Until then both policies give j0 3600 s and j1, of 600 s, which starts at 3600, 3600 s. Then j0 ends at
+    4200. j1 ends at 4800 in strict order, or takes node 0 from 1800 to 2400.
+    """
+    world = World(jobs_of((0, 2, 3600.0), (600, 1, 600.0)), (1, 1), outages=((1, 1800.0, 2400.0, 300.0),))
+    auto = "scheduler=fifo,fifo:strict=false;every=1,belief=oracle,arrivals=none"
+    result = replace(world.experiment(), auto=auto).run()
+    choices = result.tables["choices"]
+    for time_s in (600.0, 900.0, 1200.0):
+        assert choices["avg_jct_s"][choices["time_s"] == time_s].tolist() == [3600.0, 3600.0]
+    assert choices["avg_jct_s"][choices["time_s"] == 1500.0].tolist() == [4200.0, 3000.0]
+    assert result.jobs["finish_s"].tolist() == [4200.0, 2400.0]
+
+
 def test_hysteresis_keeps_what_rules_where_another_is_little_better():
     world = World(jobs_of((0, 1, 3000.0), (0, 1, 300.0)), (1,))
     for hysteresis, first in ((0.4, [3300.0, 300.0]), (0.45, [3000.0, 3300.0])):  # 1800 is 43 % below 3150
@@ -103,6 +136,16 @@ def same_choices(once, skipless):
     same(once, skipless)
     for name, values in once.tables["choices"].items():
         assert values.tolist() == skipless.tables["choices"][name].tolist()
+
+
+@pytest.mark.parametrize("belief", ["learnt", "oracle"])
+def test_so_it_is_where_nodes_fail_and_drain(belief):
+    failures = "mtbf=20h,repair=2h+drain:node=1,at=2h,lasts=3h,notice=1h"
+    auto = f"{THREE};every=3,arrivals=none,belief={belief}"
+    experiment = replace(SMALL, jobs=60, auto=auto, failures=failures)
+    once = experiment.run()
+    assert once.summary["node_failures"] > 1 and once.summary["choices"] > 3
+    same_choices(once, experiment.run(skip=False))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,20 +16,22 @@ from blox.checks.difference import difference
 from blox.checks.form import cannot_be_called
 from blox.checks.misspelt import line_of, misspelt_methods, own_names
 from blox.checks.scenarios import Scenario, scenarios
-from blox.failures.timeline import wrong_event
+from blox.failures.timeline import WrongEvent, wrong_event
 from blox.optional import declared
 from blox.performance.rates import fault_in
 from blox.protocols import Backend
 from blox.schedulers.las import Las
 from blox.state.cluster import ClusterState
-from blox.state.cluster_spec import cluster_from_spec
+from blox.state.cluster_spec import ClusterSpec, cluster_from_spec
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Allocation
 from blox.workloads.spec import draw, workload_rng
 from blox.workloads.table import Array
 
 DRAWN = 2000  # jobs of a workload that are looked at
 EVENTS = 500  # events of a source of failures that are looked at
+TIMES = 50  # of them, at which it is asked what is known
 NODES = "64x8:racks=8"  # the cluster whose nodes it says fail
 
 
@@ -118,16 +120,40 @@ def backend(part: Any) -> Iterator[Fault]:
 
 
 def failures(part: Any) -> Iterator[Fault]:
-    """Draws the first node events of a cluster twice."""
-    cluster, last_s = cluster_from_spec(NODES), 0.0
+    """Draws the first node events of a cluster twice, and asks when each happens what is known then."""
+    cluster = cluster_from_spec(NODES)
     drawn = [list(islice(part.node_events(cluster, 0), EVENTS)) for _ in range(2)]
-    for number, event in enumerate(drawn[0], 1):
-        if (wrong := wrong_event(event, last_s, cluster)) is not None:
-            yield Fault(wrong.rule, f"event {number} is {wrong.what} (cluster: {NODES})", wrong.fix)
-            return
-        last_s = event.time_s
-    if drawn[0] != drawn[1]:
+    if found := _first_wrong(drawn[0], cluster):
+        number, wrong = found
+        yield Fault(wrong.rule, f"event {number} is {wrong.what} (cluster: {NODES})", wrong.fix)
+    elif drawn[0] != drawn[1]:
         yield Fault("repeatable", "two draws with one seed differ", "draw from `seed` alone")
+    elif known := declared(part, "known_events"):
+        for now in sorted({event.time_s for event in drawn[0]})[:TIMES]:
+            if fault := _wrongly_known(list(islice(known(cluster, 0, now), EVENTS)), drawn[0], now):
+                yield fault
+                return
+
+
+def _first_wrong(events: list[NodeEvent], cluster: ClusterSpec) -> tuple[int, WrongEvent] | None:
+    """The number of the first event that cannot happen, and why it cannot."""
+    last_s = 0.0
+    for number, event in enumerate(events, 1):
+        if (wrong := wrong_event(event, last_s, cluster)) is not None:
+            return number, wrong
+        last_s = event.time_s
+    return None
+
+
+def _wrongly_known(known: list[NodeEvent], drawn: list[NodeEvent], now: float) -> Fault | None:
+    """What is wrong with the events that are known at `now` (s), as far as it has happened by then."""
+    if found := _first_wrong(known, cluster_from_spec(NODES)):
+        return Fault("known", f"known_events() at {now:g} s gives {found[1].what}", found[1].fix)
+    told, happened = ([event for event in events if event.time_s <= now] for events in (known, drawn))
+    if told == happened:
+        return None
+    fix = "give the events of node_events() up to `now`, then those that are known by then"
+    return Fault("known", f"known_events() at {now:g} s does not tell what has happened by then", fix)
 
 
 def why_untried(part: Any) -> str:

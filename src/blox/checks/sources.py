@@ -66,6 +66,7 @@ _OF_KIND = {
         "nodes": "names nodes that the cluster has, by number",
         "states": "names known states",
         "repeatable": "the same seed gives the same events",
+        "known": "known_events() begins with the events that have happened",
     },
 }
 

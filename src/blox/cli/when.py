@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from blox.experiment.when import Prospect
 
 LOW, MIDDLE, HIGH = 10, 50, 90  # per cent of the draws
+SHOWN = 5  # nodes that are draining or down, one by one
 
 
 def when(
@@ -114,6 +115,7 @@ def _show(prospect: Prospect, label: str, gpus: int, duration_s: float, belief: 
         typer.echo(f"  {verb:<6} {word}{_after(middle)}{spread}")
     if prospect.never:
         typer.echo(f"In {prospect.never} of {count} draws it would not start.")
+    _show_away(prospect)
     drawn = f", {count} draws" if count > 1 else ""
     typer.echo(f"Durations of the other jobs: {belief}{drawn}. No job comes after it.")
     if belief == "learnt":
@@ -121,6 +123,19 @@ def _show(prospect: Prospect, label: str, gpus: int, duration_s: float, belief: 
             f"Learnt from {prospect.finished:,} finished jobs. While the longest jobs have not finished, "
             "draws are too short, and a start may come later than they say."
         )
+
+
+def _show_away(prospect: Prospect) -> None:
+    """Which nodes take no job at that time, and from when on the answer counts with them."""
+    for node in prospect.away[:SHOWN]:
+        back_s = node.back_s - prospect.at_s
+        counted = f"counts with it again after {_after(back_s)}, when it is expected back"
+        if back_s == float("inf"):
+            counted = "does not count with it, because it is not known when it is back"
+        typer.echo(f"{node.node} is {node.state}: the answer {counted}.")
+    if more := prospect.away[SHOWN:]:
+        lost = sum(node.back_s == float("inf") for node in more)
+        typer.echo(f"{len(more):,} more nodes are draining or down; it does not count with {lost:,} of them.")
 
 
 def _after(seconds: float) -> str:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,7 @@ from blox.experiment.workload_checks import check_workload
 from blox.failures.job_failures import job_failures
 from blox.failures.log import FailureLog
 from blox.failures.spec import failures_from_spec
-from blox.failures.timeline import Timeline
+from blox.failures.timeline import Timeline, events_ahead
 from blox.files_read import FilesRead
 from blox.foreign import user_fault
 from blox.job_reports.reporting import reporting
@@ -167,6 +168,9 @@ class Prepared:
         cluster_state = ClusterState(self.cluster)
         introduce(self.composition.placement, cluster_state)
         cluster_state.windows = self.windows
+        cluster_state.node_events_ahead = partial(
+            events_ahead, self.failures, self.cluster, self.experiment.seed
+        )
         return cluster_state, JobState(self.experiment.seed)
 
     def manager(self, backend: Backend) -> BloxManager:

@@ -6,6 +6,7 @@ for every draw of what is believed of the durations of the present jobs. No job 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,22 @@ from blox.lookahead.ahead import look_ahead
 from blox.lookahead.beliefs import belief_named, check_told, draws
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
+from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeState
 from blox.workloads.table import Array, JobTable
 
 ASKED = "(the job asked about)"
+
+
+@dataclass(frozen=True)
+class Away:
+    """A node that takes no job at the time asked about. `back_s`: when it is expected to; inf: not known."""
+
+    node: str
+    state: NodeState
+    back_s: float
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,7 @@ class Prospect:
     """What would become of a job submitted at `at_s` (s): one start and one finish per draw.
 
     nan where it would not start, or not finish, in that draw. `finished`: the jobs that had finished by then.
+    `away`: the nodes that are draining or down then; the answer counts with one from its `back_s` on.
     """
 
     at_s: float
@@ -40,6 +53,7 @@ class Prospect:
     waiting: int
     finished: int
     free_gpus: int
+    away: tuple[Away, ...] = ()
 
     def starts_in(self, *percent: float) -> list[float]:
         """Seconds from submission to start that so many per cent of the draws stay within; inf: never."""
@@ -98,6 +112,19 @@ def when(
         job_state.active_count + len(job_state.waiting) - paused.cluster_state.running_count,
         int((job_state.columns.status[: job_state.submitted] == FINISHED).sum()),
         paused.cluster_state.free_gpus,
+        _away(paused.cluster_state, job_state),
+    )
+
+
+def _away(cluster_state: ClusterState, job_state: JobState) -> tuple[Away, ...]:
+    """The nodes that take no job now, and when they are expected back."""
+    back_s: dict[int, float] = {}
+    for event in cluster_state.node_events_ahead(job_state):
+        if event.state == "up":
+            back_s.setdefault(event.node, event.time_s)
+    return tuple(
+        Away(cluster_state.node_name[node], cluster_state.node_state(node), back_s.get(node, math.inf))
+        for node in np.flatnonzero(~cluster_state.node_up).tolist()
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from blox.durations import AT_ONCE, NEVER, Seconds
 from blox.errors import BloxError
-from blox.failures.outages import Outage, events_of, node_number
+from blox.failures.outages import Outage, events_of, known_events_of, node_number
 from blox.registry import register
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import NodeEvent
@@ -38,8 +38,12 @@ class Drain:
             raise BloxError(f"lasts is {self.lasts!r}", fix="lasts must be above 0: 2h; left out: for ever")
 
     def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
+        return events_of(self._outages(cluster), cluster)
+
+    def known_events(self, cluster: ClusterSpec, seed: int, now: float) -> Iterator[NodeEvent]:
+        return known_events_of(self._outages(cluster), now)
+
+    def _outages(self, cluster: ClusterSpec) -> list[Outage]:
         where = "failures drain"
         nodes = [node_number(name, cluster, where=where) for name in self.node]
-        return events_of(
-            [Outage(node, self.at, self.at + self.lasts, self.notice, where) for node in nodes], cluster
-        )
+        return [Outage(node, self.at, self.at + self.lasts, self.notice, where) for node in nodes]

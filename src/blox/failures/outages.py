@@ -1,4 +1,4 @@
-"""Outages that are known ahead, as node events: what a trace and a drain have in common."""
+"""Outages that are listed beforehand, as node events: what a trace and a drain have in common."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ class Outage(NamedTuple):
     def announced(self) -> bool:
         return self.notice_s is not None
 
+    @property
+    def known_s(self) -> float:
+        """From when on it is known: from its notice on, a failure from when it happens (s)."""
+        return max(0.0, self.down_s - (self.notice_s or 0.0))
+
+    def as_known(self, now: float) -> Outage:
+        """The same as known at `now` (s): a failure that goes on then has no end."""
+        return self if self.announced or self.up_s <= now else self._replace(up_s=NEVER)
+
 
 def node_number(name: str, cluster: ClusterSpec, *, where: str) -> int:
     """The number of a node, given by its name or by that number."""
@@ -43,9 +52,9 @@ def node_number(name: str, cluster: ClusterSpec, *, where: str) -> int:
 
 def events_of(outages: Iterable[Outage], cluster: ClusterSpec) -> Iterator[NodeEvent]:
     """The events of outages, in order of time. Two outages of one node must not overlap."""
-    events: list[tuple[int, NodeEvent]] = []
     last: dict[int, Outage] = {}
-    for outage in sorted(outages, key=lambda each: (each.down_s, each.node)):
+    ordered = sorted(outages, key=lambda each: (each.down_s, each.node))
+    for outage in ordered:
         before = last.get(outage.node)
         if before is not None and outage.down_s < before.up_s:
             raise BloxError(
@@ -55,14 +64,27 @@ def events_of(outages: Iterable[Outage], cluster: ClusterSpec) -> Iterator[NodeE
                 fix="let the outages of a node follow one another",
             )
         last[outage.node] = outage
-        events += [(len(events), event) for event in _events(outage)]
+    return _merged(ordered)
+
+
+def known_events_of(outages: Iterable[Outage], now: float) -> Iterator[NodeEvent]:
+    """The events of outages as known at `now` (s): those up to then, and what is announced by then.
+
+    When a node that has failed is back is known once it is.
+    """
+    return _merged([outage.as_known(now) for outage in outages if outage.known_s <= now])
+
+
+def _merged(outages: Iterable[Outage]) -> Iterator[NodeEvent]:
+    """The events of all outages, in order of time."""
+    events = [(number, event) for number, outage in enumerate(outages) for event in _events(outage)]
     return worst_states(sorted(events, key=lambda each: (each[1].time_s, each[1].node)))
 
 
 def _events(outage: Outage) -> Iterator[NodeEvent]:
     node, down_s, up_s, notice_s, _ = outage
     if notice_s:
-        yield NodeEvent(max(0.0, down_s - notice_s), node, "draining")
+        yield NodeEvent(outage.known_s, node, "draining")
     yield NodeEvent(down_s, node, "down", outage.announced)
     if up_s < NEVER:
         yield NodeEvent(up_s, node, "up")

@@ -4,13 +4,14 @@ import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from blox.durations import DAY, HOUR, NEVER, Seconds
 from blox.errors import BloxError
 from blox.failures.streams import stream
 from blox.registry import register
 from blox.state.cluster_spec import ClusterSpec
-from blox.state.node_events import NodeEvent
+from blox.state.node_events import NodeEvent, NodeState
 
 SHORTEST_S, LONGEST_S = 1.0, 1000 * 365 * DAY  # mean times beyond these are slips of the pen
 _RANGE = "1 s to 1000 years"
@@ -60,6 +61,15 @@ class Random:
         if self.mtbf == math.inf:
             return iter(())
         return heapq.merge(*(self._of_node(node, seed) for node in range(len(cluster.nodes))))
+
+    def known_events(self, cluster: ClusterSpec, seed: int, now: float) -> Iterator[NodeEvent]:
+        """A node that is down is expected back a mean repair from `now` on: repairs are exponential."""
+        state: dict[int, NodeState] = {}
+        for event in takewhile(lambda event: event.time_s <= now, self.node_events(cluster, seed)):
+            state[event.node] = event.state
+            yield event
+        down = sorted(node for node in state if state[node] == "down")
+        yield from (NodeEvent(now + self.repair, node, "up") for node in down)
 
     def _of_node(self, node: int, seed: int) -> Iterator[NodeEvent]:
         rng, time_s = stream(seed, "node failures", node), 0.0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,11 @@ class Reserve:
     path: str
 
     def __post_init__(self) -> None:
-        _ = self._tables()
+        _ = self._tables
 
     def windows(self, cluster: ClusterSpec) -> tuple[Window, ...]:
         """The reservations, in the order of the file."""
-        return tuple(self._window(number, table, cluster) for number, table in enumerate(self._tables(), 1))
+        return tuple(self._window(number, table, cluster) for number, table in enumerate(self._tables, 1))
 
     def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
         """Nodes go down for maintenance; else an event that changes nothing wakes the loop."""
@@ -63,7 +64,13 @@ class Reserve:
         events = [*events_of(outages, cluster), *harmless]
         return iter(sorted(events, key=lambda event: (event.time_s, event.node)))
 
+    def known_events(self, cluster: ClusterSpec, seed: int, now: float) -> Iterator[NodeEvent]:
+        """All of them: reservations are known from the beginning."""
+        return self.node_events(cluster, seed)
+
+    @cached_property
     def _tables(self) -> list[Any]:
+        """The reservations of the file, which is read once."""
         found = read_toml(self.path, fix=FIX).get("reservation")
         if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
             raise BloxError("no reservations", where=self.path, fix=FIX)

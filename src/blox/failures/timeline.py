@@ -1,8 +1,9 @@
-"""Timeline: the node events of one or several sources as one stream, checked."""
+"""The node events of one or several sources as one stream, checked: as they come, and as known at a time."""
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
@@ -11,7 +12,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from blox.errors import BloxError
 from blox.failures.node_events import NodeEvents
 from blox.foreign import watched_part
+from blox.optional import declared
 from blox.state.cluster_spec import ClusterSpec
+from blox.state.jobs import JobState
 from blox.state.node_events import STATES, NodeEvent, NodeState
 
 
@@ -43,23 +46,50 @@ class Timeline(NodeEvents):
     """The node events of all sources."""
 
     def __init__(self, sources: Sequence[FailureSource], cluster: ClusterSpec, seed: int) -> None:
-        streams = (_checked(source, number, cluster, seed) for number, source in enumerate(sources))
-        together = heapq.merge(*streams, key=lambda each: (each[1].time_s, each[1].node))
-        super().__init__(worst_states(together))
+        super().__init__(_merged(_all_events(source, cluster, seed) for source in sources))
+
+
+def events_ahead(
+    sources: Sequence[FailureSource], cluster: ClusterSpec, seed: int, job_state: JobState
+) -> list[NodeEvent]:
+    """The node events after `job_state.now` that are known by then: announced, reserved or expected ones.
+
+    A failure that has not happened is not among them. A node that has failed comes back where its source
+    expects it to; a source without `known_events` expects and announces nothing.
+    """
+    now = job_state.now
+    together = _merged(_known_events(source, cluster, seed, now) for source in sources)
+    return [event for event in together if event.time_s > now]
+
+
+def _all_events(source: FailureSource, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
+    events = watched_part(source).node_events(cluster, seed)
+    return _checked(events, source, "node_events()", cluster)
+
+
+def _known_events(source: FailureSource, cluster: ClusterSpec, seed: int, now: float) -> Iterator[NodeEvent]:
+    """The events of a source as known at `now` (s), those up to then included."""
+    if known := declared(source, "known_events"):
+        return _checked(known(cluster, seed, now), source, "known_events()", cluster)
+    return itertools.takewhile(lambda event: event.time_s <= now, _all_events(source, cluster, seed))
+
+
+def _merged(streams: Iterable[Iterator[NodeEvent]]) -> Iterator[NodeEvent]:
+    """The events of several sources as those of one, in order of time."""
+    numbered = (zip(itertools.repeat(number), stream) for number, stream in enumerate(streams))
+    return worst_states(heapq.merge(*numbered, key=lambda each: (each[1].time_s, each[1].node)))
 
 
 def _checked(
-    source: FailureSource, number: int, cluster: ClusterSpec, seed: int
-) -> Iterator[tuple[int, NodeEvent]]:
-    """The events of a source with its number; refuses what cannot happen."""
+    events: Iterator[NodeEvent], source: FailureSource, where: str, cluster: ClusterSpec
+) -> Iterator[NodeEvent]:
+    """The events that a source gives; refuses what cannot happen."""
     last = 0.0
-    for event in watched_part(source).node_events(cluster, seed):
+    for event in events:
         if (wrong := wrong_event(event, last, cluster)) is not None:
-            raise BloxError(
-                f"{type(source).__name__} gives {wrong.what}", where="node_events()", fix=wrong.fix
-            )
+            raise BloxError(f"{type(source).__name__} gives {wrong.what}", where=where, fix=wrong.fix)
         last = event.time_s
-        yield number, event
+        yield event
 
 
 class WrongEvent(NamedTuple):

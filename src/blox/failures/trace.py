@@ -4,10 +4,11 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from blox.durations import parse_duration
 from blox.errors import BloxError
-from blox.failures.outages import Outage, events_of, node_number
+from blox.failures.outages import Outage, events_of, known_events_of, node_number
 from blox.registry import register
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.node_events import NodeEvent
@@ -29,7 +30,19 @@ class Trace:
     path: str
 
     def node_events(self, cluster: ClusterSpec, seed: int) -> Iterator[NodeEvent]:
-        rows = list(csv.reader(io.StringIO(read_text(self.path), newline="")))
+        return events_of(self._outages(cluster), cluster)
+
+    def known_events(self, cluster: ClusterSpec, seed: int, now: float) -> Iterator[NodeEvent]:
+        return known_events_of(self._outages(cluster), now)
+
+    @cached_property
+    def _rows(self) -> list[list[str]]:
+        """The cells of the file, which is read once: a look ahead knows the outages of its run."""
+        return list(csv.reader(io.StringIO(read_text(self.path), newline="")))
+
+    def _outages(self, cluster: ClusterSpec) -> list[Outage]:
+        """The lines of the file, in its order."""
+        rows = self._rows
         head = [cell.strip() for cell in rows[0]] if rows else []
         self._check_head(head)
         outages = []
@@ -42,7 +55,7 @@ class Trace:
                     f"{len(cells)} cells", where=where, fix=f"write {len(head)}: {','.join(head)}"
                 )
             outages.append(_outage(dict(zip(head, map(str.strip, cells))), cluster, where))
-        return events_of(outages, cluster)
+        return outages
 
     def _check_head(self, head: list[str]) -> None:
         strange = [name for name in head if name not in (*_NEEDED, *_OPTIONAL)]

@@ -1,14 +1,16 @@
 """look_ahead(): what would happen from here on, by the loop itself, on a fork of the two states.
 
 The fork is taken over by a simulation of its own, so the state may be that of a simulation or of a cluster.
-Nothing fails ahead, and no job comes but those that are given.
+Nodes change ahead as is known when it begins (`ClusterState.node_events_ahead`): nothing else fails, and no
+job comes but those that are given.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from blox.backends.feed import JobFeed
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import Simulation, SimulationBackend
 from blox.clock import Clock
+from blox.failures.node_events import ListedNodeEvents
 from blox.job_reports.reporting import JobReports, reporting
 from blox.loop import execute_round, run
 from blox.manager import BloxManager
@@ -29,6 +32,7 @@ from blox.recording.wait_reasons import WaitReasons
 from blox.state.cluster import ClusterState
 from blox.state.columns import SUBMISSION
 from blox.state.jobs import JobState
+from blox.state.node_events import NodeEvent
 from blox.state.plan import Plan
 from blox.workloads.table import Array, JobTable
 
@@ -158,7 +162,9 @@ def _resumed(
     """A manager of its own for forked states, over a simulation that takes beliefs for the work of jobs."""
     if believed.expected_s is not None:
         jobs.columns.expected_s[:] = believed.expected_s
-    backend = _simulation(conditions, feed)
+    known = cluster.node_events_ahead(jobs)
+    cluster.node_events_ahead = partial(_after_now, known)  # a look ahead from there learns nothing new
+    backend = _simulation(conditions, feed, known)
     backend.resume(_table(jobs, believed.work_s), cluster, jobs)
     manager = _AheadManager(
         reporting(backend, conditions.reports, feed),
@@ -183,6 +189,9 @@ class _EndReasons(Recorder):
     def admitted(self, rows: Array, now: float) -> None:
         pass
 
+    def evicted(self, rows: Array, at: float, now: float, event: NodeEvent | None) -> None:
+        pass
+
     def changed(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         pass
 
@@ -193,6 +202,8 @@ class _EndReasons(Recorder):
 class _AheadManager(BloxManager):
     """Ends where nothing would change any more: jobs that nothing runs have not finished ahead."""
 
+    most_idle_events = math.inf  # those that are known ahead come to an end
+
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
         if wake == math.inf:
             self.terminate = self.truncated = True
@@ -200,9 +211,19 @@ class _AheadManager(BloxManager):
         return super()._ends_idle(wake, cluster_state, job_state)
 
 
-def _simulation(conditions: Conditions, feed: JobFeed) -> Simulation:
+def _after_now(events: Sequence[NodeEvent], job_state: JobState) -> Sequence[NodeEvent]:
+    """Those of the events that are still to come."""
+    return [event for event in events if event.time_s > job_state.now]
+
+
+def _simulation(conditions: Conditions, feed: JobFeed, known: Sequence[NodeEvent]) -> Simulation:
     setup = BackendSetup(
-        feed, conditions.performance, conditions.overheads, SimulationOptions(), conditions.round_s
+        feed,
+        conditions.performance,
+        conditions.overheads,
+        SimulationOptions(),
+        conditions.round_s,
+        ListedNodeEvents(known),
     )
     return SimulationBackend().open(setup)
 

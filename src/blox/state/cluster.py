@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from blox.state.cluster_spec import ClusterSpec
 from blox.state.holdings import Holdings
-from blox.state.node_events import NodeState
+from blox.state.node_events import NodeEvent, NodeState
 from blox.state.plan import NO_ROWS, Allocation
 from blox.state.windows import Window
 from blox.workloads.table import Array
@@ -52,6 +52,8 @@ class ClusterState:
         self.total_gpus: int = int(self.node_gpus.sum())  # of the nodes that are up
         self.one_pool = False  # whether the cluster is one pool: no job counts as spread
         self.windows: tuple[Window, ...] = ()  # times in which nodes are kept for some jobs, or for none
+        # The node events after `job_state.now` that are known by then: drains with notice, ends of outages.
+        self.node_events_ahead: Callable[[JobState], Sequence[NodeEvent]] = _none_known
         self.node_rule: Callable[[ClusterState, JobState], Any] | None = None  # how the placement picks nodes
         self.promised_until = -math.inf  # all parts promise to decide the same until then; set by the loop
         self.holdings = Holdings(self.gpu_node, self.node_gpus)
@@ -144,3 +146,8 @@ class ClusterState:
         twin.node_up, twin.node_draining = self.node_up.copy(), self.node_draining.copy()
         twin.holdings = self.holdings.copy()
         return twin
+
+
+def _none_known(job_state: JobState) -> Sequence[NodeEvent]:
+    """Nothing is announced."""
+    return ()
