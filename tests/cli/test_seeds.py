@@ -54,6 +54,43 @@ def test_the_same_bytes_with_one_process_and_with_two(command, tmp_path):
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
 
 
+FLAKY = """from blox.schedulers.las import Las
+
+class Flaky(Las):
+    def schedule(self, job_state, cluster_state):
+        if job_state.seed in {seeds}:
+            raise ValueError("not with this seed")
+        return super().schedule(job_state, cluster_state)
+"""
+
+
+@pytest.mark.parametrize(("seeds", "left"), [((1, 2), 2), ((1, 2, 3), 1)])
+@pytest.mark.parametrize("verb", ["compare", "sweep"])
+def test_a_row_whose_seeds_failed_says_so_and_is_not_ranked(command, tmp_path, verb, seeds, left):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=seeds))
+    flaky = f"{tmp_path / 'flaky.py'}:Flaky"
+    words = ["--scheduler", flaky, "--scheduler", "fifo,srtf", "--seeds", 4, "--processes", 1]
+    answer = command(verb, *SMALL, *words, "--no-report", "--out", tmp_path / "c")
+    told = flowing(answer.out)
+    assert answer.code == 2 and f"{len(seeds)} of 12 runs failed" in answer.err
+    assert f"Means of 4 seeds; ± is the 95 % interval. Flaky: {left} of 4 seeds, the others failed." in told
+    assert "Only runs over the same seeds are compared." in told and "--seeds 5" not in told
+    name = "compare.csv" if verb == "compare" else "means.csv"
+    rows = list(csv.DictReader((tmp_path / "c" / name).open()))
+    assert [row["seeds"] for row in rows] == [str(left), "4", "4"]
+    assert rows[0]["avg_jct_s_vs_best"] == "" and sum(bool(row["avg_jct_s_vs_best"]) for row in rows) == 1
+
+
+def test_one_seed_that_is_left_of_several_is_not_advised_to_take_several(command, tmp_path):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1, 2, 3)))
+    words = ["--scheduler", f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 4, "--processes", 1]
+    answer = command("compare", *SMALL, *words, "--no-report", "--out", tmp_path / "c")
+    said = "does not show how far its figures vary. Flaky: 1 of 4 seeds, the others failed."
+    assert said in flowing(answer.out)
+    again = command("report", tmp_path / "c", "--out", tmp_path / "r.html")
+    assert again.code == 0 and said in flowing(again.out), "as it is read back"
+
+
 def test_its_experiment_toml_runs_them_again_and_goes_on_where_it_was(command, tmp_path, monkeypatch):
     command("run", *SMALL, "--seeds", 3, "--out", tmp_path / "r", "--processes", 1)
     before = files_of(tmp_path / "r")

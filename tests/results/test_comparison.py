@@ -50,6 +50,17 @@ def test_the_best_and_those_not_distinguishable_from_it() -> None:
     assert compared.basis.seeds == 3
 
 
+def test_runs_over_other_seeds_are_not_ranked() -> None:
+    """The lowest mean is over one seed with short jobs: with them, the others are as low."""
+    few = Replications((run(5.0, seed=0), run(6.0, seed=1)))
+    compared = Comparison([few, over_seeds(5.1, 6.1, 11.0), over_seeds(5.3, 6.2, 11.1), run(5.0)])
+    assert compared.comparable == [1, 2] and compared.basis.seeds == 3
+    assert list(compared.against_best("avg_jct_s", "low")) == [1, 2]
+    other = Replications((run(7.0, seed=1), run(8.0, seed=2)))
+    apart = Comparison([few, other])
+    assert apart.comparable == [] and not apart.basis.enough and not apart.leaders("avg_jct_s", "low")
+
+
 def test_intervals_against_the_best_hold_together() -> None:
     """Each of two comparisons has 97.5 %: wider than one alone."""
     runs = [over_seeds(9.0, 10.0, 11.0), over_seeds(9.5, 10.2, 11.6), over_seeds(9.0, 10.3, 11.9)]

@@ -73,6 +73,15 @@ def test_seeds_with_gaps_are_listed(five: Replications) -> None:
     assert Replications(five.runs[::2]).experiment["seed"] == [3, 5, 7]
 
 
+def test_seeds_that_failed_are_still_asked_for(five: Replications, tmp_path: Path) -> None:
+    left = Replications(five.runs[1:2], asked=(3, 4, 5))
+    assert left.seeds == [4] and (left.experiment["seed"], left.experiment["seeds"]) == (3, 3)
+    left.save(tmp_path / "r")
+    again = Replications.load(tmp_path / "r")
+    assert again.seeds == [4] and again.asked == (3, 4, 5) and again.summary == left.summary
+    assert "the first of 1: " in first_run(tmp_path / "r")[1]
+
+
 def test_one_seed_is_no_replication(five: Replications) -> None:
     with pytest.raises(BloxError, match="two runs or more"):
         Replications(five.runs[:1])

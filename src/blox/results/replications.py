@@ -33,16 +33,19 @@ class Replications:
     """Runs that differ in their seed alone. What it has in common with a `Result` can be read like one's.
 
     `summary` has the means over the runs, `jobs` the jobs of all of them; `rounds` and `stints` are those of
-    the first.
+    the first. `asked` are the seeds that were to run, two or more: where some have failed, `runs` are fewer.
     """
 
     runs: tuple[Result, ...]
+    asked: tuple[int, ...] = ()  # if none are given, the seeds of `runs`
 
     def __post_init__(self) -> None:
-        if len(self.runs) < 2:
+        if not self.runs or max(len(self.runs), len(self.asked)) < 2:
             raise BloxError(
                 f"{len(self.runs)} of several seeds", where="Replications", fix="give two runs or more"
             )
+        if not self.asked:
+            object.__setattr__(self, "asked", tuple(self.seeds))
 
     def __repr__(self) -> str:
         found = self.interval("avg_jct_s")
@@ -64,7 +67,7 @@ class Replications:
         shared = first.pop("provenance", {})
         others = [run.experiment.get("provenance", {}) for run in self.runs]
         kept = {key: value for key, value in shared.items() if all(o.get(key) == value for o in others)}
-        return {**first, **seed_settings(self.seeds), "provenance": kept}
+        return {**first, **seed_settings(self.asked), "provenance": kept}
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -127,7 +130,8 @@ class Replications:
                 fix="give a directory that blox run --seeds N --out has written",
             )
         first, *others = (seed_folder(folder, seed) for seed in seeds)
-        return cls((Result.load(first), *(Result.open(other) for other in others)))
+        runs = (Result.load(first), *(Result.open(other) for other in others))
+        return cls(runs, tuple(_asked_in(folder)))
 
     def _pooled(self) -> dict[str, Array]:
         shared = [name for name in self.runs[0].jobs if all(name in run.jobs for run in self.runs)]
@@ -142,9 +146,9 @@ class Replications:
         return {"seeds": self.seeds, "level": 0.95, "figures": figures}
 
 
-def as_one(runs: Sequence[Result]) -> Result | Replications:
-    """Runs that differ in their seed as one; a single one as it is."""
-    return Replications(tuple(runs)) if len(runs) > 1 else runs[0]
+def as_one(runs: Sequence[Result], asked: Sequence[int] = ()) -> Result | Replications:
+    """Runs that differ in their seed as one; a single one as it is, unless several seeds were asked for."""
+    return Replications(tuple(runs), tuple(asked)) if max(len(runs), len(asked)) > 1 else runs[0]
 
 
 def seed_folder(directory: Path, seed: int) -> Path:
@@ -159,7 +163,12 @@ def seed_settings(seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def seeds_in(directory: Path) -> list[int]:
-    """The seeds of the runs in a folder of several, as its experiment.toml says; none where it is not one."""
+    """The seeds of the runs that are in a folder of several; none where it is not one."""
+    return [seed for seed in _asked_in(directory) if seed_folder(directory, seed).exists()]
+
+
+def _asked_in(directory: Path) -> list[int]:
+    """The seeds that a folder of several is for, as its experiment.toml says; none where it is not one."""
     path = directory / "experiment.toml"
     settings = files.read_settings(path) if path.is_file() else {}
     seed, count = settings.get("seed", 0), settings.get("seeds", 1)

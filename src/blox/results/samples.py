@@ -60,10 +60,14 @@ class Figures(Protocol):
 
 @dataclass(frozen=True)
 class Basis:
-    """What intervals are made from: so many `seeds`, or so many `days` of one trace."""
+    """What intervals are made from: so many `seeds`, or so many `days` of one trace.
+
+    `drawn` are these seeds: each draws jobs of its own.
+    """
 
     seeds: int = 0
     days: int = 0
+    drawn: frozenset[int] = frozenset()
 
     @property
     def blocks(self) -> int:
@@ -120,7 +124,7 @@ class Seeds:
     def __init__(self, runs: Sequence[Figures], *, gaps: bool = False) -> None:
         self._by_seed = {int(run.experiment.get("seed", 0)): flat(run.summary) for run in runs}
         self._gaps = gaps
-        self.basis = Basis(seeds=len(self._by_seed))
+        self.basis = Basis(seeds=len(self._by_seed), drawn=frozenset(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
         return self.around(self._values(figure, self._having(figure)))
