@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import tomllib
 
 import pytest
@@ -52,6 +53,34 @@ def test_the_same_bytes_with_one_process_and_with_two(command, tmp_path):
         words = ["--seeds", 2, "--processes", processes, "--out", tmp_path / str(processes), "--no-report"]
         assert command("compare", *SMALL, "--scheduler", "fifo,las", *words).code == 0
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
+
+
+@pytest.mark.parametrize("gone", [[], ["seed-0"]])
+def test_a_comparison_goes_on_though_its_seeds_were_not_summed_up(command, tmp_path, gone):
+    """As an interruption leaves it: some seeds are finished, and nothing stands beside them."""
+    words = [*SMALL, "--scheduler", "fifo,las", "--seeds", 2, "--processes", 1, "--no-report"]
+    assert command("compare", *words, "--out", tmp_path / "c").code == 0
+    before = files_of(tmp_path / "c")
+    for name in ("intervals.json", "experiment.toml", *gone):
+        path = tmp_path / "c" / "fifo" / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    answer = command("compare", *words, "--out", tmp_path / "c")
+    assert (answer.code, answer.err) == (0, f"{4 - ('seed-0' in gone)} of 4 runs were finished before\n")
+    assert files_of(tmp_path / "c") == before
+
+
+def test_a_comparison_goes_on_where_one_seed_was_left(command, tmp_path):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1,)))
+    words = [*SMALL, "--scheduler", f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 2, "--processes", 1]
+    command("compare", *words, "--out", tmp_path / "c", "--no-report")
+    answer = command("compare", *words, "--out", tmp_path / "c", "--no-report")
+    assert "1 of 2 runs were finished before" in answer.err and "which is not from" not in answer.err
+
+
+def test_what_is_no_folder_of_seeds_is_still_refused(command, tmp_path):
+    (tmp_path / "c" / "mine" / "seed-0").mkdir(parents=True)
+    answer = command("compare", *SMALL, "--scheduler", "fifo", "--out", tmp_path / "c")
+    assert answer.code == 2 and "the directory holds 'mine'" in answer.err
 
 
 FLAKY = """from blox.schedulers.las import Las

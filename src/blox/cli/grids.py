@@ -67,13 +67,28 @@ def check_place(out: Path, *own: str) -> None:
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
-        draft = entry.name.startswith(".")  # of a run that was killed
-        if not draft and entry.name not in own and not (entry / "experiment.toml").is_file():
+        if not _is_draft(entry) and entry.name not in own and not _holds_runs(entry):
             raise BloxError(
                 f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
                 where=str(out),
                 fix="give a new directory",
             )
+
+
+def _is_draft(entry: Path) -> bool:
+    """Whether a run that was killed has left it."""
+    return entry.name.startswith(".")
+
+
+def _holds_runs(folder: Path) -> bool:
+    """Whether a folder has the results of a run, or runs of several seeds that are not summed up yet."""
+    if (folder / "experiment.toml").is_file():
+        return True
+    inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    seeds = [
+        each for each in inside if each.name.startswith("seed-") and (each / "experiment.toml").is_file()
+    ]
+    return bool(inside) and all(_is_draft(each) or each in seeds for each in inside)
 
 
 @contextmanager
