@@ -110,6 +110,26 @@ def test_a_row_whose_seeds_failed_says_so_and_is_not_ranked(command, tmp_path, v
     assert rows[0]["avg_jct_s_vs_best"] == "" and sum(bool(row["avg_jct_s_vs_best"]) for row in rows) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["run", "--scheduler"], ["Flaky seed=1", "Flaky seed=2"]),
+        (["compare", "--scheduler", "fifo", "--scheduler"], ["Flaky seed=1", "Flaky seed=2"]),
+        (
+            ["sweep", "--load", "4,8", "--scheduler", "fifo", "--scheduler"],
+            [f"load={load} Flaky seed={seed}" for load in (4, 8) for seed in (1, 2)],
+        ),
+    ],
+)
+def test_runs_that_failed_are_named(command, tmp_path, words, names):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1, 2)))
+    verb, *rest = words
+    words = [*rest, f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 3, "--processes", 1, "--no-report"]
+    answer = command(verb, *SMALL, *words, "--out", tmp_path / "c")
+    told = [line.removeprefix("  run: ") for line in answer.err.splitlines() if line.startswith("  run: ")]
+    assert told == names, answer.err
+
+
 def test_one_seed_that_is_left_of_several_is_not_advised_to_take_several(command, tmp_path):
     (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1, 2, 3)))
     words = ["--scheduler", f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 4, "--processes", 1]
