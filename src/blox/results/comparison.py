@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar, overload
 
+from blox.errors import BloxError, suggestion
+from blox.results.flat import flat
 from blox.results.samples import Basis, Figures, Sample, number, sample_of
 from blox.results.statistics import LEVEL, Interval
 
@@ -106,10 +108,26 @@ class Comparison(Sequence[R]):
 
 
 def interval(run: Figures, figure: str) -> Interval | None:
-    """A figure of a run, or of one over several seeds, with its 95 % interval; None where there is none."""
+    """A figure of a run, or of one over several seeds, with its 95 % interval; None where there is none.
+
+    Raises BloxError for a name that is no figure of the run.
+    """
+    _check_figure(figure, run)
     return sample_of(run).interval(figure)
 
 
 def difference(run: Figures, other: Figures, figure: str) -> Interval | None:
-    """How much larger a figure is in one run than in the other, by pairs, with its 95 % interval."""
+    """How much larger a figure is in one run than in the other, by pairs, with its 95 % interval.
+
+    None where that cannot be told: too few seeds or days in common, or a figure that one of them lacks.
+    Raises BloxError for a name that is a figure of neither.
+    """
+    _check_figure(figure, run, other)
     return sample_of(run).difference(sample_of(other), figure)
+
+
+def _check_figure(figure: str, *runs: Figures) -> None:
+    known = {name for run in runs for name in (*run.summary, *flat(run.summary))}
+    if figure not in known:
+        fix = suggestion(figure, known)
+        raise BloxError(f"no figure of a run's summary is called {figure!r}", where="figure", fix=fix)

@@ -26,6 +26,7 @@ from blox.results.statistics import Interval
 from blox.workloads.table import Array
 
 INTERVALS = "intervals.json"
+_OWN_OF_A_RUN = ("seed", "label", "provenance")  # what runs over several seeds need not have in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Replications:
             raise BloxError(
                 f"{len(self.runs)} of several seeds", where="Replications", fix="give two runs or more"
             )
+        _check_alike(self.runs)
         if not self.asked:
             object.__setattr__(self, "asked", tuple(self.seeds))
 
@@ -102,7 +104,7 @@ class Replications:
         return breakdown(self, column, most=most)
 
     def interval(self, figure: str) -> Interval | None:
-        """A figure of the summary with its 95 % interval; None where there is none."""
+        """A figure of the summary with its 95 % interval; None where there is none: see `blox.interval`."""
         return interval(self, figure)
 
     def save(self, directory: str | Path) -> Path:
@@ -144,6 +146,27 @@ class Replications:
             bounds = {"low": found.low, "high": found.high} if found else {}
             figures[key] = {"mean": value, **bounds}
         return {"seeds": self.seeds, "level": 0.95, "figures": figures}
+
+
+def _check_alike(runs: Sequence[Result]) -> None:
+    """Refuses runs of the same seed, which are one observation, and runs that differ in other settings."""
+    seeds = [int(run.experiment["seed"]) for run in runs]
+    if twice := [seed for seed in dict.fromkeys(seeds) if seeds.count(seed) > 1]:
+        raise BloxError(
+            f"several runs of seed {twice[0]}", where="Replications", fix="give one run of each seed"
+        )
+    settings = [
+        {name: value for name, value in run.experiment.items() if name not in _OWN_OF_A_RUN} for run in runs
+    ]
+    names = dict.fromkeys(name for each in settings for name in each)
+    for name in names:
+        values = [each.get(name) for each in settings]
+        if other := [value for value in values if value != values[0]]:
+            raise BloxError(
+                f"runs of {name} {values[0]!r} and {other[0]!r}",
+                where="Replications",
+                fix="give runs that differ in their seed alone",
+            )
 
 
 def as_one(runs: Sequence[Result], asked: Sequence[int] = ()) -> Result | Replications:
