@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import tomllib
 
 import pytest
@@ -52,6 +53,91 @@ def test_the_same_bytes_with_one_process_and_with_two(command, tmp_path):
         words = ["--seeds", 2, "--processes", processes, "--out", tmp_path / str(processes), "--no-report"]
         assert command("compare", *SMALL, "--scheduler", "fifo,las", *words).code == 0
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
+
+
+@pytest.mark.parametrize("gone", [[], ["seed-0"]])
+def test_a_comparison_goes_on_though_its_seeds_were_not_summed_up(command, tmp_path, gone):
+    """As an interruption leaves it: some seeds are finished, and nothing stands beside them."""
+    words = [*SMALL, "--scheduler", "fifo,las", "--seeds", 2, "--processes", 1, "--no-report"]
+    assert command("compare", *words, "--out", tmp_path / "c").code == 0
+    before = files_of(tmp_path / "c")
+    for name in ("intervals.json", "experiment.toml", *gone):
+        path = tmp_path / "c" / "fifo" / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    answer = command("compare", *words, "--out", tmp_path / "c")
+    assert (answer.code, answer.err) == (0, f"{4 - ('seed-0' in gone)} of 4 runs were finished before\n")
+    assert files_of(tmp_path / "c") == before
+
+
+def test_a_comparison_goes_on_where_one_seed_was_left(command, tmp_path):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1,)))
+    words = [*SMALL, "--scheduler", f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 2, "--processes", 1]
+    command("compare", *words, "--out", tmp_path / "c", "--no-report")
+    answer = command("compare", *words, "--out", tmp_path / "c", "--no-report")
+    assert "1 of 2 runs were finished before" in answer.err and "which is not from" not in answer.err
+
+
+def test_what_is_no_folder_of_seeds_is_still_refused(command, tmp_path):
+    (tmp_path / "c" / "mine" / "seed-0").mkdir(parents=True)
+    answer = command("compare", *SMALL, "--scheduler", "fifo", "--out", tmp_path / "c")
+    assert answer.code == 2 and "the directory holds 'mine'" in answer.err
+
+
+FLAKY = """from blox.schedulers.las import Las
+
+class Flaky(Las):
+    def schedule(self, job_state, cluster_state):
+        if job_state.seed in {seeds}:
+            raise ValueError("not with this seed")
+        return super().schedule(job_state, cluster_state)
+"""
+
+
+@pytest.mark.parametrize(("seeds", "left"), [((1, 2), 2), ((1, 2, 3), 1)])
+@pytest.mark.parametrize("verb", ["compare", "sweep"])
+def test_a_row_whose_seeds_failed_says_so_and_is_not_ranked(command, tmp_path, verb, seeds, left):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=seeds))
+    flaky = f"{tmp_path / 'flaky.py'}:Flaky"
+    words = ["--scheduler", flaky, "--scheduler", "fifo,srtf", "--seeds", 4, "--processes", 1]
+    answer = command(verb, *SMALL, *words, "--no-report", "--out", tmp_path / "c")
+    told = flowing(answer.out)
+    assert answer.code == 2 and f"{len(seeds)} of 12 runs failed" in answer.err
+    assert f"Means of 4 seeds; ± is the 95 % interval. Flaky: {left} of 4 seeds, the others failed." in told
+    assert "Only runs over the same seeds are compared." in told and "--seeds 5" not in told
+    name = "compare.csv" if verb == "compare" else "means.csv"
+    rows = list(csv.DictReader((tmp_path / "c" / name).open()))
+    assert [row["seeds"] for row in rows] == [str(left), "4", "4"]
+    assert rows[0]["avg_jct_s_vs_best"] == "" and sum(bool(row["avg_jct_s_vs_best"]) for row in rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["run", "--scheduler"], ["Flaky seed=1", "Flaky seed=2"]),
+        (["compare", "--scheduler", "fifo", "--scheduler"], ["Flaky seed=1", "Flaky seed=2"]),
+        (
+            ["sweep", "--load", "4,8", "--scheduler", "fifo", "--scheduler"],
+            [f"load={load} Flaky seed={seed}" for load in (4, 8) for seed in (1, 2)],
+        ),
+    ],
+)
+def test_runs_that_failed_are_named(command, tmp_path, words, names):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1, 2)))
+    verb, *rest = words
+    words = [*rest, f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 3, "--processes", 1, "--no-report"]
+    answer = command(verb, *SMALL, *words, "--out", tmp_path / "c")
+    told = [line.removeprefix("  run: ") for line in answer.err.splitlines() if line.startswith("  run: ")]
+    assert told == names, answer.err
+
+
+def test_one_seed_that_is_left_of_several_is_not_advised_to_take_several(command, tmp_path):
+    (tmp_path / "flaky.py").write_text(FLAKY.format(seeds=(1, 2, 3)))
+    words = ["--scheduler", f"{tmp_path / 'flaky.py'}:Flaky", "--seeds", 4, "--processes", 1]
+    answer = command("compare", *SMALL, *words, "--no-report", "--out", tmp_path / "c")
+    said = "does not show how far its figures vary. Flaky: 1 of 4 seeds, the others failed."
+    assert said in flowing(answer.out)
+    again = command("report", tmp_path / "c", "--out", tmp_path / "r.html")
+    assert again.code == 0 and said in flowing(again.out), "as it is read back"
 
 
 def test_its_experiment_toml_runs_them_again_and_goes_on_where_it_was(command, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import csv
 import re
 import runpy
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from blox.decision.conduct import conduct
 from blox.decision.evidence import EVERYONE
 from blox.decision.study import Study
 from blox.decision.words import claim, tables
+from blox.durations import parse_duration
 from blox.experiment.parallel import run_tasks
 from blox.results.calibration import calibration
 from support.places import ROOT
@@ -152,3 +154,24 @@ def test_a_log_of_another_format_is_told_how_it_was_taken(command, tmp_path):
 def test_a_log_of_one_block_is_refused(log):
     with pytest.raises(BloxError, match=r"the log has 1 block of 30d[^$]*or --block 1d"):
         study_of(log, "las", block=30 * 86400.0).check()
+
+
+@pytest.mark.parametrize(
+    ("minutes", "fix"),
+    [
+        ([0, 300, 900], "--block 6h"),
+        ([0, 30, 130], "--block 1h"),
+        ([0, 119], "its 2 jobs were submitted within 2 blocks of 1h"),
+        ([0], "its one job was submitted within 2 blocks of 1h"),
+    ],
+)
+def test_a_short_log_is_told_a_block_that_it_has_two_of_or_that_it_is_too_short(tmp_path, minutes, fix):
+    rows = "".join(f"{at},{60 * minute},1,600\n" for at, minute in enumerate(minutes))
+    (tmp_path / "log.csv").write_text(f"job_id,submit_s,gpus,duration_s\n{rows}")
+    study = Study(str(tmp_path / "log.csv"), "1x4", shortlist=("las",))
+    with pytest.raises(BloxError) as refused:
+        study.check()
+    told = str(refused.value)
+    assert fix in told and ("the log is too short" in told) == ("--block" not in told)
+    if "--block" in fix:
+        replace(study, block=parse_duration(fix.split()[-1], where="--block")).check()

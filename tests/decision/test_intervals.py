@@ -5,6 +5,9 @@ import pytest
 
 from blox.decision.by_block import difference, saved, saved_interval
 from blox.decision.digest import Key
+from blox.decision.evidence import EVERYONE, Evidence
+from blox.decision.study import Study
+from blox.decision.words import claim
 from blox.results.statistics import resampled_interval
 from blox.workloads.generators.resampled import blocks_of, joined
 from support.states import job_table
@@ -58,6 +61,51 @@ def test_blocks_are_drawn_whole_and_keep_their_times():
 @pytest.mark.parametrize(("values", "blocks"), [([1.0], 5), ([1.0, float("nan")], 5), ([1.0, 2.0], 1)])
 def test_too_little_gives_no_interval(values, blocks):
     assert resampled_interval(1.0, np.array(values), blocks) is None
+
+
+def test_an_interval_excludes_0_only_where_the_estimate_and_the_resamples_do():
+    """Changes in seconds of one log of 6 days, as resamples of single days gave them."""
+    drawn = np.array([-579.0, -21, -14, -712, 0, -1042, -1028, -2881, -980, -132])
+    found = resampled_interval(-3772.0, drawn, 6)
+    around = resampled_interval(float(drawn.mean()), drawn, 6)
+    assert found.estimate == -3772 and not found.excludes_zero
+    assert found.low < -3772 and found.high == around.high, "from below the one to above the other"
+    assert resampled_interval(-3772.0, drawn - 5000, 6).high < 0
+    assert not resampled_interval(3772.0, drawn - 5000, 6).excludes_zero, "they show opposite changes"
+
+
+def decided(resampled, on_log=-3600.0):
+    """The evidence of a scheduler whose average JCT changes so on the log and on its resamples."""
+    key = Key(*EVERYONE, "jct_s")
+    study = Study("log.csv", "1x4", "fifo", ("las",), resamples=len(resampled), block=86400.0)
+    vars(study)["blocks"] = 12  # of a log that is not read
+    return Evidence(
+        study,
+        {"fifo": {key: 9000.0}, "las": {key: 9000.0 + on_log}},
+        {"fifo": [{key: 9000.0}] * len(resampled), "las": [{key: 9000.0 + each} for each in resampled]},
+        {},
+    )
+
+
+def test_a_change_is_claimed_only_if_the_resamples_show_it():
+    assert claim(decided([-3000.0, -3300, -2700, -3100, -2900, -3050])).startswith("Change from fifo to las")
+    told = claim(decided([-579.0, -21, -14, -712, 0, -1042, -1028, -2881, -980, -132]))
+    assert told.startswith("Keep fifo: las, the best of the shortlist, cannot be told from it")
+
+
+@pytest.mark.parametrize(
+    ("resampled", "why"),
+    [
+        ([-3000.0, -3100, -2900], "3 resamples are too few for intervals: give --resamples 10"),
+        ([0.0] * 10, "it is the same in all"),
+        ([-3600.0] * 10, "it is the same in all"),
+        ([-3000.0, -3100, -2900, -3050, *[float("nan")] * 6], "too few have jobs"),
+    ],
+)
+def test_resamples_that_show_no_variation_give_no_interval_and_that_is_said(resampled, why):
+    found = decided(resampled)
+    assert found.headline("las") is None and not found.worth_it
+    assert claim(found).startswith("Keep fifo: whether las") and why in claim(found)
 
 
 def run_of(waits, jobs=50.0):

@@ -112,7 +112,7 @@ def test_a_size_that_a_seed_lacks_is_not_left_out(tmp_path) -> None:  # type: ig
     """Jobs of 4 GPUs are in the first seed alone, and starve: the table and a sentence tell it."""
 
     def run(seed: int, sizes: list[int]) -> Result:
-        path = tmp_path / f"{seed}.csv"
+        path = tmp_path / "jobs.csv"  # written anew: seeds have one workload
         jobs = [f"{at},{300 * at},{size},2400" for at, size in enumerate(sizes)]
         path.write_text("job_id,submit_s,gpus,duration_s\n" + "\n".join(jobs) + "\n")
         return Experiment(workload=str(path), cluster="1x4", scheduler="las", seed=seed).run()

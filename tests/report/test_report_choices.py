@@ -83,3 +83,18 @@ def test_a_run_says_which_policies_ruled_and_when_nothing_decided(chosen):
     unsure = replace(chosen[0], tables={**chosen[0].tables, "choices": table})
     count = len(blind)
     assert f"no value at {count - 1} of {count} choices" in told(unsure)[1]
+
+
+def test_of_several_seeds_the_first_is_told_and_that_is_said():
+    experiment = Experiment(
+        workload="gavel:load=20,multi=true",
+        cluster="2x4",
+        jobs=30,
+        auto="scheduler=fifo,srtf,las;every=4",
+        seed=5,
+    )
+    both = experiment.replicate(2)
+    alone, together = told(both.runs[0]), told(both)
+    assert together[0] == f"with seed 5, the first of 2, {alone[0]}"
+    assert Reigns.of(both).end_s == both.runs[0].summary["end_s"] != both.summary["end_s"]
+    assert "Of several seeds the first" in page([both], "a title").partition("Which policies ruled")[2]

@@ -7,6 +7,7 @@ from blox import BloxError, Experiment
 from blox.results.flat import flat
 from blox.results.groups import groups_of
 from blox.results.replications import as_one
+from blox.results.statistics import mean_interval
 
 # One node of 4 GPUs, rounds of 300 s. big asks for all of it and waits for the three small ones of tenant x.
 TRACE = """job_id,submit_s,gpus,duration_s,tenant,job_type,importance,deadline_s
@@ -35,6 +36,24 @@ def test_over_seeds_every_group_has_its_interval():
     assert found["avg_jct_s_low"][0] == pytest.approx(of_one_gpu.mean() - half)
     assert found["avg_jct_s_high"][0] == pytest.approx(of_one_gpu.mean() + half)
     assert "jobs_low" not in found and "avg_jct_s_low" not in each[0]
+
+
+def test_an_interval_of_a_group_is_over_the_seeds_of_its_mean():
+    """A group without jobs in a seed has 0 GPU hours there, which count, and no JCT."""
+    settings = {"workload": "philly:load=30,max_gpus=8", "cluster": "4x4", "jobs": 40}
+    runs = [Experiment(**settings, seed=seed).run() for seed in range(4)]
+    found = as_one(runs).by("gpus")
+    counts = [[int((run.jobs["gpus"] == gpus).sum()) for run in runs] for gpus in found["gpus"].tolist()]
+    assert any(0 in each and sum(map(bool, each)) == 2 for each in counts), "a group of two of four seeds"
+    for at, (gpus, each) in enumerate(zip(found["gpus"].tolist(), counts)):
+        hours = [run.jobs["gpu_seconds"][run.jobs["gpus"] == gpus].sum() / 3600 for run in runs]
+        jct = [float(run.jobs["jct_s"][run.jobs["gpus"] == gpus].mean()) for run, n in zip(runs, each) if n]
+        for figure, values in (("finished", each), ("gpu_hours", hours), ("avg_jct_s", jct)):
+            wanted = mean_interval(np.array(values))
+            got = [found[f"{figure}{end}"][at] for end in ("", "_low", "_high")]
+            assert got[0] == pytest.approx(np.mean(values)), (gpus, figure)
+            bounds = [np.nan] * 2 if wanted is None else [wanted.low, wanted.high]
+            assert got[1:] == pytest.approx(bounds, nan_ok=True), (gpus, figure)
 
 
 def test_a_breakdown_by_hand(result):

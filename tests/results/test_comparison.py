@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from blox import Experiment
+from blox import BloxError, Experiment
 from blox.results.comparison import Comparison, difference, interval
 from blox.results.replications import Replications
 from blox.results.result import Result
@@ -39,6 +40,21 @@ def test_a_figure_that_a_seed_does_not_have_has_no_interval() -> None:
     assert over_seeds(10.0, None, 20.0).summary == {"avg_jct_s": None}
 
 
+def test_a_misspelt_figure_is_answered() -> None:
+    both = over_seeds(10.0, 20.0)
+    for asked in (
+        lambda: interval(both, "avg_jct"),
+        lambda: difference(both, both, "avg_jct"),
+        lambda: both.interval("avg_jct"),
+    ):
+        with pytest.raises(
+            BloxError, match=r"no figure .* is called 'avg_jct'\n  fix: did you mean 'avg_jct_s'"
+        ):
+            asked()
+    mine = Result("las", {"seed": 0}, {"mine": 1.0}, {}, {}, {})
+    assert difference(both, mine, "mine") is None, "a figure of one of them alone cannot be compared"
+
+
 def test_the_best_and_those_not_distinguishable_from_it() -> None:
     compared = Comparison(
         [over_seeds(9.0, 10.0, 11.0), over_seeds(9.2, 10.1, 11.0), over_seeds(19.0, 20.0, 21.1)]
@@ -50,6 +66,17 @@ def test_the_best_and_those_not_distinguishable_from_it() -> None:
     assert compared.basis.seeds == 3
 
 
+def test_runs_over_other_seeds_are_not_ranked() -> None:
+    """The lowest mean is over one seed with short jobs: with them, the others are as low."""
+    few = Replications((run(5.0, seed=0), run(6.0, seed=1)))
+    compared = Comparison([few, over_seeds(5.1, 6.1, 11.0), over_seeds(5.3, 6.2, 11.1), run(5.0)])
+    assert compared.comparable == [1, 2] and compared.basis.seeds == 3
+    assert list(compared.against_best("avg_jct_s", "low")) == [1, 2]
+    other = Replications((run(7.0, seed=1), run(8.0, seed=2)))
+    apart = Comparison([few, other])
+    assert apart.comparable == [] and not apart.basis.enough and not apart.leaders("avg_jct_s", "low")
+
+
 def test_intervals_against_the_best_hold_together() -> None:
     """Each of two comparisons has 97.5 %: wider than one alone."""
     runs = [over_seeds(9.0, 10.0, 11.0), over_seeds(9.5, 10.2, 11.6), over_seeds(9.0, 10.3, 11.9)]
@@ -59,13 +86,13 @@ def test_intervals_against_the_best_hold_together() -> None:
     assert together.half_width > alone.half_width
 
 
-def days(count: int, jct_s: np.ndarray, drawn: str = "trace") -> Result:
+def days(count: int, jct_s: np.ndarray, drawn: str = "trace", seed: int = 0) -> Result:
     """One run of a trace with as many jobs a day as there are for each."""
     per_day = len(jct_s) // count
     submit_s = np.repeat(np.arange(count) * 86400.0, per_day)
-    return run(
-        float(jct_s.mean()), drawn=drawn, submit_s=submit_s, jct_s=jct_s, in_window=np.ones(len(jct_s))
-    )
+    columns = {"submit_s": submit_s, "jct_s": jct_s, "in_window": np.ones(len(jct_s))}
+    found = run(float(jct_s.mean()), seed, drawn, **columns)
+    return replace(found, summary={**found.summary, "makespan_s": float(submit_s[-1] + jct_s[-1])})
 
 
 def test_one_trace_has_intervals_over_its_days() -> None:
@@ -89,7 +116,7 @@ def test_few_days_and_other_jobs_cannot_be_told() -> None:
 def test_seeds_of_one_trace_are_no_new_jobs() -> None:
     """Only the policy draws: the days are resampled, with the jobs of all seeds together."""
     rng = np.random.default_rng(1)
-    both = Replications(tuple(days(20, rng.lognormal(8, 1, 400)) for _ in range(2)))
+    both = Replications(tuple(days(20, rng.lognormal(8, 1, 400), seed=seed) for seed in range(2)))
     compared = Comparison([both])
     assert (compared.basis.seeds, compared.basis.days) == (0, 20)
     assert compared.interval(0, "avg_jct_s") is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,9 +74,29 @@ def test_seeds_with_gaps_are_listed(five: Replications) -> None:
     assert Replications(five.runs[::2]).experiment["seed"] == [3, 5, 7]
 
 
+def test_seeds_that_failed_are_still_asked_for(five: Replications, tmp_path: Path) -> None:
+    left = Replications(five.runs[1:2], asked=(3, 4, 5))
+    assert left.seeds == [4] and (left.experiment["seed"], left.experiment["seeds"]) == (3, 3)
+    left.save(tmp_path / "r")
+    again = Replications.load(tmp_path / "r")
+    assert again.seeds == [4] and again.asked == (3, 4, 5) and again.summary == left.summary
+    assert "the first of 1: " in first_run(tmp_path / "r")[1]
+
+
 def test_one_seed_is_no_replication(five: Replications) -> None:
     with pytest.raises(BloxError, match="two runs or more"):
         Replications(five.runs[:1])
+
+
+def test_runs_of_one_seed_or_of_other_settings_are_refused(five: Replications) -> None:
+    first, second = five.runs[:2]
+    with pytest.raises(BloxError, match="several runs of seed 3\n  fix: give one run of each seed"):
+        Replications((first, second, first))
+    for name, value in (("scheduler", "fifo"), ("workload", "philly"), ("jobs", 41)):
+        other = replace(second, experiment={**second.experiment, name: value})
+        with pytest.raises(BloxError, match=f"runs of {name} .* and {value!r}\n  fix: .* seed alone"):
+            Replications((first, other))
+    assert Replications((first, replace(second, label="b", experiment={**second.experiment, "label": "b"})))
 
 
 def test_seeds_without_end_are_refused_before_the_first_run() -> None:

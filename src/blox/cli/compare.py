@@ -75,10 +75,10 @@ def compare(
         tables = figures.Tables.of(by, table, measures)
         grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
         wanted = Wanted(report, processes, tables, history, calibrate)
-        runs, outcomes = _run_grid(grid, out, wanted)
+        runs, ended = _run_grid(grid, out, wanted)
     if runs:
         _show(runs, out, wanted)
-    tell_failed(outcomes)
+    tell_failed(ended)
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,18 @@ class Wanted:
     calibrate: bool
 
 
-def _run_grid(grid: Grid, out: Path | None, wanted: Wanted) -> tuple[Comparison[Run], list[Outcome]]:
-    """Runs what differs, saves what sums it up; the runs that finished, and how each of all ended."""
-    from blox.cli.grids import finished_cases, keeping_finished, names_of, note_same_runs, run_cases
+def _run_grid(
+    grid: Grid, out: Path | None, wanted: Wanted
+) -> tuple[Comparison[Run], list[tuple[str, Outcome]]]:
+    """Runs what differs, saves what sums it up; the runs that finished, and how all ended, by name."""
+    from blox.cli.grids import (
+        finished_cases,
+        keeping_finished,
+        names_of,
+        names_of_runs,
+        note_same_runs,
+        run_cases,
+    )
     from blox.disk.toml_text import to_toml
     from blox.experiment.cases import cases_of
     from blox.experiment.history import history_of
@@ -129,7 +138,8 @@ def _run_grid(grid: Grid, out: Path | None, wanted: Wanted) -> tuple[Comparison[
 
             tables = wanted.tables
             write_report(out / "report.html", runs, by=tables.by, measures=tables.measures, more=more)
-    return runs, [outcome for each in outcomes for outcome in each]
+    ended = [outcome for each in outcomes for outcome in each]
+    return runs, list(zip(names_of_runs(cases, names), ended))
 
 
 def _show(runs: Comparison[Run], out: Path | None, wanted: Wanted) -> None:

@@ -124,10 +124,11 @@ def labelled(
 
 def of_each(run: Any, change: Any) -> Any:
     """A run changed; one over several seeds with each of its runs changed."""
-    from blox.results.samples import runs_of
+    from blox.results.replications import Replications
 
-    parts = [change(part) for part in runs_of(run)]
-    return parts[0] if len(parts) == 1 else replace(run, runs=tuple(parts))
+    if isinstance(run, Replications):
+        return replace(run, runs=tuple(change(part) for part in run.runs))
+    return change(run)
 
 
 def _named(result: Result, label: str) -> Result:

@@ -67,13 +67,28 @@ def check_place(out: Path, *own: str) -> None:
     if out.exists() and not out.is_dir():
         raise BloxError("there is a file of that name", where=str(out), fix="give a directory")
     for entry in sorted(out.iterdir()) if out.is_dir() else []:
-        draft = entry.name.startswith(".")  # of a run that was killed
-        if not draft and entry.name not in own and not (entry / "experiment.toml").is_file():
+        if not _is_draft(entry) and entry.name not in own and not _holds_runs(entry):
             raise BloxError(
                 f"the directory holds {entry.name!r}, which is not from an earlier run of this command",
                 where=str(out),
                 fix="give a new directory",
             )
+
+
+def _is_draft(entry: Path) -> bool:
+    """Whether a run that was killed has left it."""
+    return entry.name.startswith(".")
+
+
+def _holds_runs(folder: Path) -> bool:
+    """Whether a folder has the results of a run, or runs of several seeds that are not summed up yet."""
+    if (folder / "experiment.toml").is_file():
+        return True
+    inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    seeds = [
+        each for each in inside if each.name.startswith("seed-") and (each / "experiment.toml").is_file()
+    ]
+    return bool(inside) and all(_is_draft(each) or each in seeds for each in inside)
 
 
 @contextmanager
@@ -115,6 +130,15 @@ def names_of(experiments: Sequence[Experiment]) -> list[str]:
     return unique
 
 
+def names_of_runs(cases: Sequence[Case], names: Sequence[str]) -> list[str]:
+    """The name of every run of cases that are called so: with its seed where the case has several."""
+    return [
+        name if len(case.experiments) == 1 else f"{name} seed={each.seed}"
+        for case, name in zip(cases, names)
+        for each in case.experiments
+    ]
+
+
 def run_watched(
     tasks: Sequence[Task], names: Sequence[str], processes: int | None, finished: int = 0
 ) -> list[Outcome]:
@@ -150,12 +174,7 @@ def run_cases(cases: Sequence[Case], names: Sequence[str], processes: int | None
         if case.directory is not None and len(case.experiments) > 1:
             check_place(case.directory, "experiment.toml", INTERVALS)
     tasks = [task for case in cases for task in case.tasks()]
-    words = [
-        name if len(case.experiments) == 1 else f"{name} seed={each.seed}"
-        for case, name in zip(cases, names)
-        for each in case.experiments
-    ]
-    outcomes = iter(resume_tasks(tasks, words, processes))
+    outcomes = iter(resume_tasks(tasks, names_of_runs(cases, names), processes))
     return [[next(outcomes) for _ in case.experiments] for case in cases]
 
 
@@ -198,13 +217,13 @@ def note_same_runs(experiments: Sequence[Experiment], cases: Sequence[Case]) -> 
     say(f"note: {left_out}, and are left out: {why}", to_stderr=True)
 
 
-def tell_failed(outcomes: Sequence[Outcome]) -> None:
-    """Tells what failed and ends with exit code 2; 1 where blox itself is at fault."""
-    failed = [outcome for outcome in outcomes if outcome.error is not None]
+def tell_failed(runs: Sequence[tuple[str, Outcome]]) -> None:
+    """Tells which of these named runs failed and why, and ends with exit code 2; 1 where blox is at fault."""
+    failed = [(name, outcome) for name, outcome in runs if outcome.error is not None]
     if not failed:
         return
-    for outcome in failed:
+    for name, outcome in failed:
         assert outcome.error is not None
-        say(outcome.trace or f"error: {outcome.error.text()}", to_stderr=True)
-    say(f"{len(failed)} of {len(outcomes)} runs failed", to_stderr=True)
-    raise typer.Exit(1 if any(outcome.trace for outcome in failed) else 2)
+        say(f"{outcome.trace or f'error: {outcome.error.text()}'}\n  run: {name}", to_stderr=True)
+    say(f"{len(failed)} of {len(runs)} runs failed", to_stderr=True)
+    raise typer.Exit(1 if any(outcome.trace for _, outcome in failed) else 2)

@@ -12,6 +12,7 @@ from blox.cli.grids import (
     folder_of_runs,
     keeping_finished,
     names_of,
+    names_of_runs,
     note_same_runs,
     run_cases,
     tell_failed,
@@ -42,12 +43,13 @@ def replicate(
         )
     experiments = [replace(experiment, seed=seed) for seed in seeds]
     cases = cases_of(experiments) if out is None else [case.into(out) for case in cases_of(experiments)]
+    names = names_of([case.experiment for case in cases])
     tasks = [task for case in cases for task in case.tasks()]
     several = out if len(tasks) > 1 else None  # a single run claims its directory itself
     with folder_of_runs(several, "experiment.toml", INTERVALS, "report.html"):
         note_same_runs(experiments, cases)
         with keeping_finished(tasks, "give the same command again"):
-            outcomes = run_cases(cases, names_of([case.experiment for case in cases]), processes)
+            outcomes = run_cases(cases, names, processes)
         runs = finished_cases(cases, outcomes)
         if out is not None and report and runs:
             from blox.report.page import write_report
@@ -58,4 +60,5 @@ def replicate(
         tables.show(runs)
     if out is not None and runs:
         written(out, report)
-    tell_failed([outcome for each in outcomes for outcome in each])
+    ended = [outcome for each in outcomes for outcome in each]
+    tell_failed(list(zip(names_of_runs(cases, names), ended)))

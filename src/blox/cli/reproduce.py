@@ -97,7 +97,7 @@ def _list(console: Console, known: dict[str, Page]) -> None:
 
 def _ask_all(console: Console, wanted: list[str], out: Path, setting: Setting, processes: int | None) -> None:
     """Asks pages and shows each as it comes; the book is written even when that is interrupted."""
-    from blox.cli.grids import check_place, folder_of_runs, run_each_watched, tell_failed
+    from blox.cli.grids import check_place, folder_of_runs, names_of, run_each_watched, tell_failed
     from blox.cli.interrupt import Interrupted
     from blox.cli.terminal import say
     from blox.reproduce import Unavailable
@@ -138,7 +138,8 @@ def _ask_all(console: Console, wanted: list[str], out: Path, setting: Setting, p
         for name, word in words.items():
             console.print(f"{name:<7} {word}", markup=False)
     console.print(f"book     {out / BOOK}", soft_wrap=True, markup=False)
-    tell_failed(list(dict.fromkeys(failed)))
+    ended = list(dict.fromkeys(failed))
+    tell_failed(list(zip(names_of([outcome.task.experiment for outcome in ended]), ended)))
 
 
 def _shown(

@@ -86,8 +86,8 @@ def sweep(
 
 def _run_grid(
     out: Path, grid: Grid, report: bool, baseline: str | None, processes: int | None
-) -> list[Outcome]:
-    """Runs what differs and is not there yet, and sums the sweep up; how each of these runs ended."""
+) -> list[tuple[str, Outcome]]:
+    """Runs what differs and is not there yet, and sums the sweep up; how these runs ended, by name."""
     from blox.cli.grids import check_targets, keeping_finished, resume_tasks
     from blox.disk.toml_text import to_toml
     from blox.experiment.parallel import Task
@@ -117,7 +117,7 @@ def _run_grid(
         replace(ended[first], task=replace(tasks[first], experiment=each)) for each, first in same.items()
     ]
     _finish(out, grid, outcomes, report, baseline, csv=sweep_csv(grid, outcomes))
-    return list(ended.values())
+    return list(zip(names, ended.values()))
 
 
 def _note_load(grid: Grid) -> None:

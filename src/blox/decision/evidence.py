@@ -14,10 +14,11 @@ from blox.decision.digest import LARGEST, LENGTHS, LONGEST, OTHERS, SIZES, Key
 from blox.decision.study import Study
 from blox.errors import BloxError
 from blox.results.calibration import Closeness
-from blox.results.statistics import LEVEL, Interval, resampled_interval
+from blox.results.statistics import LEVEL, Interval, all_equal, paired_differences, resampled_interval
 
 EVERYONE = ("all", "all jobs")
 DECIDES = "jct_s"  # the figure by which schedulers are ranked: the average time from submission to finish
+FEWEST_RESAMPLES = 5  # fewer do not show how far a change varies
 Figures = Mapping[Key, float]
 
 
@@ -44,16 +45,20 @@ class Evidence:
     ) -> Interval | None:
         """By how much a figure is larger than with the present scheduler; None where that cannot be told.
 
-        The estimate is that on the log; the resamples, in pairs, say how far it could be off.
+        The estimate is that on the log. The resamples, in pairs, say how far it could be off, unless they are
+        too few, have too few jobs of the group, or all have the same change.
         """
         key, present = Key(by, group, figure), self.study.present
         if by == "time":  # resamples have other times
             return None
-        pairs = zip(self.resampled[scheduler], self.resampled[present])
-        drawn = [ours.get(key, math.nan) - theirs.get(key, math.nan) for ours, theirs in pairs]
-        known = np.array([value for value in drawn if math.isfinite(value)])
+        ours, theirs = (
+            np.array([figures.get(key, math.nan) for figures in self.resampled[each]])
+            for each in (scheduler, present)
+        )
+        drawn = paired_differences(ours, theirs)
+        known = drawn[np.isfinite(drawn)]
         estimate = self.value(scheduler, *key) - self.value(present, *key)
-        if len(known) < 0.8 * len(drawn):  # a group that most resamples do not have
+        if len(known) < max(0.8 * len(drawn), FEWEST_RESAMPLES) or all_equal(known):
             return None
         return resampled_interval(estimate, known, self.study.blocks, level)
 

@@ -23,6 +23,7 @@ from blox.workloads.table import JobTable
 PRESENT = "backfill:kind=easy"
 SHORTLIST = ("backfill:kind=easy,order=srtf", "las", "tiresias", "srtf")
 FEWEST_BLOCKS = 8  # below, blocks are made shorter than a week
+SHORTER_S = (86400.0, 6 * 3600.0, 3600.0)  # blocks for short logs; none may be shorter than the last
 UNLIMITED = "7d"  # a job without a time limit is believed to last so long
 
 
@@ -50,7 +51,7 @@ class Study:
         if not 2 <= self.resamples <= 1000:
             fix = "give 2 or more, at most 1,000: 10 are usual"
             raise BloxError(f"{self.resamples} resamples", where="--resamples", fix=fix)
-        if self.block is not None and not 3600 <= self.block < math.inf:
+        if self.block is not None and not SHORTER_S[-1] <= self.block < math.inf:
             raise BloxError(f"a block of {self.block:g} s", where="--block", fix="give days: 7d")
         if self.present in self.shortlist:
             others = tuple(each for each in self.shortlist if each != self.present)
@@ -134,12 +135,20 @@ class Study:
         for scheduler in self.schedulers:
             self.on_log(scheduler).prepare()
         if self.blocks < 2:
-            shorter = "1d" if self.block_s > 86400 else duration_text(max(self.block_s / 4, 3600))
-            raise BloxError(
-                f"the log has {self.blocks} block of {duration_text(self.block_s)}",
-                where="--history",
-                fix=f"give a longer log, or --block {shorter}: how blocks vary cannot be seen in one",
-            )
+            raise self._one_block()
+
+    def _one_block(self) -> BloxError:
+        """What to say of a log of one block: the longest block of which it has two, if there is one."""
+        why = "how blocks vary cannot be seen in one"
+        shorter = [each for each in SHORTER_S if len(blocks_of(self.table, each)) > 1]
+        if shorter:
+            what = f"the log has 1 block of {duration_text(self.block_s)}"
+            fix = f"give a longer log, or --block {duration_text(shorter[0])}: {why}"
+        else:
+            jobs = f"its {len(self.table):,} jobs were" if len(self.table) > 1 else "its one job was"
+            what = f"the log is too short: {jobs} submitted within 2 blocks of {duration_text(SHORTER_S[-1])}"
+            fix = f"give a longer log: {why}"
+        return BloxError(what, where="--history", fix=fix)
 
     @cached_property
     def _grouping(self) -> Grouping:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blox.decision.digest import Key
-from blox.decision.evidence import DECIDES, EVERYONE, Evidence
+from blox.decision.evidence import DECIDES, EVERYONE, FEWEST_RESAMPLES, Evidence
 from blox.durations import duration_text
 from blox.errors import BloxError
 from blox.report import units
@@ -38,7 +38,10 @@ def claim(found: Evidence) -> str:
     study, best = found.study, found.best
     change = found.headline(best)
     if change is None:
-        return f"Nothing can be said: too few resamples of {study.history} could be run."
+        return (
+            f"Keep {study.present}: whether {best}, the best of the shortlist, is better cannot be told. "
+            f"{_no_interval(study.resamples)}"
+        )
     if found.worth_it:
         return (
             f"Change from {study.present} to {best}: a job takes {units.duration(-change.estimate)} less on "
@@ -50,6 +53,13 @@ def claim(found: Evidence) -> str:
         f"Keep {study.present}: {best}, the best of the shortlist, cannot be told from it. The average JCT "
         f"changes by {signed(change)}."
     )
+
+
+def _no_interval(resamples: int) -> str:
+    """Why the change that decides has no interval."""
+    if resamples < FEWEST_RESAMPLES:
+        return f"{resamples} resamples are too few for intervals: give --resamples 10."
+    return "Resamples do not show how the change varies: it is the same in all, or too few have jobs."
 
 
 def price(found: Evidence) -> str:
@@ -83,9 +93,10 @@ def basis(found: Evidence) -> str:
     return (
         f"{len(study.table):,} jobs of {study.history} on {study.cluster}; {study.resamples} resamples of "
         f"its {study.blocks} blocks of {duration_text(study.block_s)}. Schedulers know of durations: "
-        f"{study.believed}. Intervals are 95 %: how different other times of the same kind could have been. "
-        "They do not cover what the model leaves out: what users do when the queue changes, jobs that the "
-        "log does not have, nodes that were down."
+        f"{study.believed}. Intervals are 95 %: how different other times of the same kind could have been, "
+        "around the change on the log and around that on the resamples. They do not cover what the model "
+        "leaves out: what users do when the queue changes, jobs that the log does not have, nodes that were "
+        "down."
     )
 
 
@@ -109,7 +120,7 @@ def _ranked(found: Evidence) -> Table:
     for scheduler in (study.present, *found.ranking()):
         is_present = scheduler == study.present
         change = None if is_present else found.headline(scheduler)
-        sure = "" if change is None else "" if change.excludes_zero else UNSURE
+        sure = "" if is_present or (change is not None and change.excludes_zero) else UNSURE
         rows.append(
             (
                 scheduler + (" (present)" if is_present else ""),
@@ -165,7 +176,8 @@ def _for_whom(found: Evidence, by: str, title: str) -> Table:
         f"for-whom-{by}",
         f"What changes for whom, {title}",
         "Average waiting (all time without GPUs) with the present scheduler, and how much longer or shorter "
-        "it is with another. A question mark: not distinguishable from no change.",
+        "it is with another. A question mark: not distinguishable from no change. A dash: the resamples "
+        "do not show how far it varies.",
         ("jobs", "number", "waits now", *ranked),
         rows,
     )

@@ -44,9 +44,9 @@ class Case:
         return [Task(each, seed_folder(self.directory, each.seed)) for each in self.experiments]
 
     def gathered(self, outcomes: Sequence[Outcome]) -> Result | Replications | None:
-        """The runs that have finished: several as one, None where there is none."""
+        """The runs that have finished: those of several seeds as one, None where there is none."""
         results = [result for outcome in outcomes if (result := outcome.opened()) is not None]
-        return as_one(results) if results else None
+        return as_one(results, [each.seed for each in self.experiments]) if results else None
 
 
 def cases_of(experiments: Sequence[Experiment]) -> list[Case]:

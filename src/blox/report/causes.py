@@ -67,7 +67,9 @@ def _sample(run: Run, mean: Mapping[str, Any]) -> Sample:
     sample = sample_of(run)
     if isinstance(sample, Seeds):
         zero = dict.fromkeys(mean, 0.0)
-        return Seeds([Row((), zero | _figures(one), experiment=one.experiment) for one in runs_of(run)])
+        return type(sample)(
+            [Row((), zero | _figures(one), experiment=one.experiment) for one in runs_of(run)]
+        )
     return _CauseDays(run, mean)
 
 

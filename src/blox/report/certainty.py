@@ -11,8 +11,10 @@ from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.results.samples import runs_of
 from blox.workloads.spec import is_trace
 
+_MOST_NAMED = 3  # rows that are named; more are counted
 MARKED = (
     " Bold: the best value of a column, by group where there are groups, and those not distinguishable "
     "from it."
@@ -20,7 +22,11 @@ MARKED = (
 
 
 def certainty(runs: Sequence[Run]) -> str:
-    """What the intervals are made from, or why there are none."""
+    """What the intervals are made from, or why there are none; which runs lack seeds."""
+    return " ".join(filter(None, (_basis(runs), *_lacking(runs))))
+
+
+def _basis(runs: Sequence[Run]) -> str:
     compared = Comparison.of(runs)
     basis = compared.basis
     if basis.seeds > 1:
@@ -29,10 +35,35 @@ def certainty(runs: Sequence[Run]) -> str:
         most = max(compared.basis_of(position).days for position in range(len(compared)))
         how_many = f"{basis.days}" if basis.days == most else f"{basis.days} to {most}"
         return f"± is the 95 % interval, by resampling the {how_many} days on which jobs were submitted."
+    if not compared.comparable:
+        return ""
     days = f" over {basis.days} day{'' if basis.days == 1 else 's'}" if basis.days else ""
+    unknown = f"One run{days} does not show how far its figures vary"
+    if any(len(_asked(run)) > 1 for run in runs):
+        return f"{unknown}."
     traces = all(is_trace(str(run.experiment.get("workload", ""))) for run in runs)
     how = "a trace of 10 days or more has intervals" if traces else "--seeds 5 gives intervals"
-    return f"One run{days} does not show how far its figures vary: {how}."
+    return f"{unknown}: {how}."
+
+
+def _lacking(runs: Sequence[Run]) -> list[str]:
+    """Sentences on runs of which some seeds have not finished, and on those that are therefore not ranked."""
+    counts = [(name, len(runs_of(run)), len(_asked(run))) for name, run in zip(labels(runs), runs)]
+    named = [f"{name}: {finished} of {asked} seeds" for name, finished, asked in counts if finished < asked]
+    told = []
+    if len(named) > _MOST_NAMED:
+        told.append(f"{len(named)} rows have fewer seeds than were asked for: others failed.")
+    elif named:
+        told.append(f"{'; '.join(named)}, the others failed.")
+    if len(Comparison.of(runs).comparable) < len(runs):
+        told.append("Only runs over the same seeds are compared.")
+    return told
+
+
+def _asked(run: Run) -> Sequence[int]:
+    """The seeds that a run over several was asked for."""
+    asked: Sequence[int] = getattr(run, "asked", ())
+    return asked
 
 
 def jobs_told(runs: Sequence[Run]) -> str:

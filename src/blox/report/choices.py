@@ -17,6 +17,7 @@ from blox.report.charts.spans import Spans
 from blox.report.page_parts import scrolled
 from blox.report.run import Array, Run
 from blox.report.units import axis_unit
+from blox.results.samples import runs_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Reigns:
 
     @classmethod
     def of(cls, run: Run) -> Reigns | None:
-        """The choices of a run; None where it made none."""
+        """The choices of a run, of several seeds the first; None where it made none."""
+        run = runs_of(run)[0]
         table = run.tables.get("choices")
         if table is None or not len(table["time_s"]):
             return None
@@ -94,16 +96,18 @@ def lead(reigns: Reigns) -> Chart:
 
 def told(run: Run) -> list[str]:
     """Which combinations ruled for how long, what choosing cost, choices that no figure decided, and another
-    backend ahead than in the run."""
+    backend ahead than in the run. Of several seeds those of the first, which is said."""
+    first, *others = runs_of(run)
+    seed = f"with seed {first.experiment['seed']}, the first of {1 + len(others)}, " if others else ""
     reigns = Reigns.of(run)
     if reigns is None:
         return []
     shares = sorted(((reigns.share(at), name) for at, name in enumerate(reigns.name)), reverse=True)
     longest = ", ".join(f"{name} {100 * share:.0f} %" for share, name in shares[:3] if share >= 0.005)
-    found = [f"ruled since the first choice: {longest} of the time; {counted(run, len(reigns.time_s))}"]
+    found = [f"{seed}ruled since the first choice: {longest} of the time; {counted(run, len(reigns.time_s))}"]
     if blind := int((~np.isfinite(reigns.scores)).all(axis=1).sum()):
         found.append(
-            f"the objective had no value at {blind:,} of {len(reigns.time_s):,} choices: "
+            f"{seed}the objective had no value at {blind:,} of {len(reigns.time_s):,} choices: "
             "the combination that ruled stayed"
         )
     return [*found, *simulated_ahead(run.experiment)]
@@ -120,7 +124,11 @@ def simulated_ahead(experiment: Mapping[str, Any]) -> list[str]:
 
 
 def counted(run: Run, choices: int) -> str:
-    """How many choices and changes there were, and what they cost, where that is known."""
+    """How many choices and changes there were, and what they cost, where that is known.
+
+    Of several seeds, the first.
+    """
+    run = runs_of(run)[0]
     changes, cpu_s = int(run.summary.get("changes_of_policy", 0)), run.timing.get("choices_cpu_s")
     cost = "" if cpu_s is None else f", which took {float(cpu_s):.3g} s of CPU time in all"
     return f"{choices:,} choice{'s' * (choices != 1)}{cost}; {changes:,} change{'s' * (changes != 1)}"

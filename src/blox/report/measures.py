@@ -162,8 +162,8 @@ def best(measure: Measure, runs: Sequence[Run]) -> list[int]:
         return []
     compared = Comparison.of(runs)
     leaders = compared.leaders(measure.key, measure.better) if measure.better else []
-    known = sum(math.isfinite(measure.of(run)) for run in runs)
-    return leaders if len(leaders) < known else []
+    ranked = sum(math.isfinite(measure.of(runs[position])) for position in compared.comparable)
+    return leaders if len(leaders) < ranked else []
 
 
 def marks(measure: Measure, runs: Sequence[Run]) -> list[Mark]:

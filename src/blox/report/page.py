@@ -343,7 +343,7 @@ def _choices(runs: Sequence[Run]) -> list[str]:
         caption = (
             f"{choices.counted(run, len(reigns.time_s))}. {reigns.name[0]} ruled until the first. At each, "
             "every combination was run ahead from the present state; the second picture and the table say "
-            "how each would have done, against the best."
+            f"how each would have done, against the best.{seeds_told([run])[0]}"
         )
         title = "Which policies ruled" if len(runs) == 1 else f"Which policies ruled in {name}"
         drawn = embedded(f"reigns-{position}", choices.timeline(reigns, run).interactive())

@@ -83,7 +83,8 @@ def _claim(sets: Sequence[tuple[Sequence[str], Comparison[Run]]], across: str) -
     """
     wins: dict[tuple[str, ...], int] = {}
     same = undecided = untested = 0
-    for names, runs in sets:
+    for lines, every in sets:
+        names, runs = [lines[at] for at in every.comparable], every.subset(every.comparable)
         values = [measures.AVG_JCT.of(run) for run in runs]
         known = [value for value in values if math.isfinite(value)]
         if len(known) < 2:

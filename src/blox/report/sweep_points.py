@@ -114,9 +114,12 @@ class Points:
             place = layout.places[experiment]
             runs.setdefault(place, []).append(result)
             with_tables.setdefault(place, []).append((tables or results)[experiment])
+        asked: dict[Place, list[int]] = {}
+        for experiment, place in layout.places.items():
+            asked.setdefault(place, []).append(experiment.seed)
         compared: Comparison[Run] = Comparison(
-            [as_one(each) for each in runs.values()],
-            [sample_of(as_one(each)) for each in with_tables.values()],
+            [as_one(each, asked[place]) for place, each in runs.items()],
+            [sample_of(as_one(each, asked[place])) for place, each in with_tables.items()],
         )
         of_line = {line: run for (_, line, _), run in zip(runs, compared)}
         lines = [marked(name, of_line[at]) if at in of_line else name for at, name in enumerate(layout.lines)]

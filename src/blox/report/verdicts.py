@@ -106,7 +106,7 @@ def _verdict(
     """The intervals are those by which runs are told apart: they hold together with 95 %."""
     against = runs.against_best(measure.key, measure.better)
     best, others = next(iter(against), None), list(against.items())[1:]
-    if best is None or any(found is None for _, found in others):
+    if best is None or not others or any(found is None for _, found in others):
         return Verdict(where, "–", UNKNOWN)
     alike = [names[at] for at, found in others if found is not None and not found.excludes_zero]
     worse = None if baseline is None else against.get(baseline)

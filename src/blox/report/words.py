@@ -35,16 +35,22 @@ def headline(runs: Sequence[Run]) -> tuple[str, str]:
     if len(runs) == 1:
         claim, price = _single(names[0], runs[0])
         return claim, f"{price} {certainty(runs)}"
+    compared = Comparison.of(runs)
+    if len(compared.comparable) < 2:
+        return "The runs are over different seeds: they are not compared.", certainty(runs)
+    claim, price = _ranked([names[at] for at in compared.comparable], compared.subset(compared.comparable))
+    return claim, f"{price} {certainty(runs)}"
+
+
+def _ranked(names: Sequence[str], runs: Comparison[Run]) -> tuple[str, str]:
+    """The winner of comparable runs, and its price."""
     ranked = sorted(
         (position for position in range(len(runs)) if math.isfinite(AVG_JCT.of(runs[position]))),
         key=lambda position: (AVG_JCT.of(runs[position]), position),
     )
     if not ranked:
         return "No job finished in any of the runs.", "There is no completion time to compare."
-    return (
-        _claim(names, Comparison.of(runs), ranked),
-        f"{_price(names, runs, ranked[0])} {certainty(runs)}",
-    )
+    return _claim(names, runs, ranked), _price(names, runs, ranked[0])
 
 
 def _single(name: str, run: Run) -> tuple[str, str]:

@@ -134,9 +134,13 @@ class _Pooled:
 
 
 def _sample(run: Figures, parts: Sequence[_Part], summary: Mapping[str, Any]) -> Sample:
-    """How sure the figures of a group are, by what the run itself goes by: its seeds, or its days."""
-    if isinstance(sample_of(run), Seeds):
-        return Seeds([part.of_the_run() for part in parts if len(part.rows)])
+    """How sure the figures of a group are, by what the run itself goes by: its seeds, or its days.
+
+    Every figure is over the seeds that its mean is over: those that have it.
+    """
+    own = sample_of(run)
+    if isinstance(own, Seeds):
+        return type(own)([part.of_the_run() for part in parts], gaps=True)
     return Days(_Pooled(parts, summary))
 
 

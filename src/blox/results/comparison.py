@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar, overload
 
+from blox.errors import BloxError, suggestion
+from blox.results.flat import flat
 from blox.results.samples import Basis, Figures, Sample, number, sample_of
 from blox.results.statistics import LEVEL, Interval
 
@@ -48,12 +50,23 @@ class Comparison(Sequence[R]):
         return self._samples[position].basis
 
     @cached_property
+    def comparable(self) -> list[int]:
+        """The positions of the runs that can be ranked: over the same jobs, as far as seeds draw them.
+
+        A run that lacks a seed which another has, because it failed or was not asked for, is left out: its
+        means are over other jobs.
+        """
+        drawn = [sample.basis.drawn for sample in self._samples]
+        every = frozenset[int]().union(*drawn)
+        return [position for position, own in enumerate(drawn) if own >= every]
+
+    @cached_property
     def basis(self) -> Basis:
-        """What the intervals are made from: the least that one of the runs has; nothing where they differ."""
-        found = [sample.basis for sample in self._samples]
-        if len({basis.seeds > 0 for basis in found}) != 1:
+        """What the intervals are made from: the least that a comparable run has; nothing where none is."""
+        found = [self._samples[position].basis for position in self.comparable]
+        if not found:
             return Basis()
-        return Basis(min(basis.seeds for basis in found), min(basis.days for basis in found))
+        return Basis(found[0].seeds, min(basis.days for basis in found), found[0].drawn)
 
     def interval(self, position: int, figure: str) -> Interval | None:
         """A figure of one run with its 95 % interval; None where there is none."""
@@ -71,10 +84,10 @@ class Comparison(Sequence[R]):
         """The best run by a figure (None), and then how each other differs from it, in order of position.
 
         The intervals hold together with 95 %: each of k has the level 1 - 0.05 / k (Bonferroni). Runs that do
-        not have the figure are left out.
+        not have the figure, or are not comparable, are left out.
         """
         values = [number(run.summary.get(figure)) for run in self._runs]
-        known = [position for position, value in enumerate(values) if math.isfinite(value)]
+        known = [position for position in self.comparable if math.isfinite(values[position])]
         if not known:
             return {}
         sign = -1 if better == "high" else 1
@@ -95,10 +108,26 @@ class Comparison(Sequence[R]):
 
 
 def interval(run: Figures, figure: str) -> Interval | None:
-    """A figure of a run, or of one over several seeds, with its 95 % interval; None where there is none."""
+    """A figure of a run, or of one over several seeds, with its 95 % interval; None where there is none.
+
+    Raises BloxError for a name that is no figure of the run.
+    """
+    _check_figure(figure, run)
     return sample_of(run).interval(figure)
 
 
 def difference(run: Figures, other: Figures, figure: str) -> Interval | None:
-    """How much larger a figure is in one run than in the other, by pairs, with its 95 % interval."""
+    """How much larger a figure is in one run than in the other, by pairs, with its 95 % interval.
+
+    None where that cannot be told: too few seeds or days in common, or a figure that one of them lacks.
+    Raises BloxError for a name that is a figure of neither.
+    """
+    _check_figure(figure, run, other)
     return sample_of(run).difference(sample_of(other), figure)
+
+
+def _check_figure(figure: str, *runs: Figures) -> None:
+    known = {name for run in runs for name in (*run.summary, *flat(run.summary))}
+    if figure not in known:
+        fix = suggestion(figure, known)
+        raise BloxError(f"no figure of a run's summary is called {figure!r}", where="figure", fix=fix)

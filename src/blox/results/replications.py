@@ -26,6 +26,7 @@ from blox.results.statistics import Interval
 from blox.workloads.table import Array
 
 INTERVALS = "intervals.json"
+_OWN_OF_A_RUN = ("seed", "label", "provenance")  # what runs over several seeds need not have in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +34,20 @@ class Replications:
     """Runs that differ in their seed alone. What it has in common with a `Result` can be read like one's.
 
     `summary` has the means over the runs, `jobs` the jobs of all of them; `rounds` and `stints` are those of
-    the first.
+    the first. `asked` are the seeds that were to run, two or more: where some have failed, `runs` are fewer.
     """
 
     runs: tuple[Result, ...]
+    asked: tuple[int, ...] = ()  # if none are given, the seeds of `runs`
 
     def __post_init__(self) -> None:
-        if len(self.runs) < 2:
+        if not self.runs or max(len(self.runs), len(self.asked)) < 2:
             raise BloxError(
                 f"{len(self.runs)} of several seeds", where="Replications", fix="give two runs or more"
             )
+        _check_alike(self.runs)
+        if not self.asked:
+            object.__setattr__(self, "asked", tuple(self.seeds))
 
     def __repr__(self) -> str:
         found = self.interval("avg_jct_s")
@@ -64,7 +69,7 @@ class Replications:
         shared = first.pop("provenance", {})
         others = [run.experiment.get("provenance", {}) for run in self.runs]
         kept = {key: value for key, value in shared.items() if all(o.get(key) == value for o in others)}
-        return {**first, **seed_settings(self.seeds), "provenance": kept}
+        return {**first, **seed_settings(self.asked), "provenance": kept}
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -99,7 +104,7 @@ class Replications:
         return breakdown(self, column, most=most)
 
     def interval(self, figure: str) -> Interval | None:
-        """A figure of the summary with its 95 % interval; None where there is none."""
+        """A figure of the summary with its 95 % interval; None where there is none: see `blox.interval`."""
         return interval(self, figure)
 
     def save(self, directory: str | Path) -> Path:
@@ -127,7 +132,8 @@ class Replications:
                 fix="give a directory that blox run --seeds N --out has written",
             )
         first, *others = (seed_folder(folder, seed) for seed in seeds)
-        return cls((Result.load(first), *(Result.open(other) for other in others)))
+        runs = (Result.load(first), *(Result.open(other) for other in others))
+        return cls(runs, tuple(_asked_in(folder)))
 
     def _pooled(self) -> dict[str, Array]:
         shared = [name for name in self.runs[0].jobs if all(name in run.jobs for run in self.runs)]
@@ -142,9 +148,30 @@ class Replications:
         return {"seeds": self.seeds, "level": 0.95, "figures": figures}
 
 
-def as_one(runs: Sequence[Result]) -> Result | Replications:
-    """Runs that differ in their seed as one; a single one as it is."""
-    return Replications(tuple(runs)) if len(runs) > 1 else runs[0]
+def _check_alike(runs: Sequence[Result]) -> None:
+    """Refuses runs of the same seed, which are one observation, and runs that differ in other settings."""
+    seeds = [int(run.experiment["seed"]) for run in runs]
+    if twice := [seed for seed in dict.fromkeys(seeds) if seeds.count(seed) > 1]:
+        raise BloxError(
+            f"several runs of seed {twice[0]}", where="Replications", fix="give one run of each seed"
+        )
+    settings = [
+        {name: value for name, value in run.experiment.items() if name not in _OWN_OF_A_RUN} for run in runs
+    ]
+    names = dict.fromkeys(name for each in settings for name in each)
+    for name in names:
+        values = [each.get(name) for each in settings]
+        if other := [value for value in values if value != values[0]]:
+            raise BloxError(
+                f"runs of {name} {values[0]!r} and {other[0]!r}",
+                where="Replications",
+                fix="give runs that differ in their seed alone",
+            )
+
+
+def as_one(runs: Sequence[Result], asked: Sequence[int] = ()) -> Result | Replications:
+    """Runs that differ in their seed as one; a single one as it is, unless several seeds were asked for."""
+    return Replications(tuple(runs), tuple(asked)) if max(len(runs), len(asked)) > 1 else runs[0]
 
 
 def seed_folder(directory: Path, seed: int) -> Path:
@@ -159,7 +186,12 @@ def seed_settings(seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def seeds_in(directory: Path) -> list[int]:
-    """The seeds of the runs in a folder of several, as its experiment.toml says; none where it is not one."""
+    """The seeds of the runs that are in a folder of several; none where it is not one."""
+    return [seed for seed in _asked_in(directory) if seed_folder(directory, seed).exists()]
+
+
+def _asked_in(directory: Path) -> list[int]:
+    """The seeds that a folder of several is for, as its experiment.toml says; none where it is not one."""
     path = directory / "experiment.toml"
     settings = files.read_settings(path) if path.is_file() else {}
     seed, count = settings.get("seed", 0), settings.get("seeds", 1)

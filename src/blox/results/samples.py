@@ -60,10 +60,14 @@ class Figures(Protocol):
 
 @dataclass(frozen=True)
 class Basis:
-    """What intervals are made from: so many `seeds`, or so many `days` of one trace."""
+    """What intervals are made from: so many `seeds`, or so many `days` of one trace.
+
+    `drawn` are these seeds: each draws jobs of its own.
+    """
 
     seeds: int = 0
     days: int = 0
+    drawn: frozenset[int] = frozenset()
 
     @property
     def blocks(self) -> int:
@@ -112,14 +116,18 @@ def sample_of(run: Figures) -> Sample:
 
 
 class Seeds:
-    """Runs over several seeds, each with jobs of its own."""
+    """Runs over several seeds, each with jobs of its own.
 
-    def __init__(self, runs: Sequence[Figures]) -> None:
+    `gaps`: some runs may lack a figure, which is then over the others; without, it has no interval.
+    """
+
+    def __init__(self, runs: Sequence[Figures], *, gaps: bool = False) -> None:
         self._by_seed = {int(run.experiment.get("seed", 0)): flat(run.summary) for run in runs}
-        self.basis = Basis(seeds=len(self._by_seed))
+        self._gaps = gaps
+        self.basis = Basis(seeds=len(self._by_seed), drawn=frozenset(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
-        return self.around(self._values(figure, list(self._by_seed)))
+        return self.around(self._values(figure, self._having(figure)))
 
     def around(self, values: Array) -> Interval | None:
         """The mean of a value that each of the runs has, with its 95 % interval."""
@@ -128,7 +136,7 @@ class Seeds:
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Seeds):
             return None
-        common = [seed for seed in self._by_seed if seed in other._by_seed]
+        common = self._common(other, figure)
         return paired_interval(self._values(figure, common), other._values(figure, common), level)
 
     def ratio(self, other: Any, figure: str) -> Interval | None:
@@ -136,7 +144,7 @@ class Seeds:
         estimator of Cochran, Sampling Techniques, 3rd ed. 1977, section 2.11."""
         if not isinstance(other, Seeds):
             return None
-        common = [seed for seed in self._by_seed if seed in other._by_seed]
+        common = self._common(other, figure)
         mine, theirs = self._values(figure, common), other._values(figure, common)
         base = float(theirs.mean()) if len(common) else 0.0
         if not base > 0:
@@ -146,6 +154,17 @@ class Seeds:
         if error is None:
             return None
         return Interval(estimate, estimate + error.low / base, estimate + error.high / base)
+
+    def _common(self, other: Seeds, figure: str) -> list[int]:
+        """The seeds by which a figure is compared, in pairs."""
+        theirs = other._having(figure)
+        return [seed for seed in self._having(figure) if seed in theirs]
+
+    def _having(self, figure: str) -> list[int]:
+        """The seeds that a figure is over."""
+        seeds = list(self._by_seed)
+        known = np.isfinite(self._values(figure, seeds))
+        return [seed for seed, has in zip(seeds, known) if has or not self._gaps]
 
     def _values(self, figure: str, seeds: Sequence[int]) -> Array:
         return np.array([number(self._by_seed[seed].get(figure)) for seed in seeds])
@@ -160,7 +179,7 @@ class Resamples(Seeds):
     def difference(self, other: Any, figure: str, level: float = LEVEL) -> Interval | None:
         if not isinstance(other, Resamples):
             return None
-        common = [seed for seed in self._by_seed if seed in other._by_seed]
+        common = self._common(other, figure)
         return _around_mean(self._values(figure, common) - other._values(figure, common), level)
 
 

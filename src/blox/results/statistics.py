@@ -50,9 +50,19 @@ def mean_interval(values: Array, level: float = LEVEL) -> Interval | None:
 
 def paired_interval(values: Array, others: Array, level: float = LEVEL) -> Interval | None:
     """The mean of `values - others`, pair by pair: what both share (a seed's jobs) cancels out."""
+    return mean_interval(paired_differences(values, others), level)
+
+
+def paired_differences(values: Array, others: Array) -> Array:
+    """`values - others`, pair by pair; 0 where they differ by rounding alone."""
     left, right = np.asarray(values, dtype=np.float64), np.asarray(others, dtype=np.float64)
     equal = np.abs(left - right) <= _EQUAL * np.maximum(np.abs(left), np.abs(right))
-    return mean_interval(np.where(equal, 0.0, left - right), level)
+    return np.where(equal, 0.0, left - right)
+
+
+def all_equal(values: Array) -> bool:
+    """Whether values differ by rounding at most: they then do not show how a figure varies."""
+    return bool(np.allclose(values, values[:1], rtol=_EQUAL, atol=0.0))
 
 
 def bootstrap_interval(
@@ -77,19 +87,24 @@ def bootstrap_interval(
 def resampled_interval(
     estimate: float, resampled: Array, blocks: int, level: float = LEVEL
 ) -> Interval | None:
-    """The interval around an estimate from few resamples of its blocks, which are too few for percentiles.
+    """The interval of an estimate from few resamples of its blocks, which are too few for percentiles.
 
     The values of a figure over resamples scatter as the figure itself does over other samples of the same
     kind: their standard deviation is its standard error, whatever the number of resamples. It is too small by
     a factor of sqrt(1 - 1 / blocks), and itself an estimate from few values: Student's t with the fewer of
     `blocks` and resamples, less one, degrees of freedom.
+
+    The interval reaches so far from both the estimate and the mean of the resamples, and from the one to the
+    other: resamples break up what lasts longer than a block, such as a backlog, so that the two may differ.
+    It excludes 0 only where both the estimate and the resamples do, on the same side.
     """
     known = np.asarray(resampled, dtype=np.float64)
     if len(known) < 2 or blocks < 2 or not np.isfinite(known).all() or not math.isfinite(estimate):
         return None
     error = float(known.std(ddof=1)) * math.sqrt(blocks / (blocks - 1))
     half = t_quantile((1 + level) / 2, min(len(known), blocks) - 1) * error
-    return Interval(estimate, estimate - half, estimate + half)
+    mean = float(known.mean())
+    return Interval(estimate, min(estimate, mean) - half, max(estimate, mean) + half)
 
 
 @lru_cache(maxsize=256)
