@@ -45,6 +45,30 @@ def test_describe_jobs_that_come_at_once(tmp_path):
     assert result.exit_code == 0 and "all at once" in result.output
 
 
+@pytest.mark.parametrize("words", [("describe",), ("validate",), ("convert", "out.csv"), ("run",)])
+def test_a_trace_without_jobs_is_refused_by_every_command(command, install, tmp_path, words):
+    install(
+        """
+        from dataclasses import dataclass
+        from blox.workloads.table import JobTable
+
+
+        @dataclass(frozen=True)
+        class Reader:
+            path: str = ""
+
+            def read(self):
+                return JobTable.build(dict(job_id=[], submit_s=[], gpus=[], duration_s=[]), source=self.path)
+        """,
+        reader="Reader",
+    )
+    (tmp_path / "trace.txt").touch()
+    spec, (name, *out) = "theirs:trace.txt", words
+    answer = command(name, "--workload", spec) if name == "run" else command("workload", name, spec, *out)
+    assert answer.code == 2 and "trace.txt: the trace has no jobs" in answer.err
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_convert_and_read_back(samples, tmp_path):
     out = tmp_path / "out.csv"
     result = run("convert", f"blox:{samples / 'blox.csv'}", out)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.errors import BloxError, suggestion
 from blox.protocols import declared
+from blox.workloads.drawn import at_least_one_job
 from blox.workloads.extent import stated_jobs
 from blox.workloads.fits import RESIZE, check_fits
 from blox.workloads.table import JobTable
@@ -26,9 +27,7 @@ def check_workload(prepared: Prepared) -> None:
 
 
 def _check_trace(prepared: Prepared, table: JobTable) -> None:
-    parts, used = prepared.composition, table.take(slice(0, prepared.most_jobs))
-    if not len(table):
-        raise BloxError("the trace has no jobs", where=table.source, fix="give a trace with at least one job")
+    parts, used = prepared.composition, at_least_one_job(table).take(slice(0, prepared.most_jobs))
     _check_columns(prepared, table)
     if draws_nothing(prepared.experiment.belief):
         belief_from_spec(prepared.experiment.belief, 0)(used)
