@@ -23,6 +23,25 @@ def reference_type(performance: object) -> str:
     return str(declared(performance, "reference")) if declared(performance, "by_gpu_type") else ""
 
 
+def speeds_depend_on(prepared: Prepared, job_state: JobState) -> list[str]:
+    """What policies decide by which jobs run faster or slower here: "size", "sharing", "gpu types", "nodes".
+
+    Empty: they decide over waiting alone. Of a backend in real time, or of one's own, nothing is known: it
+    may be anything. With a performance model that has a `simulation` of its own, sharing GPUs,
+    cores or memory may.
+    """
+    performance, columns = prepared.composition.performance, job_state.columns
+    count, own = job_state.submitted, prepared.experiment.backend != "simulation"
+    several_nodes = len(prepared.cluster.nodes) > 1 and bool((columns.gpus[:count] > 1).any())
+    found = {
+        "size": bool((columns.min_gpus < columns.max_gpus)[:count].any()),
+        "sharing": own or declared(performance, "simulation") is not None,
+        "gpu types": own or (len(prepared.cluster.gpu_types) > 1 and declared(performance, "by_gpu_type")),
+        "nodes": own or (several_nodes and declared(performance, "by_nodes")),
+    }
+    return [name for name, does in found.items() if does]
+
+
 def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
     """A sentence for each thing that the jobs, the cluster and the settings of a run leave open."""
     experiment, parts = prepared.experiment, prepared.composition
