@@ -43,6 +43,16 @@ def test_describe_jobs_that_come_at_once(tmp_path):
     file.write_text("job_id,submit_s,gpus,duration_s\na,5,1,5\n")
     result = run("describe", file, "--cluster", 1)
     assert result.exit_code == 0 and "all at once" in result.output
+    assert "1.0 GPUs busy on average until the last job would end" in result.output
+    assert "1.000 of 1 GPUs" in result.output
+
+
+def test_the_demand_of_jobs_that_are_longer_than_the_time_in_which_they_come(tmp_path):
+    file = tmp_path / "two.csv"
+    file.write_text("job_id,submit_s,gpus,duration_s\na,0,1,100\nb,3,4,100\n")
+    assert "4.9 GPUs busy on average until the last job would end" in run("describe", file).output
+    file.write_text("job_id,submit_s,gpus,duration_s\na,0,1,100\nb,100,4,100\n")
+    assert "5.0 GPUs busy on average, if nothing waited" in run("describe", file).output
 
 
 @pytest.mark.parametrize("words", [("describe",), ("validate",), ("convert", "out.csv"), ("run",)])

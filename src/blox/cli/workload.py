@@ -170,6 +170,7 @@ def _summary(spec: str, found: Description, gpus: int | None) -> Table:
     table = Table(title=escape(spec), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()
+    until = " until the last job would end" if found.demanded_until == "last end" else ""
     percentiles = ", ".join(f"p{p} {_time(v)}" for p, v in found.duration_percentiles_s.items())
     rows = [
         ("jobs", f"{found.jobs:,}"),
@@ -177,7 +178,7 @@ def _summary(spec: str, found: Description, gpus: int | None) -> Table:
         ("arrivals", f"{found.jobs_per_hour:.4g} jobs/hour" if found.span_s > 0 else "all at once"),
         ("duration", f"mean {_time(found.mean_duration_s)}; {percentiles}"),
         ("GPU time", f"{found.gpu_hours:,.1f} GPU hours"),
-        ("demand", f"{found.demanded_gpus:,.1f} GPUs busy on average, if nothing waited"),
+        ("demand", f"{found.demanded_gpus:,.1f} GPUs busy on average{until}, if nothing waited"),
     ]
     if gpus is not None:
         rows.append(("offered load", f"{found.demanded_gpus / gpus:.3f} of {gpus:,} GPUs"))
