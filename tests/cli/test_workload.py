@@ -107,6 +107,14 @@ def test_generate_gives_the_jobs_of_a_run_where_neither_names_a_seed(tmp_path):
     assert drawn.column("submit_s").tolist() == pytest.approx(ran["submit_s"].tolist(), abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    "spec, jobs", [("philly:jobs=10", 10), ("constant:jobs=1200", 1200), ("philly", 1000)]
+)
+def test_generate_draws_the_jobs_that_the_generator_says(tmp_path, spec, jobs):
+    result = run("generate", spec, tmp_path / "g.csv")
+    assert result.exit_code == 0 and f"wrote {jobs:,} jobs" in result.output
+
+
 def test_generate_wants_a_generator_with_enough_jobs(samples, tmp_path):
     assert "this is a trace" in error_of(run("generate", samples / "ours.csv", tmp_path / "o.csv"))
     words = error_of(run("generate", "constant:jobs=5", tmp_path / "o.csv", "--jobs", 9))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Describe, convert, generate and validate workloads.", no_args_is_help=True)
 
+GENERATED = 1000  # jobs written of a generator that says no number, where none is given
 DRAWN = 10_000  # jobs drawn from an endless generator where no number is given
 MOST = 10_000_000  # jobs of a file: more take gigabytes
 NAMES_SHOWN = 8  # users, tenants, models listed by name
@@ -71,11 +72,17 @@ def convert(
 def generate(
     spec: Spec,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs to draw")] = 1000,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST, help=f"how many jobs to draw (default: as many as it says, or {GENERATED:,})"
+        ),
+    ] = None,
     seed: Seed = 0,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
 ) -> None:
     """Draw jobs from a generator into a file: the same spec and seed give the same bytes."""
+    from blox.workloads.extent import stated_jobs
     from blox.workloads.spec import draw, workload_from_spec
     from blox.workloads.trace import Trace
 
@@ -86,8 +93,9 @@ def generate(
             where=f"workload spec {spec!r}",
             fix="blox workload convert SPEC OUT",
         )
-    table = draw(workload, jobs, seed)
-    if len(table) < jobs:
+    most = None if stated_jobs(workload) is not None else GENERATED
+    table = draw(workload, jobs or most, seed)
+    if jobs is not None and len(table) < jobs:
         raise BloxError(
             f"the generator ends after {len(table):,} jobs",
             where=f"workload spec {spec!r}",
