@@ -164,6 +164,8 @@ def test_validate_a_generator():
             "no trace can be written as 'nothing'",
         ),
         (("convert", "constant", "nowhere/out.csv", "--jobs", "3"), "nowhere: no such folder"),
+        (("convert", "constant", "out.xlsx", "--jobs", "3"), "no trace can be written as '.xlsx'"),
+        (("generate", "constant", "out.json.gz"), "no trace can be written as '.json'"),
     ],
 )
 def test_mistakes(words, error, tmp_path, monkeypatch):

@@ -65,6 +65,9 @@ def convert(
     seed: Seed = 0,
 ) -> None:
     """Write a workload in our own CSV, or in another system's format."""
+    from blox.workloads.writers import check_name
+
+    check_name(out)
     _write(_jobs_of(spec, jobs, seed), out, to)
 
 
@@ -85,7 +88,9 @@ def generate(
     from blox.workloads.extent import stated_jobs
     from blox.workloads.spec import draw, workload_from_spec
     from blox.workloads.trace import Trace
+    from blox.workloads.writers import check_name
 
+    check_name(out)
     workload = workload_from_spec(spec)
     if isinstance(workload, Trace):
         raise BloxError(
