@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from blox.experiment.parts import real_speedup
+from blox.experiment.without_effect import without_effect
 from blox.optional import declared
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
@@ -51,6 +52,7 @@ def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
         f"a policy reads the metric {name!r}, which no job has reported: nan throughout (--reports)"
         for name in job_state.never_reported()
     ]
+    told += without_effect(prepared, job_state)
     told += _of_types(parts.performance, prepared.cluster)
     wide = job_state.columns.gpus[: job_state.submitted] > 1
     nodes_matter = len(prepared.cluster.nodes) > 1 and not declared(parts.placement, "ignores_nodes")
