@@ -93,6 +93,33 @@ def policy_file(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def install(tmp_path, monkeypatch):
+    """A function that installs a package of one module: its text, and the class of each kind of part.
+
+    The part is called `theirs`; the module is `site/theirs_parts.py` in the test's folder, where one is.
+    """
+    from blox.registry import known_parts
+
+    site, provided = tmp_path / "site", []
+    monkeypatch.chdir(tmp_path)
+
+    def install(text: str, **classes: str) -> None:
+        info = site / "theirs-1.0.dist-info"
+        info.mkdir(parents=True)
+        (site / "theirs_parts.py").write_text(textwrap.dedent(text).lstrip("\n"))
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+        entries = [f"[blox.{kind}]\ntheirs = theirs_parts:{name}\n" for kind, name in classes.items()]
+        (info / "entry_points.txt").write_text("".join(entries))
+        monkeypatch.syspath_prepend(site)
+        provided.extend(classes)
+
+    yield install
+    for kind in provided:
+        known_parts._classes[kind].pop("theirs", None)
+    sys.modules.pop("theirs_parts", None)
+
+
+@pytest.fixture
 def run(tmp_path):
     """A function that runs a few jobs, on one node of 4 GPUs and in rounds of 100 s unless told otherwise."""
     from blox import Experiment

@@ -304,7 +304,7 @@ def test_a_cluster_that_idles_for_ever_is_told_in_words(by_hand):
     with pytest.raises(BloxError) as stop:
         run.end({})
     assert stop.value.what == (
-        "2 jobs ('a', 'b', ...) are admitted, nothing runs, and nothing will change any more"
+        "2 jobs ('a', 'b') are admitted, nothing runs, and nothing will change any more"
     )
     assert stop.value.where == "at 0 s" and "give every job a turn" in stop.value.fix
 

@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,7 +22,7 @@ from types import FrameType
 from typing import NoReturn
 
 from blox.errors import BloxError
-from blox.user_modules import USER_MODULE
+from blox.user_modules import users_lines
 
 POLICY_TIMEOUT_S = 300.0  # for one call into a user's file, such as a decision of a policy
 MORE_TIME = "let it end sooner, or give it more time: --policy-timeout SECONDS"
@@ -120,10 +121,9 @@ def is_contained() -> bool:
 
 
 def leave(what: str, frame: FrameType | None) -> NoReturn:
-    """Ends the process at once with exit code 2, and with words that name the line of the user's file."""
-    while frame is not None and not str(frame.f_globals.get("__name__")).startswith(USER_MODULE):
-        frame = frame.f_back
-    where = "" if frame is None else f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"
+    """Ends the process at once with exit code 2, and with words that name the line of the user's code."""
+    lines = users_lines(traceback.walk_stack(frame)) if frame is not None else iter(())
+    where = next((f"{os.path.relpath(file)}:{line}" for file, line in lines), "")
     fault = BloxError(what, where=where, fix="catch Exception, or less; never BaseException")
     with contextlib.suppress(OSError):
         os.write(2, f"error: {fault.text()}\n".encode(errors="replace"))

@@ -1,4 +1,6 @@
-"""Calls into users' own files: in limited time, and what they raise in words. Policies have a guard as well.
+"""Calls into users' own files and installed packages: in limited time, and what they raise in words.
+
+Policies have a guard as well.
 
 `entered()` stands around one call, `watched()` around a function, `watched_part()` around every method.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +25,7 @@ from blox.containment import (
     time_limit,
 )
 from blox.errors import BloxError
-from blox.user_modules import USER_MODULE
+from blox.user_modules import users_lines
 
 T = TypeVar("T")
 
@@ -119,26 +122,22 @@ _END = object()
 
 
 def user_fault(error: BaseException) -> BloxError | None:
-    """The error as a BloxError with the file's line, if it came out of a user's file; None otherwise.
+    """The error as a BloxError with its line, if it came out of a user's file or an installed package that
+    provides parts; None otherwise.
 
-    What a signal raises there (Ctrl-C) is not the file's.
+    What a signal raises there (Ctrl-C) is not theirs.
     """
     if by_signal(error):
         return None
     if not (place := _line(error)):
         return None
-    return BloxError(f"{type(error).__name__}: {error}", where=place, fix="mend that line of your file")
+    return BloxError(f"{type(error).__name__}: {error}", where=place, fix="mend that line")
 
 
 def _line(error: BaseException) -> str:
-    """`file:line` where an exception left a user's file; empty if it came out of none."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        if str(frame.f_globals.get("__name__", "")).startswith(USER_MODULE):
-            place = f"{shown(frame.f_code.co_filename)}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+    """`file:line` where an exception left a user's code; empty if it came out of none."""
+    lines = list(users_lines(traceback.walk_tb(error.__traceback__)))
+    return "" if not lines else f"{shown(lines[-1][0])}:{lines[-1][1]}"
 
 
 def shown(file: str) -> str:

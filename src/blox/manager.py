@@ -297,12 +297,13 @@ def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:
             fix="let next_event() of the backend name the next submission",
         )
     some = ", ".join(repr(job_state.columns.job_id[row]) for row in rows[:3].tolist())
+    more = ", ..." if len(rows) > 3 else ""
     held = "admitted" if job_state.active_count else "held by the admission policy"
     down = cluster_state.nodes - int(cluster_state.node_up.sum())
     lost = f"; {down} of {cluster_state.nodes} nodes are down" if down else ""
     advice = "check that the policies give every job a turn, and that the placement can place it at all"
     return BloxError(
-        f"{len(rows)} jobs ({some}, ...) are {held}, nothing runs, and nothing will change any more{lost}",
+        f"{len(rows)} jobs ({some}{more}) are {held}, nothing runs, and nothing will change any more{lost}",
         where=f"at {job_state.now:.12g} s",
         fix=f"let nodes come back, and {advice}" if down else advice,
     )

@@ -1,15 +1,35 @@
-"""Modules of users' files: how they are named, and how such a file imports the modules beside it."""
+"""Modules of users' files and of installed packages that provide parts: how they are told from all others,
+and how such a file imports the modules beside it."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterable, Iterator
+from importlib import metadata
 from pathlib import Path
+from types import FrameType
 
 USER_MODULE = "blox_user_"  # how the names of modules begin that are loaded from a user's file
+PART_GROUP = "blox."  # how the groups of entry points begin by which packages provide parts
 
 _user_folders: set[str] = set()  # of files that parts were loaded from
 _known_before: set[str] = set()  # modules that were imported when the last of them was loaded
+
+
+def users_lines(frames: Iterable[tuple[FrameType, int]]) -> Iterator[tuple[str, int]]:
+    """File and line of those frames, given with their lines, that run code of a user or of a package that
+    provides parts."""
+    packages = {
+        entry.module.partition(".")[0]
+        for distribution in metadata.distributions()
+        for entry in distribution.entry_points
+        if entry.group.startswith(PART_GROUP)
+    }
+    for frame, line in frames:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith(USER_MODULE) or module.partition(".")[0] in packages:
+            yield frame.f_code.co_filename, line
 
 
 def make_siblings_known(file: Path) -> None:

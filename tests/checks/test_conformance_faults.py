@@ -82,6 +82,18 @@ FAULTS = {
         "raises AttributeError",
         "mend that line",
     ),
+    "reads true durations": (
+        SCHEDULE + "        return Schedule.ordered(job_state, by=job_state.duration_s)\n",
+        "runs",
+        "raises AttributeError: the state has no 'duration_s'",
+        "job_state.expected_s, job_state.remaining_s()",
+    ),
+    "misspells a column": (
+        SCHEDULE + "        return Schedule.ordered(job_state, by=job_state.columns.sumbit_s)\n",
+        "runs",
+        "the state has no 'sumbit_s'",
+        "did you mean 'submit_s'?",
+    ),
     "returns nothing": (
         SCHEDULE + "        Schedule.ordered(job_state)\n",
         "answer",

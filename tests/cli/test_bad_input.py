@@ -261,6 +261,33 @@ CASES = {
     # compare and sweep
     "a mistake in one of several": Bad("compare --scheduler las,fiffo --out out", ("did you mean 'fifo'?",)),
     "a scheduler twice": Bad("compare --scheduler fifo,las,fifo --out out", ("--scheduler", "fifo", "twice")),
+    "schedulers of one run": spec("--scheduler fifo,las", "for blox compare --scheduler fifo,las"),
+    "clusters of one run": spec("--cluster 1x4,2x4", "for blox sweep --cluster 1x4,2x4", "join them"),
+    "workloads of a comparison": Bad(
+        "compare --workload a.csv,b.csv --out out", ("no such file", "for blox sweep --workload a.csv,b.csv")
+    ),
+    "a metric misspelt": spec("--metric eveness", "did you mean 'evenness'?", "./mine.py:function"),
+    "no log to decide on": Bad("decide --history nope.txt --cluster 2x4", ("nope.txt: no such file",)),
+    "a decision without a log": Bad("decide --history philly:load=3 --cluster 2x4", ("is no trace",)),
+    "a generator of one's own with a job too large": Bad(
+        "run --workload mine.py:Mine --cluster 1x4 --out out",
+        ("asks for 9 GPUs", "use a larger cluster, or leave such jobs out\n"),
+        {
+            "mine.py": BATCHES.replace(
+                "import numpy", "from blox.workloads.table import JobTable\nimport numpy"
+            )
+            + "        columns = dict(job_id=['a'], submit_s=[0], gpus=[9], duration_s=[9])\n"
+            + "        yield JobTable.build(columns, source='mine')\n"
+        },
+    ),
+    "a generator without max_gpus": spec(
+        "--workload constant:job_gpus=9 --cluster 1x4", "or let the workload give smaller jobs"
+    ),
+    "a sweep to report": Bad(
+        "report swept --out r.html",
+        ("experiment.toml is missing", "one of its runs, such as swept/runs/a"),
+        before=lambda place: (place / "swept" / "runs" / "a").mkdir(parents=True),
+    ),
     "a seed twice": Bad("sweep --seed 0-4,2 --out out", ("--seed", "2 is given twice")),
     "a load twice": toml("[sweep]\nload = [4, 8, 4.0]\n", "load", "4.0 is given twice", command="sweep"),
     "real processes in a simulation": spec(

@@ -99,6 +99,15 @@ def test_faults_are_told_before_anything_runs(command, trace, tmp_path, words, t
         assert not out.exists()
 
 
+def test_labels_name_folders_in_any_script(command, trace, tmp_path):
+    answer = command(
+        "compare", "--workload", trace, "--cluster", "2x4", "--scheduler", "fifo,las", "--no-report",
+        "--label", "é ü,Ф💥", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir()) == ["é-ü", "Ф"]
+
+
 def test_labels_that_do_not_fit_are_told(command, trace, tmp_path):
     on = ("--workload", trace, "--cluster", "2x4")
     answer = command("compare", *on, "--scheduler", "fifo,las", "--label", "a")

@@ -61,3 +61,19 @@ def test_mistakes_write_nothing(
     answer = CliRunner().invoke(command, [saved[0], *options, *wrong])
     assert isinstance(answer.exception, BloxError) and said in str(answer.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_baseline_without_pictures_is_refused(
+    command: typer.Typer, saved: list[str], tmp_path: Path
+) -> None:
+    answer = CliRunner().invoke(command, [*saved, "--out", str(tmp_path / "r.html"), "--baseline", "fifo"])
+    assert isinstance(answer.exception, BloxError) and "add --pictures DIR" in str(answer.exception)
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "page"])
+def test_a_name_that_is_no_page_is_refused(
+    command: typer.Typer, saved: list[str], tmp_path: Path, name: str
+) -> None:
+    answer = CliRunner().invoke(command, [saved[0], "--out", str(tmp_path / name)])
+    assert isinstance(answer.exception, BloxError) and "let its name end in .html" in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []

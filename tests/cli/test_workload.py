@@ -43,6 +43,40 @@ def test_describe_jobs_that_come_at_once(tmp_path):
     file.write_text("job_id,submit_s,gpus,duration_s\na,5,1,5\n")
     result = run("describe", file, "--cluster", 1)
     assert result.exit_code == 0 and "all at once" in result.output
+    assert "1.0 GPUs busy on average until the last job would end" in result.output
+    assert "1.000 of 1 GPUs" in result.output
+
+
+def test_the_demand_of_jobs_that_are_longer_than_the_time_in_which_they_come(tmp_path):
+    file = tmp_path / "two.csv"
+    file.write_text("job_id,submit_s,gpus,duration_s\na,0,1,100\nb,3,4,100\n")
+    assert "4.9 GPUs busy on average until the last job would end" in run("describe", file).output
+    file.write_text("job_id,submit_s,gpus,duration_s\na,0,1,100\nb,100,4,100\n")
+    assert "5.0 GPUs busy on average, if nothing waited" in run("describe", file).output
+
+
+@pytest.mark.parametrize("words", [("describe",), ("validate",), ("convert", "out.csv"), ("run",)])
+def test_a_trace_without_jobs_is_refused_by_every_command(command, install, tmp_path, words):
+    install(
+        """
+        from dataclasses import dataclass
+        from blox.workloads.table import JobTable
+
+
+        @dataclass(frozen=True)
+        class Reader:
+            path: str = ""
+
+            def read(self):
+                return JobTable.build(dict(job_id=[], submit_s=[], gpus=[], duration_s=[]), source=self.path)
+        """,
+        reader="Reader",
+    )
+    (tmp_path / "trace.txt").touch()
+    spec, (name, *out) = "theirs:trace.txt", words
+    answer = command(name, "--workload", spec) if name == "run" else command("workload", name, spec, *out)
+    assert answer.code == 2 and "trace.txt: the trace has no jobs" in answer.err
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_convert_and_read_back(samples, tmp_path):
@@ -71,6 +105,14 @@ def test_generate_gives_the_jobs_of_a_run_where_neither_names_a_seed(tmp_path):
     drawn = workload_from_spec(f"csv:{tmp_path / 'a'}").table
     ran = Experiment(workload="philly:load=4", jobs=20).run().jobs
     assert drawn.column("submit_s").tolist() == pytest.approx(ran["submit_s"].tolist(), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "spec, jobs", [("philly:jobs=10", 10), ("constant:jobs=1200", 1200), ("philly", 1000)]
+)
+def test_generate_draws_the_jobs_that_the_generator_says(tmp_path, spec, jobs):
+    result = run("generate", spec, tmp_path / "g.csv")
+    assert result.exit_code == 0 and f"wrote {jobs:,} jobs" in result.output
 
 
 def test_generate_wants_a_generator_with_enough_jobs(samples, tmp_path):
@@ -122,6 +164,8 @@ def test_validate_a_generator():
             "no trace can be written as 'nothing'",
         ),
         (("convert", "constant", "nowhere/out.csv", "--jobs", "3"), "nowhere: no such folder"),
+        (("convert", "constant", "out.xlsx", "--jobs", "3"), "no trace can be written as '.xlsx'"),
+        (("generate", "constant", "out.json.gz"), "no trace can be written as '.json'"),
     ],
 )
 def test_mistakes(words, error, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """An experiment in Python: the same settings give the same table, and wrong ones are told in words."""
 
+import dataclasses
 import inspect
 import json
 from dataclasses import dataclass
@@ -92,6 +93,23 @@ def test_a_setting_of_the_wrong_type_is_told(settings, words):
     with pytest.raises(BloxError, match=words) as told:
         Experiment(**settings)
     assert next(iter(settings)) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"round": 300}, "did you mean 'round_s'?"),
+        ({"sheduler": "las"}, "did you mean 'scheduler'?"),
+        ({"seeds": 5}, "replicate"),
+    ],
+)
+def test_a_setting_that_there_is_not_is_told(settings, words):
+    (name,) = settings
+    for make in (Experiment, lambda **given: dataclasses.replace(Experiment(), **given)):
+        with pytest.raises(BloxError, match=f"no setting is called '{name}'") as told:
+            make(**settings)
+        assert words in told.value.fix
+    assert list(inspect.signature(Experiment).parameters)[:2] == ["workload", "cluster"]
 
 
 def test_what_a_preset_decides_is_not_recorded_as_something_else():

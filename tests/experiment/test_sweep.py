@@ -14,7 +14,7 @@ import pytest
 from blox import BloxError, Experiment
 from blox.disk.toml_text import to_toml
 from blox.experiment.parallel import Task, run_tasks
-from blox.experiment.run_folders import is_finished, run_name
+from blox.experiment.run_folders import is_finished, run_name, slug
 from blox.experiment.sweep import Grid, own_load, setting_of, values_of, with_load
 from support.pages import shell
 from support.waiting import PATIENCE_S, eventually
@@ -101,6 +101,19 @@ def test_names_depend_on_the_settings_alone():
     assert run_name(first) == run_name(Experiment(scheduler="las"))
     assert run_name(first) != run_name(second)
     assert run_name(first).startswith("las-philly-load=24-jobs=2000-s0-")
+
+
+def test_a_folder_goes_by_its_label_in_any_script():
+    assert [slug(label) for label in ("é ü", "Ф💥", "a/b: c", "..", "💥")] == [
+        "é-ü",
+        "Ф",
+        "a-b-c",
+        "run",
+        "run",
+    ]
+    long = [slug("Ф" * 198 + end) for end in "ab"]
+    assert len(set(long)) == 2 and all(len(name.encode()) < 240 for name in long)
+    assert slug("a" * 200) == "a" * 200
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Where no job waits, runs and sweeps say so: their schedulers cannot be told apart there."""
 
+import pytest
+
 from blox import Experiment
 from blox.report.certainty import certainty, idle_points, idle_queues
 
@@ -47,3 +49,56 @@ def test_waiting_after_evictions_is_waiting(tmp_path):
         overheads="checkpoint=5",
     ).run()
     assert run.summary["wait_eviction_s"] > 1000 and idle_queues([run]) == []
+
+
+ONE_JOB = "job_id,submit_s,gpus,duration_s\na,0,4,3600\n"
+SPREAD = {"workload": "philly:load=10,models=VGG-16,max_gpus=8,jobs=30", "cluster": "16x4:network_gbps=10"}
+ELASTIC = {"workload": "elastic:load=2,jobs=10,max_gpus=8", "cluster": "4x4", "round_s": 60.0}
+TYPES = {"workload": "jobs.csv", "cluster": "k80=1x4,v100=1x4"}
+
+
+@pytest.mark.parametrize(
+    "settings, policies",
+    [
+        (TYPES, [{"scheduler": "fifo"}, {"scheduler": "gavel"}]),
+        (SPREAD, [{"placement": "fragments"}, {"placement": "consolidated"}]),
+        (ELASTIC, [{"scheduler": "fifo"}, {"scheduler": "pollux"}]),
+    ],
+)
+def test_runs_whose_figures_differ_are_not_said_to_be_alike_though_no_job_waits(
+    tmp_path, monkeypatch, settings, policies
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text(ONE_JOB)
+    runs = [Experiment(**settings, **each).run() for each in policies]
+    assert runs[0].summary["avg_jct_s"] != runs[1].summary["avg_jct_s"]
+    assert idle_queues(runs) == idle_points(runs) == []
+    assert not any("any scheduler" in told for run in runs for told in idle_queues([run]))
+
+
+def test_what_changes_speeds_is_kept_with_results(tmp_path):
+    def depend(**settings):
+        return Experiment(**settings).run().experiment["provenance"]["speeds_depend_on"]
+
+    (tmp_path / "jobs.csv").write_text(ONE_JOB)
+    assert depend(**TYPES | {"workload": str(tmp_path / "jobs.csv")}) == ["sharing", "gpu types"]
+    assert depend(**SPREAD) == ["sharing", "nodes"] and depend(**SPREAD | {"cluster": "1x64"}) == ["sharing"]
+    assert depend(**ELASTIC) == ["size", "sharing", "nodes"]
+    assert depend(workload=EQUAL.format(600)) == []
+
+
+def test_a_run_in_which_jobs_hardly_wait_is_judged_by_the_others_of_its_table():
+    settings = {"workload": "philly:load=40,max_gpus=8", "jobs": 20, "cluster": "2x4"}
+    fifo, las = (Experiment(**settings, scheduler=name).run() for name in ("fifo", "las"))
+    assert idle_queues([las]) and las.summary["median_jct_s"] < fifo.summary["median_jct_s"] / 2
+    assert idle_queues([fifo, las]) == idle_points([fifo, las]) == []
+
+
+def test_jobs_that_one_policy_ends_early_are_not_what_any_policy_would_give(tmp_path):
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s,limit_s\na,0,1,6000,600\n")
+    whole, cut = (
+        Experiment(workload=str(tmp_path / "jobs.csv"), termination=name).run()
+        for name in ("completed", "time-limit")
+    )
+    assert idle_queues([whole]) and idle_queues([cut])
+    assert idle_queues([whole, cut]) == []

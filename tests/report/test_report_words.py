@@ -82,6 +82,11 @@ def test_an_oracle_is_marked_as_one() -> None:
     assert words.headline([run, other])[0].startswith("srtf (oracle) has the lowest average JCT")
 
 
+def test_a_run_without_a_setting_goes_by_its_name_alone() -> None:
+    several = _seeded("fifo", 36000, 9, 0, 9)
+    assert labels([several, several.runs[0]]) == ["fifo [seeds=3]", "fifo"]
+
+
 def test_no_difference_and_no_jobs() -> None:
     assert words.headline([_with("a", 60, 1, 0), _with("b", 60, 1, 0)])[0].startswith("No difference")
     nothing = _with("a", math.nan, math.nan, math.nan)

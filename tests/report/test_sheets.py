@@ -14,6 +14,7 @@ from rich.console import Console
 from blox import BloxError, Experiment
 from blox.report.breakdown import Breakdown
 from blox.report.page import page
+from blox.report.sheet import Row, Sheet
 from blox.report.sheet_files import to_csv, to_latex, to_markdown, write_table
 from blox.report.sheet_table import sheet_table
 from blox.report.sheets import further_sheet, run_sheets
@@ -110,6 +111,12 @@ def test_csv_has_every_figure_of_runs_and_groups(runs: list[Result]) -> None:
     assert float(rows[0]["avg_jct_s"]) == runs[0].summary["avg_jct_s"]
     assert float(rows[3]["p95_waited_s"]) == runs[0].by("gpus")["p95_waited_s"][1]
     assert float(rows[0]["waited_by_gpus.4.p95_s"]) == float(rows[3]["p95_waited_s"])
+
+
+def test_markdown_shows_names_as_they_are_written() -> None:
+    rows = (Row(("<script>alert(1)</script>", "a|b"), {}),)
+    markdown = to_markdown([Sheet("by tenant", ("tenant", "run"), rows, ())])
+    assert "| &lt;script>alert(1)&lt;/script> | a\\|b |" in markdown
 
 
 def test_latex_and_markdown_say_the_same(runs: list[Result]) -> None:

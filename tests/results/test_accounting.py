@@ -76,6 +76,7 @@ def test_the_same_prices_give_what_gavel_counts_itself(policy):
         ("prices", "v100=three,k80=1", "'three' is not a number of dollars"),
         ("prices", "-1", "'-1' is not a number of dollars"),
         ("prices", "v100=1,v100=2,k80=1", "'v100' is given twice"),
+        ("power", "60/300", "'60/300' has an idle GPU take more watts than a busy one(.|\n)*300/60"),
         ("power", "300", "'300' is not watts busy/idle(.|\n)*300/60"),
         ("power", "v100=300/60,k80=150", "'150' is not watts busy/idle"),
     ],

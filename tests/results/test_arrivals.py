@@ -93,3 +93,10 @@ def test_interruptions_are_the_sum_of_what_a_run_has():
     assert interruptions(jobs, moves_are_preemptions=True) == 3  # which count moves themselves
     assert kinds_of({"preemptions": 3, "moves": 3, "interruptions": 6}) == ("preemptions", "moves")
     assert kinds_of({"preemptions": 3, "moves": 3, "interruptions": 3}) == ("preemptions",)
+
+
+def test_a_job_counts_as_waiting_from_the_first_round_after_its_submission(run):
+    """1 comes at 10 and waits for 0: in rounds of 300 s from 300 to 1200, though it has come before."""
+    summary = run((0, 4, 1000), (10, 4, 100), round_s=300.0).summary
+    assert summary["queue_length_whole_run"] == 900 / 1300
+    assert summary["wait_arrival_s"] == 290

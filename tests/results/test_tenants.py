@@ -31,6 +31,14 @@ def test_the_example_of_semantics(result):
     assert [line.value[0] for line in series.served(result).values()] == [200.0, 0.0]
 
 
+def test_fair_parts_are_of_the_whole_cluster_also_while_a_node_is_drained(tmp_path):
+    (tmp_path / "jobs.csv").write_text(TRACE)
+    settings = {"workload": str(tmp_path / "jobs.csv"), "cluster": "2x4", "clock": "events"}
+    table = Experiment(**settings, failures="drain:node=1,at=0").run().tables["tenants"]
+    first = [(row["tenant"], row["given_gpus"], row["fair_gpus"]) for row in rows(table)][:2]
+    assert first == [("x", 4, 4), ("y", 0, 4)]
+
+
 def test_it_is_kept_and_drawn(result, tmp_path):
     result.save(tmp_path / "kept")
     again = Result.load(tmp_path / "kept")

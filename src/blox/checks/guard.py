@@ -20,16 +20,20 @@ from blox.checks.kinds import Kind, kind_named
 from blox.checks.said import SAID, wait_reasons
 from blox.checks.seal import REMEDY, seal
 from blox.containment import MORE_TIME, POLICY_TIMEOUT_S, ProcessEnd, TimeUp, by_signal, contained, time_limit
-from blox.errors import BloxError
+from blox.errors import BloxError, suggestion
 from blox.optional import OPTIONAL, declared
 from blox.registry import spec_of
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Plan
 from blox.state.schedule import Schedule
+from blox.workloads.columns import JobColumns, Submission
 from blox.workloads.table import Array
 
 T = TypeVar("T")
+
+BELIEVED = "policies know what is believed of durations: job_state.expected_s, job_state.remaining_s()"
+_KEPT_FROM_POLICIES = JobColumns.declared.keys() - Submission.declared.keys()
 
 
 def is_foreign(policy: object) -> bool:
@@ -209,6 +213,14 @@ def _told(error: BaseException, verb: str) -> Broken:
         return Broken(f"{verb}() makes the arrays of the state writeable", fix=REMEDY, rule="pure")
     if isinstance(error, ValueError | TypeError) and "read-only" in str(error):
         return Broken(f"{verb}() changes the state in place: {error}", fix=REMEDY, rule="pure")
+    if isinstance(error, AttributeError) and type(error.obj).__module__.startswith("blox.state."):
+        known = [name for name in dir(error.obj) if not name.startswith("_")]
+        hint = BELIEVED if error.name in _KEPT_FROM_POLICIES else suggestion(str(error.name), known)
+        return Broken(
+            f"{verb}() raises AttributeError: the state has no {error.name!r}",
+            fix=f"mend that line; {hint}",
+            rule="runs",
+        )
     if isinstance(error, FrozenInstanceError):
         return Broken(
             f"{verb}() assigns to a frozen object: {error}",

@@ -69,13 +69,15 @@ def compare(
     figures are means with 95 % intervals. With --out, what was finished is not run again.
     """
     settings = options.settings_of(locals())
+    from blox.cli.experiments import several_told
     from blox.cli.grids import folder_of_runs, grid_from, tell_failed
 
     with folder_of_runs(out, "compare.toml", "compare.csv", "calibration.csv", "report.html"):
         tables = figures.Tables.of(by, table, measures)
         grid = grid_from(experiment, settings, USUAL, seeds=seeds, ignore_checksum=ignore_checksum)
         wanted = Wanted(report, processes, tables, history, calibrate)
-        runs, ended = _run_grid(grid, out, wanted)
+        with several_told(settings):
+            runs, ended = _run_grid(grid, out, wanted)
     if runs:
         _show(runs, out, wanted)
     tell_failed(ended)

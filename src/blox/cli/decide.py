@@ -89,9 +89,12 @@ def decide(
 
 def _with_format(log: str) -> str:
     """A path by itself is what sacct has printed."""
+    from blox.registry import names
     from blox.workloads.spec import is_trace
 
-    return log if is_trace(log) or not Path(log.partition("?")[0]).is_file() else f"slurm:{log}"
+    path = log.partition("?")[0]
+    is_path = Path(path).is_file() or not (":" in path or path in (*names("workload"), *names("reader")))
+    return f"slurm:{log}" if is_path and not is_trace(log) else log
 
 
 def _read(study: Study, history: str) -> None:

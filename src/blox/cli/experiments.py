@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,16 @@ from blox.errors import BloxError
 from blox.experiment.parts import DECIDED_BY_PRESET
 from blox.experiment.prepared import Prepared
 from blox.experiment.settings import Experiment, read_toml
-from blox.experiment.sweep import Grid
+from blox.experiment.sweep import Grid, specs_in
 from blox.lookahead.auto import Auto
 from blox.results.provenance import check_unchanged, setting_of
 from blox.workloads.spec import workload_from_spec
+
+# Settings of which other commands take several values, and the first such command.
+_TAKE_LISTS = {
+    **dict.fromkeys(("admission", "scheduler", "placement", "termination", "belief", "compat"), "compare"),
+    **dict.fromkeys(("workload", "cluster", "performance", "overheads", "failures", "reports"), "sweep"),
+}
 
 
 def experiment_from(
@@ -48,6 +55,20 @@ def experiment_from(
     if not ignore_checksum:
         check_files(table, experiment, set(given), where=str(file))
     return prepared
+
+
+@contextmanager
+def several_told(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Adds to the refusal of a setting that is a list the command that takes one."""
+    try:
+        yield
+    except BloxError as error:
+        for name, command in _TAKE_LISTS.items():
+            value = settings.get(name)
+            if isinstance(value, str) and len(specs_in(value)) > 1 and value in f"{error.where} {error.what}":
+                fix = f"several values are for blox {command} --{name} {value}; or else: {error.fix}"
+                raise BloxError(error.what, where=error.where, fix=fix) from None
+        raise
 
 
 def over_auto(experiment: Experiment, given: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from blox.cli import figures, options
+from blox.errors import BloxError
 
 _PAGE = b"<!doctype html>"  # what every page begins with
 
@@ -45,6 +46,10 @@ def report(
     from blox.results.place import holding, written_by_a_run
     from blox.results.replications import load_runs
 
+    if baseline is not None and pictures is None:
+        raise BloxError(
+            "--baseline is for pictures, and none are drawn", where="--baseline", fix="add --pictures DIR"
+        )
     _check_page(out)
     tables = figures.Tables.of(by, table, measures)
     metrics = metrics_from_spec(",".join(metric or ()))
@@ -66,17 +71,20 @@ def report(
 
 
 def _check_page(out: Path) -> None:
-    """Refuses to put the page in the place of anything but a page."""
-    from blox.errors import BloxError
-
-    if not out.exists():
-        return
-    beginning = out.open("rb").read(len(_PAGE)).lower() if out.is_file() else b"no file"
-    if beginning and beginning != _PAGE:
+    """Refuses a name of another form than a page, and to take the place of anything but a page."""
+    if out.exists():
+        beginning = out.open("rb").read(len(_PAGE)).lower() if out.is_file() else b"no file"
+        if beginning and beginning != _PAGE:
+            raise BloxError(
+                "there is something of that name already, and it is no report",
+                where=str(out),
+                fix="give another name, such as report.html",
+            )
+    if out.suffix not in (".html", ".htm"):
         raise BloxError(
-            "there is something of that name already, and it is no report",
-            where=str(out),
-            fix="give another name, such as report.html",
+            f"no page can be written as {out.suffix or out.name!r}",
+            where=f"--out {out}",
+            fix="let its name end in .html; --pictures DIR --format pdf draws for paper",
         )
 
 

@@ -59,14 +59,15 @@ def run(
     With --seeds N, figures are means over N runs, with 95 % intervals; DIR has a folder for each.
     """
     settings = options.settings_of(locals())
-    from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from
+    from blox.cli.experiments import experiment_from, note_other_jobs, seeds_from, several_told
     from blox.cli.replicate import replicate
 
     every_seed = seeds_from(experiment, seed, seeds)
     _check_wanted(out, every_seed, report=report, trace_decisions=trace_decisions)
     tables = figures.Tables.of(by, table, measures)
     settings["seed"] = every_seed[0] if len(every_seed) > 1 else seed
-    prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
+    with several_told(settings):
+        prepared = experiment_from(experiment, settings, ignore_checksum=ignore_checksum)
     tables.check([prepared.experiment])
     if len(every_seed) > 1:
         return replicate(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Describe, convert, generate and validate workloads.", no_args_is_help=True)
 
+GENERATED = 1000  # jobs written of a generator that says no number, where none is given
 DRAWN = 10_000  # jobs drawn from an endless generator where no number is given
 MOST = 10_000_000  # jobs of a file: more take gigabytes
 NAMES_SHOWN = 8  # users, tenants, models listed by name
@@ -64,6 +65,9 @@ def convert(
     seed: Seed = 0,
 ) -> None:
     """Write a workload in our own CSV, or in another system's format."""
+    from blox.workloads.writers import check_name
+
+    check_name(out)
     _write(_jobs_of(spec, jobs, seed), out, to)
 
 
@@ -71,14 +75,22 @@ def convert(
 def generate(
     spec: Spec,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST, help="how many jobs to draw")] = 1000,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST, help=f"how many jobs to draw (default: as many as it says, or {GENERATED:,})"
+        ),
+    ] = None,
     seed: Seed = 0,
     to: Annotated[str, typer.Option(help="csv (our own), blox, tiresias, elasticflow or philly")] = "csv",
 ) -> None:
     """Draw jobs from a generator into a file: the same spec and seed give the same bytes."""
+    from blox.workloads.extent import stated_jobs
     from blox.workloads.spec import draw, workload_from_spec
     from blox.workloads.trace import Trace
+    from blox.workloads.writers import check_name
 
+    check_name(out)
     workload = workload_from_spec(spec)
     if isinstance(workload, Trace):
         raise BloxError(
@@ -86,8 +98,9 @@ def generate(
             where=f"workload spec {spec!r}",
             fix="blox workload convert SPEC OUT",
         )
-    table = draw(workload, jobs, seed)
-    if len(table) < jobs:
+    most = None if stated_jobs(workload) is not None else GENERATED
+    table = draw(workload, jobs or most, seed)
+    if jobs is not None and len(table) < jobs:
         raise BloxError(
             f"the generator ends after {len(table):,} jobs",
             where=f"workload spec {spec!r}",
@@ -170,6 +183,7 @@ def _summary(spec: str, found: Description, gpus: int | None) -> Table:
     table = Table(title=escape(spec), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()
+    until = " until the last job would end" if found.demanded_until == "last end" else ""
     percentiles = ", ".join(f"p{p} {_time(v)}" for p, v in found.duration_percentiles_s.items())
     rows = [
         ("jobs", f"{found.jobs:,}"),
@@ -177,7 +191,7 @@ def _summary(spec: str, found: Description, gpus: int | None) -> Table:
         ("arrivals", f"{found.jobs_per_hour:.4g} jobs/hour" if found.span_s > 0 else "all at once"),
         ("duration", f"mean {_time(found.mean_duration_s)}; {percentiles}"),
         ("GPU time", f"{found.gpu_hours:,.1f} GPU hours"),
-        ("demand", f"{found.demanded_gpus:,.1f} GPUs busy on average, if nothing waited"),
+        ("demand", f"{found.demanded_gpus:,.1f} GPUs busy on average{until}, if nothing waited"),
     ]
     if gpus is not None:
         rows.append(("offered load", f"{found.demanded_gpus / gpus:.3f} of {gpus:,} GPUs"))

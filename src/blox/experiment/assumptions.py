@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from blox.experiment.parts import real_speedup
+from blox.experiment.without_effect import without_effect
 from blox.optional import declared
 from blox.performance.model_profiles import profiles_from
 from blox.performance.spread import Spread
@@ -23,6 +24,25 @@ def reference_type(performance: object) -> str:
     return str(declared(performance, "reference")) if declared(performance, "by_gpu_type") else ""
 
 
+def speeds_depend_on(prepared: Prepared, job_state: JobState) -> list[str]:
+    """What policies decide by which jobs run faster or slower here: "size", "sharing", "gpu types", "nodes".
+
+    Empty: they decide over waiting alone. Of a backend in real time, or of one's own, nothing is known: it
+    may be anything. With a performance model that has a `simulation` of its own, sharing GPUs,
+    cores or memory may.
+    """
+    performance, columns = prepared.composition.performance, job_state.columns
+    count, own = job_state.submitted, prepared.experiment.backend != "simulation"
+    several_nodes = len(prepared.cluster.nodes) > 1 and bool((columns.gpus[:count] > 1).any())
+    found = {
+        "size": bool((columns.min_gpus < columns.max_gpus)[:count].any()),
+        "sharing": own or declared(performance, "simulation") is not None,
+        "gpu types": own or (len(prepared.cluster.gpu_types) > 1 and declared(performance, "by_gpu_type")),
+        "nodes": own or (several_nodes and declared(performance, "by_nodes")),
+    }
+    return [name for name, does in found.items() if does]
+
+
 def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
     """A sentence for each thing that the jobs, the cluster and the settings of a run leave open."""
     experiment, parts = prepared.experiment, prepared.composition
@@ -32,6 +52,7 @@ def assumptions(prepared: Prepared, job_state: JobState) -> list[str]:
         f"a policy reads the metric {name!r}, which no job has reported: nan throughout (--reports)"
         for name in job_state.never_reported()
     ]
+    told += without_effect(prepared, job_state)
     told += _of_types(parts.performance, prepared.cluster)
     wide = job_state.columns.gpus[: job_state.submitted] > 1
     nodes_matter = len(prepared.cluster.nodes) > 1 and not declared(parts.placement, "ignores_nodes")

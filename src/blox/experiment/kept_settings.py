@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from blox import registry
-from blox.experiment.assumptions import assumptions, reference_type
+from blox.experiment.assumptions import assumptions, reference_type, speeds_depend_on
 from blox.optional import declared
 from blox.results.provenance import named_files, provenance
 from blox.state.jobs import JobState
@@ -30,6 +30,7 @@ def kept_settings(prepared: Prepared, job_state: JobState, drawn: str) -> dict[s
     if table["apps"] == "auto":
         found["apps"] = prepared.apps
     found["reference_gpu_type"] = reference_type(parts.performance) or None
+    found["speeds_depend_on"] = speeds_depend_on(prepared, job_state)
     found["assumed"] = assumptions(prepared, job_state) or None
     unknown = declared(parts.performance, "unknown_models")
     if unknown and not prepared.experiment.compat:

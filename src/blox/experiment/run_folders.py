@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import tomllib
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from blox.results.names import short_name
 from blox.results.provenance import provenance
 from blox.results.result import Result, label_of
 from blox.workloads.spec import workload_from_spec
+
+LONGEST_NAME = 220  # bytes of the name of a folder: file systems take 255, drafts of results some more
 
 
 def run_name(experiment: Experiment) -> str:
@@ -39,8 +43,17 @@ def run_directory(folder: Path, experiment: Experiment) -> Path:
 
 
 def slug(text: str) -> str:
-    """A text as part of a path."""
-    return re.sub(r"[^A-Za-z0-9=+._]+", "-", text).strip("-.") or "run"
+    """A text as the name of a folder: its letters and digits, of any script that paths may have, and =+._
+
+    A long name is cut, and told from others by a checksum.
+    """
+    encoding = sys.getfilesystemencoding()
+    letters = unicodedata.normalize("NFC", text).encode(encoding, "replace").decode(encoding)
+    name = re.sub(r"[^\w=+.]+", "-", letters).strip("-.") or "run"
+    if len(name.encode()) <= LONGEST_NAME:
+        return name
+    checksum = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{name.encode()[:LONGEST_NAME].decode(errors='ignore')}-{checksum}"
 
 
 def is_finished(directory: Path, experiment: Experiment) -> bool:

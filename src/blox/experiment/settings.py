@@ -6,10 +6,12 @@ The three give the same bytes. Here are the settings alone: what they are made i
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,10 +31,27 @@ from blox.workloads import text_files
 if TYPE_CHECKING:
     from blox.results.replications import Replications
 
+T = TypeVar("T")
 
 _WHERE_GIVEN = ("auto", "reports")
 
 
+def _tells_unknown_settings(cls: type[T]) -> type[T]:
+    """The dataclass, whose constructor refuses settings that there are not as every other wrong setting."""
+    construct, known = cls.__init__, [field.name for field in dataclasses.fields(cls)]  # type: ignore
+
+    @functools.wraps(construct)
+    def checked(self: T, *values: Any, **settings: Any) -> None:
+        for name, value in settings.items():
+            if name not in known:
+                raise _no_setting(name, value, known, where=cls.__name__)
+        construct(self, *values, **settings)
+
+    cls.__init__ = checked  # type: ignore
+    return cls
+
+
+@_tells_unknown_settings
 @dataclass(frozen=True)
 class Experiment:
     """What to run, on what, how. Specs are strings; see `blox policies` and docs/semantics.md.
@@ -101,12 +120,7 @@ class Experiment:
             if name in values:
                 raise BloxError("round and round_s are both given", where=where, fix="give one of them")
             if name not in fields:
-                fix = suggestion(key, (*fields, "round"))
-                if isinstance(value, dict):
-                    fix = f"settings stand at the top level, not under [{key}]"
-                elif key == "seeds":
-                    fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
-                raise BloxError(f"no setting is called {key!r}", where=where, fix=fix)
+                raise _no_setting(key, value, (*fields, "round"), where=where)
             if name == "auto":
                 values[name] = _kept_auto(Auto.of_file(value, where)) if value else ""
                 continue
@@ -148,6 +162,16 @@ class Experiment:
         check_seed_count(seeds, where="replicate")
         each = [dataclasses.replace(self, seed=self.seed + step) for step in range(seeds)]
         return Replications(tuple(experiment.run() for experiment in each))
+
+
+def _no_setting(name: str, value: Any, valid: Iterable[str], *, where: str) -> BloxError:
+    """What to say of a setting that there is not."""
+    fix = suggestion(name, valid)
+    if isinstance(value, dict):
+        fix = f"settings stand at the top level, not under [{name}]"
+    elif name == "seeds":
+        fix = "an experiment is one run: `blox run` takes the file, in Python replicate(seeds=5)"
+    return BloxError(f"no setting is called {name!r}", where=where, fix=fix)
 
 
 def _kept_auto(auto: Auto) -> str | Auto:

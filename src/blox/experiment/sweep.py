@@ -227,12 +227,12 @@ def own_load(workload: str) -> str | None:
 def values_of(name: str, texts: Iterable[str]) -> list[Any]:
     """The values of a setting from the command line: joined with commas, `0-4` for a range of whole numbers.
 
-    A comma followed by `key=` belongs to the spec before it: `las,quota:gpus=4,jobs=2` are two specs.
+    `las,quota:gpus=4,jobs=2` are two specs.
     """
     kind = "float" if name == "load" else _FIELDS[name]
     found: list[Any] = []
     for text in texts:
-        pieces = re.split(r",(?!\s*[A-Za-z_][\w.-]*=)", text) if kind == "str" else text.split(",")
+        pieces = specs_in(text) if kind == "str" else text.split(",")
         for piece in (piece.strip() for piece in pieces):
             if not piece:
                 raise BloxError(
@@ -241,6 +241,11 @@ def values_of(name: str, texts: Iterable[str]) -> list[Any]:
             found += [piece] if kind == "str" else _numbers(name, piece, kind)
     _each_once(found, f"--{_option(name)}")
     return found
+
+
+def specs_in(text: str) -> list[str]:
+    """The specs of a text that joins them with commas. A comma followed by `key=` belongs to a spec."""
+    return re.split(r",(?!\s*[A-Za-z_][\w.-]*=)", text)
 
 
 def check_all(experiments: Sequence[Experiment]) -> None:

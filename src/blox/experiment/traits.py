@@ -50,6 +50,11 @@ def distinct(experiments: Sequence[Experiment]) -> dict[Experiment, Experiment]:
     return {each: first.setdefault(_canonical(each), each) for each in experiments}
 
 
+def may_read_metrics(parts: Composition) -> bool:
+    """Whether a policy reads what jobs report, as it says, or is from outside and says nothing of it."""
+    return any(declared(part, "reads_metrics") or not _is_ours(part) for part in _policies(parts))
+
+
 def _canonical(experiment: Experiment) -> Experiment:
     workload = workload_from_spec(experiment.workload)
     parts = compose(experiment, workload, backend_of(experiment))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from blox.beliefs import belief_from_spec, draws_nothing
 from blox.errors import BloxError, suggestion
 from blox.protocols import declared
+from blox.registry import parameters
+from blox.workloads.drawn import at_least_one_job
 from blox.workloads.extent import stated_jobs
 from blox.workloads.fits import RESIZE, check_fits
 from blox.workloads.table import JobTable
@@ -26,9 +28,7 @@ def check_workload(prepared: Prepared) -> None:
 
 
 def _check_trace(prepared: Prepared, table: JobTable) -> None:
-    parts, used = prepared.composition, table.take(slice(0, prepared.most_jobs))
-    if not len(table):
-        raise BloxError("the trace has no jobs", where=table.source, fix="give a trace with at least one job")
+    parts, used = prepared.composition, at_least_one_job(table).take(slice(0, prepared.most_jobs))
     _check_columns(prepared, table)
     if draws_nothing(prepared.experiment.belief):
         belief_from_spec(prepared.experiment.belief, 0)(used)
@@ -47,10 +47,12 @@ def _check_generator(prepared: Prepared) -> None:
     if largest is None or largest <= gpus:
         return
     resizable = not prepared.resizes and needed is not None and needed <= gpus
+    limits = "max_gpus" in parameters(type(workload))
+    smaller = f"add max_gpus={gpus} to the workload" if limits else "let the workload give smaller jobs"
     raise BloxError(
         f"jobs ask for up to {largest} GPUs, and the cluster has {gpus}",
         where=f"workload {prepared.experiment.workload!r}",
-        fix=f"use a larger cluster, {RESIZE if resizable else ''}or add max_gpus={gpus} to the workload",
+        fix=f"use a larger cluster, {RESIZE if resizable else ''}or {smaller}",
     )
 
 

@@ -160,10 +160,11 @@ def find(kind: str, name: str, *, where: str = "") -> type:
             raise BloxError(f"no {kind} part is called {name!r}", where=where, fix=fix)
         meant = _elsewhere[kind].get(name.lower())
         found = suggestion("", names(kind)) if meant else suggestion(name, names(kind))
+        own = "function" if kind == "metric" else "Class"
         raise BloxError(
             f"no {kind} part is called {name!r}",
             where=where,
-            fix=(f"here it is {meant!r}; " if meant else "") + f"{found}; or a file: ./mine.py:Class",
+            fix=(f"here it is {meant!r}; " if meant else "") + f"{found}; or a file: ./mine.py:{own}",
         )
     return known[name]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 
 from blox.recording.wait_causes import CAUSES, EVICTION, SCHEDULER
 from blox.report import units
 from blox.report.labels import labels
-from blox.report.measures import AVG_JCT, as_number
+from blox.report.measures import AVG_JCT, JCTS, MAKESPAN, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 from blox.results.samples import runs_of
@@ -18,6 +19,19 @@ _MOST_NAMED = 3  # rows that are named; more are counted
 MARKED = (
     " Bold: the best value of a column, by group where there are groups, and those not distinguishable "
     "from it."
+)
+HARDLY = 0.01  # below this part of their time jobs hardly wait
+NOTICEABLE, ROUNDING = 0.05, 1e-9  # by how much a figure is larger than another
+_NO_MATTER = "completion times hardly depend on the scheduler"
+_OF_POLICIES = (
+    "admission",
+    "scheduler",
+    "placement",
+    "termination",
+    "auto",
+    "label",
+    "metrics",
+    "provenance",
 )
 
 
@@ -90,13 +104,18 @@ def seeds_told(runs: Sequence[Run]) -> tuple[str, str]:
 
 def idle_queues(runs: Sequence[Run]) -> list[str]:
     """A sentence where jobs do not wait, or hardly: schedulers cannot differ much there."""
-    shares, names = [_waiting_share(run) for run in runs], labels(runs)
-    never = [name for name, share in zip(names, shares) if share == 0]
-    hardly = [name for name, share in zip(names, shares) if 0 < share < 0.01]
-    told = []
+    idle = [
+        (name, share, bool(_speeds_depend_on(run)))
+        for name, share, run in zip(labels(runs), _idle_shares(runs), runs)
+    ]
+    never = [name for name, share, depend in idle if share == 0 and not depend]
+    placed = [name for name, share, depend in idle if share == 0 and depend]
+    hardly = [name for name, share, _ in idle if 0 < share < HARDLY]
+    told, no_wait = [], "no job waits longer than until the next round"
     for named, words in (
-        (never, "no job waits longer than until the next round: any scheduler would give these figures"),
-        (hardly, "jobs wait for less than 1 % of their time: schedulers hardly differ here"),
+        (never, f"{no_wait}: any scheduler would give these figures"),
+        (placed, f"{no_wait}: {_NO_MATTER} here"),
+        (hardly, f"jobs wait for less than 1 % of their time: {_NO_MATTER} here"),
     ):
         if named:
             which = "" if len(named) == len(runs) else f"{', '.join(named)}: "
@@ -106,12 +125,12 @@ def idle_queues(runs: Sequence[Run]) -> list[str]:
 
 def idle_points(runs: Sequence[Run]) -> list[str]:
     """The same for the points of a sweep, which are counted instead of named."""
-    shares = [_waiting_share(run) for run in runs]
-    hardly = sum(share < 0.01 for share in shares)
+    shares = _idle_shares(runs)
+    hardly = sum(share < HARDLY for share in shares)
     if not hardly:
         return []
     which = "all rows" if hardly == len(shares) else f"{hardly} of {len(shares)} rows"
-    return [f"In {which} jobs wait for less than 1 % of their time: schedulers hardly differ there."]
+    return [f"In {which} jobs wait for less than 1 % of their time: {_NO_MATTER} there."]
 
 
 def _range(counts: set[int]) -> str:
@@ -119,14 +138,51 @@ def _range(counts: set[int]) -> str:
     return units.number(low) if low == high else f"{units.number(low)} to {units.number(high)}"
 
 
+def _idle_shares(runs: Sequence[Run]) -> list[float]:
+    """By run, the part of their time that jobs wait under the policy under which they wait longest.
+
+    Compared are the runs that differ in policies alone. Nan where they can tell schedulers apart: where
+    a scheduler decides how fast jobs run, and where completion times differ noticeably.
+    """
+    rivals: dict[str, list[int]] = {}
+    for at, run in enumerate(runs):
+        same = {key: value for key, value in run.experiment.items() if key not in _OF_POLICIES}
+        rivals.setdefault(json.dumps(same, sort_keys=True, default=str), []).append(at)
+    found = [math.nan] * len(runs)
+    for positions in rivals.values():
+        group = [runs[at] for at in positions]
+        shares = [_waiting_share(run) for run in group]
+        longest = math.nan if any(map(math.isnan, shares)) else max(shares)
+        bound = NOTICEABLE if longest or any(map(_speeds_depend_on, group)) else ROUNDING
+        if _alike(group, bound):
+            for at in positions:
+                found[at] = longest
+    return found
+
+
+def _alike(runs: Sequence[Run], tolerance: float) -> bool:
+    """Whether no completion time is larger than the same of another run by more than a share of it."""
+    for measure in (*JCTS, MAKESPAN):
+        values = [value for run in runs if math.isfinite(value := measure.of(run))]
+        if values and max(values) > min(values) * (1 + tolerance):
+            return False
+    return True
+
+
 def _waiting_share(run: Run) -> float:
     """The part of an average job's time that it waits for admission or GPUs; nan where not known.
 
-    Nan also where jobs are resized: there a scheduler decides how fast jobs run, not only how long they wait.
+    Nan also where a scheduler decides how fast jobs run, not only how long they wait. On which nodes they
+    run, placement decides, and little is shared where no job waits.
     """
-    if run.summary.get("resizable_jobs"):
+    if _speeds_depend_on(run) - {"nodes", "sharing"}:
         return math.nan
     causes = [cause for cause in (*CAUSES, SCHEDULER, EVICTION) if f"wait_{cause}_s" in run.summary]
     waited = sum(as_number(run.summary.get(f"wait_{cause}_s")) for cause in causes)
     total = AVG_JCT.of(run) * as_number(run.summary.get("submitted"))
     return waited / total if total > 0 else math.nan
+
+
+def _speeds_depend_on(run: Run) -> set[str]:
+    """What policies decide by which jobs run faster or slower, as the run has kept it."""
+    return set(run.experiment.get("provenance", {}).get("speeds_depend_on", ("anything",)))

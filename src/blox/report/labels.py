@@ -61,10 +61,11 @@ def _unique(runs: Sequence[Run]) -> list[str]:
                 unique[position] = told.replace("auto", name, 1)
             continue
         columns = [[_setting(key, text) for text in short_names(column)] for key, column in differing.items()]
-        texts = [", ".join(column[at] for column in columns) for at in range(len(alike))]
+        texts = [", ".join(filter(None, (column[at] for column in columns))) for at in range(len(alike))]
         telling = len(differing) <= _MOST_SETTINGS and len(set(texts)) == len(alike)
         for at, position in enumerate(alike):
-            unique[position] = f"{name} [{texts[at] if telling else at + 1}]"
+            told = texts[at] if telling else str(at + 1)
+            unique[position] = f"{name} [{told}]" if told else name
     return unique
 
 
@@ -81,7 +82,9 @@ def _goes_by_its_spec(run: Run) -> bool:
 
 
 def _setting(key: str, text: str) -> str:
-    """A setting in a label: a name speaks for itself, a number needs its key."""
+    """A setting in a label: a name speaks for itself, a number needs its key; "" where it is not set."""
+    if not text:
+        return ""
     return text if text[:1].isalpha() and text not in ("true", "false") else f"{key}={text}"
 
 

@@ -42,11 +42,14 @@ UTILISATION_WHOLE_RUN = Measure("utilisation_whole_run", "whole run", "utilisati
 MAKESPAN = Measure("makespan_s", "", "makespan", "seconds")
 JOBS_PER_S = Measure("jobs_per_s", "simulated", "jobs/s", "rate", "")
 
-_COMMON = (
+JCTS = (
     AVG_JCT,
     Measure("median_jct_s", "JCT", "median", "seconds"),
     Measure("p95_jct_s", "JCT", "p95", "seconds"),
     Measure("p99_jct_s", "JCT", "p99", "seconds"),
+)
+_COMMON = (
+    *JCTS,
     AVG_RESPONSIVENESS,
     Measure("p95_responsiveness_s", "responsiveness", "p95", "seconds"),
     MAKESPAN,

@@ -89,8 +89,8 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
         for position, row in enumerate(sheet.rows):
             cells = [(_with_reach(column, position), column.marks[position]) for column in sheet.columns]
             lines.append([*row.names, *(f"**{text}**" if mark else text for text, mark in cells)])
-        table = "\n".join(f"| {' | '.join(_barless(cell) for cell in line)} |" for line in lines)
-        parts.append(f"**{_barless(sheet.title)}**\n\n{table}\n")
+        table = "\n".join(f"| {' | '.join(_md(cell) for cell in line)} |" for line in lines)
+        parts.append(f"**{_md(sheet.title)}**\n\n{table}\n")
     return "\n".join(parts)
 
 
@@ -145,5 +145,6 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(mark, mark) for mark in text)
 
 
-def _barless(cell: str) -> str:
-    return re.sub(r"\s+", " ", cell.replace("|", "\\|"))
+def _md(cell: str) -> str:
+    """A text in a cell: one line, that neither ends the cell nor begins a tag."""
+    return re.sub(r"\s+", " ", cell.replace("|", "\\|").replace("<", "&lt;"))

@@ -34,6 +34,12 @@ class Tariff:
         """The tariff of two settings; what does not fit the cluster is refused in words."""
         dollars = _by_type("prices", prices, "2.5", cluster) if prices else None
         watts = _by_type("power", power, "300/60", cluster) if power else None
+        if watts is not None and (watts[:, 1] > watts[:, 0]).any():
+            raise BloxError(
+                f"{power!r} has an idle GPU take more watts than a busy one",
+                where="power",
+                fix="write busy/idle: 300/60",
+            )
         return cls(
             None if dollars is None else dollars[:, 0],
             None if watts is None else watts[:, 0],

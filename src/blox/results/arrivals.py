@@ -48,7 +48,10 @@ def arrivals(submit_s: Array, measured: Array, end_s: float, round_s: float) -> 
 
 
 def occupancy(span: Span, rounds: dict[str, Array], recorder: Recorder, total_gpus: int) -> dict[str, float]:
-    """Share of the GPUs in use, share of the free GPUs on partly used nodes, jobs waiting; averages."""
+    """Share of the GPUs in use, share of the free GPUs on partly used nodes, jobs waiting; averages.
+
+    A job waits from the first round on that a policy could have started it in.
+    """
     used = recorder.gpu_seconds(span.begin_s, span.end_s)
     return {
         "utilisation": used / (total_gpus * span.seconds) if span.seconds > 0 else 0.0,

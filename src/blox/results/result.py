@@ -124,8 +124,8 @@ class Result:
         missing = [name for name in files.FILES if not (folder / name).is_file()]
         if missing:
             what = "no such directory" if not folder.is_dir() else f"{missing[0]} is missing"
-            several = sorted(path.name for path in folder.glob("seed-*"))
-            fix = f"give one of its runs, such as {folder / several[0]}" if several else _WRITTEN
+            several = sorted([*folder.glob("seed-*"), *folder.glob("runs/*")])  # seeds, or a sweep
+            fix = f"give one of its runs, such as {several[0]}" if several else _WRITTEN
             raise BloxError(what, where=str(folder), fix=fix)
         found = cls.open(folder)
         return replace(

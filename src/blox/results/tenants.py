@@ -2,8 +2,8 @@
 
 Time is cut into equal windows. A tenant *wants* the GPUs that its submitted, unfinished jobs ask for, and is
 *given* those that they hold; both are averages over the window. Its *fair* part is what max-min fairness
-gives it: an equal part of the cluster, or what it wants where that is less, and then an equal part of what
-others leave. docs/semantics.md works an example out by hand.
+gives it: an equal part of the cluster, nodes that are down or drained included, or what it wants where that
+is less, and then an equal part of what others leave. docs/semantics.md works an example out by hand.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -28,17 +29,21 @@ class Description:
     gpus_range: tuple[int, int]  # fewest and most GPUs that any of these can use
     batch_range: tuple[int, int]  # smallest and largest batch size that any of them allows; 0: none says
     demanded_gpus: float  # GPUs kept busy on average if every job ran at once when submitted
+    demanded_until: Literal["last submission", "last end"]  # from the first submission on
 
 
 def describe(table: JobTable) -> Description:
     """The figures of a table that holds at least one job.
 
     The span is from the first submission to the last; `demanded_gpus` is GPU time over that span, so the
-    offered load of a cluster is `demanded_gpus / GPUs`. It is infinite where all jobs come at once.
+    offered load of a cluster is `demanded_gpus / GPUs`. Where an average job is longer than the span, it is
+    GPU time over the time until the last job would end.
     """
     submit, duration, gpus = table.column("submit_s"), table.column("duration_s"), table.column("gpus")
     span = float(submit[-1] - submit[0])
     gpu_seconds = duration * gpus
+    short = span < duration.mean()
+    demanded_s = float((submit + duration).max() - submit[0]) if short else span
     elastic = table.resizable
     least, most = table.least_gpus[elastic], np.maximum(table.column("max_gpus"), gpus)[elastic]
     smallest, largest = (table.column(name)[elastic] for name in ("min_batch_size", "max_batch_size"))
@@ -70,7 +75,8 @@ def describe(table: JobTable) -> Description:
         resizable=int(elastic.sum()),
         gpus_range=(int(min(least, default=0)), int(max(most, default=0))),
         batch_range=(int(min(smallest, default=0)), int(max(largest, default=0))),
-        demanded_gpus=float(gpu_seconds.sum()) / span if span > 0 else float("inf"),
+        demanded_gpus=float(gpu_seconds.sum()) / demanded_s,
+        demanded_until="last end" if short else "last submission",
     )
 
 

@@ -16,6 +16,13 @@ def drawn(workload: Workload, rng: Any) -> Iterator[JobTable]:
     return _held_to_rules(batches, f"workload {type(workload).__name__}") if is_foreign(workload) else batches
 
 
+def at_least_one_job(table: JobTable) -> JobTable:
+    """The table of all jobs of a trace. Raises BloxError where there are none."""
+    if not len(table):
+        raise BloxError("the trace has no jobs", where=table.source, fix="give a trace with at least one job")
+    return table
+
+
 def _held_to_rules(batches: Iterator[JobTable], where: str) -> Iterator[JobTable]:
     last_s, known = 0.0, set[Any]()
     for jobs in batches:

@@ -20,11 +20,11 @@ def check_fits(jobs: JobTable, largest: int, resizes: bool = False) -> None:
     needed = least if resizes else jobs.columns["gpus"]
     if (needed > largest).any():
         row = int(np.argmax(needed > largest))
-        option = f"{'max_gpus' if jobs.lines is None else 'PATH?max_gpus'}={largest} in the workload"
+        option = "" if jobs.lines is None else f": PATH?max_gpus={largest} in the workload"  # of a reader
         fits = int(least[row]) <= largest
         raise BloxError(
             f"{jobs.job_named(row)} {'needs' if resizes else 'asks for'} "
             f"{int(needed[row])} GPUs, and the cluster has {largest}",
             where=jobs.place(row),
-            fix=f"use a larger cluster, {RESIZE if fits else ''}or leave such jobs out: {option}",
+            fix=f"use a larger cluster, {RESIZE if fits else ''}or leave such jobs out{option}",
         )

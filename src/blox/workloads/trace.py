@@ -14,6 +14,7 @@ import numpy as np
 from blox.foreign import watched_part
 from blox.optional import declared
 from blox.registry import name_of, parameters
+from blox.workloads.drawn import at_least_one_job
 from blox.workloads.table import JobTable
 from blox.workloads.text_files import user_path
 
@@ -37,8 +38,8 @@ class Trace:
 
     @cached_property
     def table(self) -> JobTable:
-        """The jobs, read when first asked for."""
-        return watched_part(self.reader).read()
+        """The jobs, read when first asked for. Raises BloxError where there are none."""
+        return at_least_one_job(watched_part(self.reader).read())
 
     @cached_property
     def checksum(self) -> str:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,15 @@ class Written:
 
     text: str
     notes: tuple[str, ...]
+
+
+def check_name(path: str) -> None:
+    """Refuses the name of a file of another form than all traces are written in: text, a job per line."""
+    suffix = Path(path.removesuffix(".gz")).suffix
+    if suffix not in ("", ".csv", ".txt"):
+        raise BloxError(
+            f"no trace can be written as {suffix!r}", where=path, fix="let its name end in .csv or .csv.gz"
+        )
 
 
 def write_trace(table: JobTable, to: str = "csv") -> Written:
