@@ -20,7 +20,7 @@ import msgspec
 from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place, Settings, write_whole
+from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
 
@@ -69,8 +69,6 @@ def start(
     place.create()
     if nodes:
         _check_gpus(place, gpus)
-    place.address_file.unlink(missing_ok=True)
-    place.keep_settings(Settings(timing, central))
     arguments = ["--nodes", str(nodes), "--gpus", str(gpus), "--address", address]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
@@ -92,11 +90,15 @@ def start(
 
 
 def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> Client:
-    """The client of a cluster, once so many nodes have joined. Raises BloxError if they do not in time."""
+    """The client of the cluster of this supervisor, once so many nodes have joined.
+
+    Raises BloxError if they do not in time.
+    """
     client, until_s = Client(place.root), time.monotonic() + patience_s
     while time.monotonic() < until_s and supervisor.poll() is None:
         try:
-            if sum(node.alive for node in client.nodes()) >= nodes:
+            own = is_up(place) == supervisor.pid  # and not another one that was started at the same time
+            if own and sum(node.alive for node in client.nodes()) >= nodes:
                 return client
         except BloxError:
             pass
@@ -110,11 +112,8 @@ def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, pa
 
 def _check_gpus(place: Place, gpus: int) -> None:
     """Nodes keep their number of GPUs: jobs of an earlier start may hold some."""
-    file = place.root / "gpus"
-    if not file.exists():
-        write_whole(file, str(gpus))
-    before = int(file.read_text(encoding="utf-8"))
-    if before != gpus:
+    before = place.gpus()
+    if before not in (None, gpus):
         raise BloxError(
             f"--gpus is {gpus}, and the nodes of this cluster were started with {before}",
             where=str(place.root),

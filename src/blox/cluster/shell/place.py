@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from dataclasses import dataclass
@@ -66,9 +67,13 @@ class Place:
         self.root.chmod(0o700)
         token = self.root / "token"
         if not token.exists():
-            handle = os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            own = token.with_name(f"token.{os.getpid()}")
+            handle = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(handle, "w") as file:
                 file.write(secrets.token_hex(32))
+            with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
+                os.link(own, token)
+            own.unlink()
 
     def settings(self) -> Settings:
         """What scheduler and nodes must agree on, as the scheduler was started."""
@@ -76,6 +81,14 @@ class Place:
 
     def keep_settings(self, settings: Settings) -> None:
         write_whole(self.root / "settings.json", msgspec.json.encode(settings).decode())
+
+    def gpus(self) -> int | None:
+        """Slots of each node that `blox up` starts here; None: it has started none yet."""
+        file = self.root / "gpus"
+        return int(file.read_text(encoding="utf-8")) if file.exists() else None
+
+    def keep_gpus(self, gpus: int) -> None:
+        write_whole(self.root / "gpus", str(gpus))
 
     @staticmethod
     def listening(address: str) -> str:

@@ -18,8 +18,11 @@ import time
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
+from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.parent import call_when_parent_ends
-from blox.cluster.shell.place import Place
+from blox.cluster.shell.place import Place, Settings
 
 _AGAIN_S = 0.5  # before a child that died is started again
 
@@ -59,21 +62,42 @@ class Child:
 
 
 def _claimed(place: Place) -> IO[str]:
-    """The file with our number, locked as long as we live: no other cluster starts here meanwhile."""
-    file = open(place.supervisor_file, "a+", encoding="utf-8")  # noqa: SIM115
-    until_s = time.monotonic() + 10.0  # another process may be testing the lock
+    """The file with our number, locked as long as we live: no other cluster starts here meanwhile.
+
+    Exits at once where another supervisor holds the lock.
+    """
     while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file = open(place.supervisor_file, "a+", encoding="utf-8")  # noqa: SIM115
+        if _locked(file) and _is_at(place.supervisor_file, file):
             break
-        except BlockingIOError:
-            if time.monotonic() > until_s:
-                sys.exit("another supervisor runs here")
-            time.sleep(0.05)
+        file.close()
+        time.sleep(0.05)
     file.truncate(0)
     file.write(f"{os.getpid()} {socket.gethostname()}")
     file.flush()
     return file
+
+
+def _locked(file: IO[str]) -> bool:
+    """Takes the lock. False: another process tests it, which is over soon."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        pass
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # refused by a supervisor, not by a test
+        return False
+    except BlockingIOError:
+        sys.exit("another supervisor runs here")
+
+
+def _is_at(path: Path, file: IO[str]) -> bool:
+    """Whether an open file is still the one at its path: a supervisor that ends removes its own."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def main() -> None:
@@ -91,6 +115,10 @@ def main() -> None:
     logs = place.root / "logs"
     logs.mkdir(exist_ok=True)
     own = _claimed(place)
+    place.address_file.unlink(missing_ok=True)
+    place.keep_settings(Settings(msgspec.json.decode(options.timing, type=Timing), options.central))
+    if options.nodes:
+        place.keep_gpus(options.gpus)
     root, timing = str(place.root), ["--timing", options.timing]
     told = [root, "--address", options.address, *timing, "--policies", options.policies]
     children = [Child("scheduler_process", told, logs / "scheduler.log")]
