@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import socket
 
 import pytest
 
@@ -10,7 +11,7 @@ from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell import local, supervisor
 from blox.cluster.shell.place import Place
 from blox.errors import BloxError
-from support.real_cluster import TIMING, processes_of, real_cluster
+from support.real_cluster import TIMING, pid_of, processes_of, real_cluster
 from support.waiting import PATIENCE_S, eventually
 
 
@@ -21,10 +22,10 @@ def place(tmp_path):
     return made
 
 
-def start(place, timing=TIMING):
+def start(place, timing=TIMING, **more):
     """A scheduler without nodes."""
-    policies = Policies()
-    return local.start(place, 0, 1, timing=timing, policies=policies, attached=True, patience_s=PATIENCE_S)
+    settings = {"policies": Policies(), "attached": True, "patience_s": PATIENCE_S, **more}
+    return local.start(place, 0, 1, timing=timing, **settings)
 
 
 def test_a_lock_on_a_removed_file_is_no_claim(place, monkeypatch):
@@ -71,3 +72,26 @@ def test_two_processes_that_make_the_directory_agree_on_its_token(place, monkeyp
     monkeypatch.setattr(type(place.root), "exists", lambda path: False)  # as the other one saw it
     place.create()
     assert place.token() == token and [file.name for file in place.root.iterdir()] == ["token"]
+
+
+def refused(place, told, **more):
+    """A start that is refused with the reason of the scheduler, and leaves nothing behind."""
+    with pytest.raises(BloxError, match=told):
+        start(place, **more)
+    assert local.is_up(place) is None and not place.supervisor_file.exists()
+    assert eventually(lambda: not processes_of(place)), processes_of(place)
+
+
+def test_a_scheduler_that_cannot_start_is_not_started_again_and_says_why(place):
+    with socket.socket() as used:
+        used.bind(("127.0.0.1", 0))
+        used.listen()
+        refused(place, "cannot listen: .*Failed to bind", address=f"127.0.0.1:{used.getsockname()[1]}")
+    place.journal.write_bytes(b"no journal" * 1000)
+    refused(place, "the journal cannot be opened: file is not a database")
+
+
+def test_a_scheduler_that_has_answered_is_started_again(tmp_path):
+    with real_cluster(tmp_path / "c", nodes=0) as (client, place):
+        pid_of(place, "scheduler_process").kill()
+        assert client.policies().scheduler == "fifo"

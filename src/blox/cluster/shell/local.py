@@ -74,6 +74,7 @@ def start(
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
     arguments += ["--attached"] if attached else []
     with open(place.root / "supervisor.log", "ab") as log:
+        log_start = log.tell()
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "blox.cluster.shell.supervisor", str(place.root), *arguments],
             stdin=subprocess.PIPE if attached else subprocess.DEVNULL,
@@ -82,31 +83,41 @@ def start(
             start_new_session=True,
         )
     try:
-        return _answering(supervisor, place, nodes, patience_s)
+        if _answering(supervisor, place, nodes, patience_s):
+            return Client(place.root)
+        raise _no_start(place, log_start)
     except BaseException:  # also an interruption: what has started is not left behind
         supervisor.terminate()
         supervisor.wait()
         raise
 
 
-def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> Client:
-    """The client of the cluster of this supervisor, once so many nodes have joined.
+def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> bool:
+    """Waits until so many nodes of the cluster of this supervisor have joined.
 
-    Raises BloxError if they do not in time.
+    False: it has ended, or they have not joined in time.
     """
-    client, until_s = Client(place.root), time.monotonic() + patience_s
-    while time.monotonic() < until_s and supervisor.poll() is None:
-        try:
-            own = is_up(place) == supervisor.pid  # and not another one that was started at the same time
-            if own and sum(node.alive for node in client.nodes()) >= nodes:
-                return client
-        except BloxError:
-            pass
-        time.sleep(0.1)
-    raise BloxError(
-        "the cluster did not come up",
-        where=str(place.root / "logs"),
-        fix="its logs say why; is the disk full?",
+    until_s = time.monotonic() + patience_s
+    with Client(place.root) as client:
+        while time.monotonic() < until_s and supervisor.poll() is None:
+            try:
+                own = is_up(place) == supervisor.pid  # and not another one that was started at the same time
+                if own and sum(node.alive for node in client.nodes()) >= nodes:
+                    return True
+            except BloxError:
+                pass
+            time.sleep(0.1)
+    return False
+
+
+def _no_start(place: Place, log_start: int) -> BloxError:
+    """Why a supervisor did not bring its cluster up, by what it has printed behind `log_start`."""
+    printed = (place.root / "supervisor.log").read_bytes()[log_start:].decode(errors="replace").strip()
+    reason = f":\n{printed}" if printed else ""
+    return BloxError(
+        f"the cluster did not come up{reason}",
+        where=str(place.root),
+        fix="" if printed else f"the logs of its nodes, in {place.logs}, say why",
     )
 
 

@@ -25,20 +25,35 @@ from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, Settings
 
 _AGAIN_S = 0.5  # before a child that died is started again
+_END_S = 10.0  # for children that were told to end
+_LINES = 5  # of what a scheduler that cannot start has printed
 
 
 class Child:
     """A process that is started again whenever it ends."""
 
     def __init__(self, module: str, arguments: list[str], log: Path) -> None:
+        self._log_path, self._log_start = log, log.stat().st_size if log.exists() else 0
         self._command = [sys.executable, "-m", f"blox.cluster.shell.{module}", *arguments]
         self._log: IO[bytes] = open(log, "ab")  # noqa: SIM115
         self._process: subprocess.Popen[bytes] | None = None
         self._start_s = 0.0
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process was started, and runs no longer."""
+        return self._process is not None and self._process.poll() is not None
+
+    def said(self) -> str:
+        """The end of what it has printed since it was first started."""
+        with open(self._log_path, "rb") as file:
+            file.seek(self._log_start)
+            printed = file.read().decode(errors="replace")
+        return "\n".join(printed.strip().splitlines()[-_LINES:])
+
     def look(self) -> None:
         """Starts the process if it does not run."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and not self.ended:
             return
         if time.monotonic() < self._start_s:
             return
@@ -112,44 +127,62 @@ def main() -> None:
     parser.add_argument("--attached", action="store_true", help="end when standard input does")
     options = parser.parse_args()
     place = Place.of(options.directory)
-    logs = place.root / "logs"
+    logs = place.logs
     logs.mkdir(exist_ok=True)
     own = _claimed(place)
     place.address_file.unlink(missing_ok=True)
     place.keep_settings(Settings(msgspec.json.decode(options.timing, type=Timing), options.central))
     if options.nodes:
         place.keep_gpus(options.gpus)
-    root, timing = str(place.root), ["--timing", options.timing]
-    told = [root, "--address", options.address, *timing, "--policies", options.policies]
-    children = [Child("scheduler_process", told, logs / "scheduler.log")]
-    for number in range(options.nodes):
-        arguments = [
-            root,
-            f"node-{number}",
-            str(options.gpus),
-            "--address",
-            f"{options.address.rpartition(':')[0]}:0",
-            *timing,
-            *(["--central"] if options.central else []),
-        ]
-        children.append(Child("worker_process", arguments, logs / f"node-{number}.log"))
+    told = [str(place.root), "--address", options.address]
+    told += ["--timing", options.timing, "--policies", options.policies]
+    scheduler = Child("scheduler_process", told, logs / "scheduler.log")
+    children = [scheduler, *_workers(place, options)]
     ending: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: ending.append(number))
     signal.signal(signal.SIGINT, lambda number, frame: ending.append(number))
     if options.attached:
         call_when_parent_ends(lambda: ending.append(0))
-    while not ending:
+    failed = False
+    while not (ending or failed):
         for child in children:
             child.look()
         time.sleep(0.1)
-    for child in reversed(children):
-        child.end()
-    until_s = time.monotonic() + 10.0
-    for child in children:
-        child.wait(until_s)
+        # What has never answered does not start, and would not the next time; later it is started again.
+        failed = scheduler.ended and not place.address_file.exists()
+    _end(children)
     place.address_file.unlink(missing_ok=True)
     place.supervisor_file.unlink(missing_ok=True)
     own.close()
+    if failed:
+        sys.exit(scheduler.said() or "the scheduler ended without a word")
+
+
+def _workers(place: Place, options: argparse.Namespace) -> list[Child]:
+    """The worker managers of the nodes."""
+    children = []
+    for number in range(options.nodes):
+        arguments = [
+            str(place.root),
+            f"node-{number}",
+            str(options.gpus),
+            "--address",
+            f"{options.address.rpartition(':')[0]}:0",
+            "--timing",
+            options.timing,
+            *(["--central"] if options.central else []),
+        ]
+        children.append(Child("worker_process", arguments, place.logs / f"node-{number}.log"))
+    return children
+
+
+def _end(children: list[Child]) -> None:
+    """Ends the nodes, then the scheduler; kills what does not end in time."""
+    for child in reversed(children):
+        child.end()
+    until_s = time.monotonic() + _END_S
+    for child in children:
+        child.wait(until_s)
 
 
 if __name__ == "__main__":
