@@ -150,6 +150,29 @@ def test_processes_of_an_earlier_incarnation_are_lost(cluster):
     assert [(g.job, g.epoch) for g in cluster.assigned["a"].grants] == [(1, 2)]
 
 
+def test_what_an_earlier_incarnation_has_stored_of_its_processes_counts(cluster):
+    cluster.submit(1)
+    cluster.submit(1)
+    cluster.until(3.0)
+    cluster.report("a", running(1), running(2))
+    cluster.report("a", ended(1, "done"), incarnation=2)
+    cluster.until(6.0)
+    assert cluster.job(1).end == "finished"
+    assert (cluster.job(1).epoch, cluster.job(2).epoch) == (1, 2)
+
+
+def test_a_scheduler_that_stood_still_does_not_take_that_for_silence_of_its_nodes(cluster):
+    cluster.submit(1)
+    cluster.until(3.0)
+    cluster.report("a", running(1))
+    cluster.now = 30.0
+    cluster.scheduler.stood_still(27.0)
+    cluster.until(33.0)
+    cluster.report("a", ended(1, "done"))
+    cluster.until(36.0)
+    assert (cluster.job(1).end, cluster.job(1).epoch) == ("finished", 1)
+
+
 @pytest.mark.parametrize(
     "stranger",
     [

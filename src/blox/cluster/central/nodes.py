@@ -127,6 +127,11 @@ class Nodes:
             self._note(name, "down", now)
         return gone
 
+    def extend(self, seconds: float) -> None:
+        """Gives every node that may be alive so much longer: nobody has listened to it meanwhile."""
+        for heard in self.heard.values():
+            heard.lease_until_s += seconds
+
     def set_state(self, node: str, state: NodeState, now: float) -> None:
         """As the node's operator wants it. Jobs leave a node that goes down so, all work saved."""
         self.records[node].state = state

@@ -163,6 +163,10 @@ class CentralScheduler:
         self._check_s = now + self.timing.heartbeat_s
         return self._finish(Outputs(), now)
 
+    def stood_still(self, seconds: float) -> None:
+        """Nothing was taken in for so long: what nodes sent may be lost, and does not count as silence."""
+        self.nodes.extend(seconds)
+
     def set_policies(self, policies: Policies) -> None:
         """Other policies rule from the next round on. Raises BloxError for one that cannot be built."""
         self.parts: tuple[Any, Any, Any] = (

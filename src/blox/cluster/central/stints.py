@@ -104,10 +104,10 @@ class Stints:
         told = {(part.job, part.epoch): part for part in report.parts}
         for key, share in list(self._on_node.get(report.node, {}).items()):
             stint, part = self.all[key], told.get(key)
-            if share.incarnation < report.incarnation:
-                self._end(stint, share, "lost", now)
-            elif part is not None:
+            if part is not None:  # perhaps of an earlier incarnation, in which it has ended
                 self._observe_part(stint, share, part, now)
+            elif share.incarnation < report.incarnation:
+                self._end(stint, share, "lost", now)
             elif self._known_absent(share, report):
                 self._end(stint, share, "killed", now)
 

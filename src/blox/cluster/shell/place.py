@@ -120,8 +120,15 @@ class Place:
             ) from None
 
 
-def write_whole(file: Path, text: str) -> None:
-    """Replaces a file at once: a reader sees the old text or the new one."""
+def write_whole(file: Path, content: str | bytes) -> None:
+    """Replaces a file at once: a reader sees the old content or the new one.
+
+    What cannot be written, on a full disk, leaves nothing behind.
+    """
     half = file.with_name(f"{file.name}.{os.getpid()}")
-    half.write_text(text, encoding="utf-8")
-    half.replace(file)
+    try:
+        half.write_bytes(content.encode() if isinstance(content, str) else content)
+        half.replace(file)
+    except OSError:
+        half.unlink(missing_ok=True)
+        raise
