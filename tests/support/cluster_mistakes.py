@@ -92,7 +92,7 @@ class ReportsTheKillAsTheEnd(WorkerManager):
 
 
 class ForgetsHowItsPartsEnded(WorkerManager):
-    """Of jobs that ended while the scheduler could not be told, a worker manager that starts knows nothing."""
+    """A worker manager that starts knows nothing of parts whose end the scheduler was not told."""
 
     def __init__(self, identity, timing, now, records=()):
         super().__init__(identity, timing, now)

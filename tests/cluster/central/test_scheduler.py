@@ -127,6 +127,21 @@ def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster
     assert cluster.grants("a") == []
 
 
+@pytest.mark.parametrize(("preemption", "failures"), [("never", 1), ("signal", 0), ("iteration", 0)])
+def test_a_job_that_ends_badly_was_told_to_leave_or_has_failed(preemption, failures):
+    """One that is never told to leave fails by itself, also while another waits for its GPUs."""
+    cluster = Cluster(Policies(scheduler="fifo-priority"))
+    cluster.report("a")
+    low = cluster.submit(2, preemption=preemption)
+    cluster.until(3.0)
+    cluster.report("a", running(low))
+    cluster.submit(2, priority=1.0)
+    cluster.until(6.0)
+    cluster.report("a", ended(low, "failed", detail="exit code 75"))
+    cluster.until(9.0)
+    assert cluster.job(low).failures == failures
+
+
 def test_a_node_that_is_silent_for_a_lease_and_a_margin_is_lost(cluster):
     cluster.submit(1)
     cluster.until(3.0)

@@ -66,5 +66,5 @@ def test_a_damaged_file_is_refused_in_words(tmp_path, damaged_from):
     with open(tmp_path / "j", "r+b") as file:
         file.seek(damaged_from)
         file.write(b"damaged" * 9000)
-    with pytest.raises(BloxError, match="cannot be opened: .*\n  fix: the file is damaged"):
+    with pytest.raises(BloxError, match=r"cannot be opened: .*\n  fix: the file is damaged"):
         Journal(tmp_path / "j").records()

@@ -1,8 +1,8 @@
 """WorkerManager: what a node does on a message, the end of a process, or a timer. No sockets, clocks or
 threads.
 
-Its durable state are the ends of parts that the scheduler may not know yet: a record each, in `Outputs.saves`.
-A node's lease lasts `lease_s` from when the report was *sent* that the scheduler
+Its durable state are the ends of parts that the scheduler may not know yet: a record each, in
+`Outputs.saves`. A node's lease lasts `lease_s` from when the report was *sent* that the scheduler
 last answered; when it runs out every process of the node is dead, whatever happened to the messages in
 between.
 """

@@ -20,7 +20,7 @@ from blox.client.page import LeasePage
 from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
-from blox.cluster.protocol.rank import LEFT
+from blox.cluster.protocol.rank import LEFT, NEVER
 from blox.cluster.shell.gpus import device
 from blox.cluster.shell.orphans import VARIABLE, kill_orphans
 from blox.cluster.shell.place import Place
@@ -43,8 +43,13 @@ class Rank:
     guard: subprocess.Popen[bytes]
     page: LeasePage
     directory: Path
-    preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+    terminated: bool = False  # it was sent SIGTERM
     _metrics: tuple[int, dict[str, float]] = (-1, {})  # when the directory had changed last, and what it held
+
+    @property
+    def preempted(self) -> bool:
+        """Whether it was told to leave, in whichever way."""
+        return self.terminated or bool(self.page.revoked) or self.page.exit_at != NEVER
 
     def metrics(self) -> dict[str, float]:
         """What the rank has pushed last; read again when its directory has changed."""
@@ -114,7 +119,7 @@ class Ranks:
         rank = self.running.get(key)
         if rank is None:
             return
-        rank.preempted = rank.preempted or word == b"T"
+        rank.terminated = rank.terminated or word == b"T"
         assert rank.guard.stdin is not None
         try:
             rank.guard.stdin.write(word)
@@ -164,16 +169,21 @@ class Ranks:
 
 
 def outcome_of(code: int, why: str, preempted: bool, printed: str) -> tuple[Outcome, str]:
-    """How a rank ended, by its exit code, what its guard says, and the last that it printed."""
+    """How a rank ended, by its exit code, what its guard says, and the last that it printed.
+
+    The exit code of a preemption means that only where the rank was told to leave.
+    """
     if why == "lost":
         return "lost", ""
     if why == "killed":
         return "killed", ""
     if code == 0:
         return "done", ""
-    if code == LEFT or (preempted and code == -15):
+    if preempted and code in (LEFT, -signal.SIGTERM):
         return "left", ""
     what = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    if code == LEFT:
+        what += ", that of a preemption, which nothing had asked for"
     lines = [line[:300] for line in printed.strip().splitlines()[-_LINES:]]
     return "failed", f"{what}; its log ends:\n" + ("\n".join(lines) or "(nothing)")
 
