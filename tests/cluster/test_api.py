@@ -30,6 +30,17 @@ def test_what_the_package_offers():
         blox.cluster.Unknown  # noqa: B018
 
 
+def test_what_no_message_can_hold_is_refused_in_words(tmp_path):
+    """Before anything is sent: there is no cluster."""
+    client = Client(tmp_path, patience_s=0.0)
+    with pytest.raises(BloxError, match="Submit: a number is too large"):
+        client.submit(["true"], gpus=10**20)
+    with pytest.raises(BloxError, match="Cancel: a number is too large"):
+        client.cancel(10**20)
+    with pytest.raises(BloxError, match=r"Submit: a text is not Unicode: 'caf\\udce9'"):
+        client.submit(["caf\udce9"])
+
+
 def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
     """One cluster for all of it: starting one takes longer than the rest."""
     monkeypatch.chdir(tmp_path)

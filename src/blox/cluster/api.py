@@ -229,7 +229,7 @@ class Client:
         return self._ask(request, Accepted)
 
     def _ask(self, request: Request | Query, kind: type[T], deadline_s: float = _DEADLINE_S) -> T:
-        data, until_s = msgspec.msgpack.encode(request), time.monotonic() + self._patience_s
+        data, until_s = _encoded(request), time.monotonic() + self._patience_s
         while True:
             try:
                 answer = self._connected().ask(self._place.token(), data, deadline_s)
@@ -254,6 +254,17 @@ class Client:
             self.close()
             self._line = Line(address)
         return self._line
+
+
+def _encoded(request: Request | Query) -> bytes:
+    """Raises BloxError for what no message can hold."""
+    try:
+        return msgspec.msgpack.encode(request)
+    except OverflowError:
+        what, fix = "a number is too large for a message", "give one below 2**63"
+    except UnicodeEncodeError as error:
+        what, fix = f"a text is not Unicode: {error.object!a}", "name files and arguments in UTF-8"
+    raise BloxError(what, where=type(request).__name__, fix=fix)
 
 
 def absolute(spec: str) -> str:
