@@ -62,6 +62,10 @@ _WATCH_S = 3.0  # a page should say soon that the scheduler does not answer
 _LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
+class RequestRefused(BloxError):
+    """The scheduler answers, and says why it does not carry a request out: another one it may."""
+
+
 class Client:
     """Every method raises BloxError, with the fix, for what cannot be done.
 
@@ -243,7 +247,7 @@ class Client:
             return msgspec.msgpack.decode(answer, type=kind)
         except msgspec.ValidationError:
             refused = msgspec.msgpack.decode(answer, type=Refused)
-            raise BloxError(refused.what, where=refused.where, fix=refused.fix) from None
+            raise RequestRefused(refused.what, where=refused.where, fix=refused.fix) from None
 
     def _connected(self) -> Line:
         """A connection to where the scheduler is now: it has another address when it starts again."""
