@@ -128,6 +128,7 @@ class WorkerProcess:
     def run(self) -> None:
         self._mailbox.run(self._next_s, self._tick, lambda: None)
         self._server.close()
+        self._ranks.close()
         self._end_metrics()
         self._peers.close()
         self._log("ended")
