@@ -37,7 +37,7 @@ def since(scheduler: CentralScheduler, query: Watch, now: float) -> News:
 
 
 def job_row(scheduler: CentralScheduler, job: Job) -> JobRow:
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    stint = scheduler.stints.shown(job.job)
     granted = stint is not None and not stint.over and stint.phase != QUEUED
     held = gpus_of(stint, scheduler.nodes.first_gpu) if stint is not None and granted else ()
     spec = job.spec
@@ -56,6 +56,7 @@ def job_row(scheduler: CentralScheduler, job: Job) -> JobRow:
         -1 if stint is None else stint.iteration,
         max(job.checkpoint, -1 if stint is None else stint.checkpoint),
         job.expected_s,
+        job.starts,
     )
 
 

@@ -238,8 +238,9 @@ class CentralScheduler:
         self.stints.observe(report, now)
         started, self.stints.started = self.stints.started, []
         for stint in started:
-            gpus = gpus_of(stint, self.nodes.first_gpu)
-            self.ledger.record(self.jobs.all[stint.job], STARTED, now, gpus)
+            job, gpus = self.jobs.all[stint.job], gpus_of(stint, self.nodes.first_gpu)
+            job.starts += 1
+            self.ledger.record(job, STARTED, now, gpus)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
                 self.backend.metrics[part.job] = part.metrics

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from blox.cluster.central.ahead import Moment
-from blox.cluster.central.records import QUEUED, STOPPING, Job
+from blox.cluster.central.records import DROPPED, QUEUED, Job
 from blox.cluster.central.scheduler import CentralScheduler
+from blox.cluster.preemption import preemption_of
 from blox.cluster.protocol.queries import (
     PAGE,
     JobView,
@@ -36,14 +37,14 @@ def job_view(
     *,
     short: bool = False,
 ) -> JobView:
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    stint = scheduler.stints.shown(job.job)
     return JobView(
         job.job,
         job.spec.name,
         job.spec.user,
         job.spec.gpus,
         state_of(scheduler, job),
-        () if stint is None else tuple(share.node for share in stint.shares),
+        () if stint is None else tuple(share.node for share in stint.shares if not share.outcome),
         job.submit_s,
         job.end_s if job.end else None,
         job.epoch,
@@ -57,6 +58,7 @@ def job_view(
         None if short else queueing(scheduler, job, now),
         scheduler.term.wall_s - scheduler.term.now,
         life,
+        job.starts,
     )
 
 
@@ -93,14 +95,17 @@ def state_of(scheduler: CentralScheduler, job: Job) -> str:
     """What a job does, in a word; how it ended, if it has."""
     if job.end:
         return job.end
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    if job.verdict or scheduler.stints.done(job.job):
+        return "ending"
+    stint = scheduler.stints.shown(job.job)
     if stint is None or stint.over:
-        return "waiting"
+        return "ending" if stint is not None and job.commanded == stint.epoch else "waiting"
     if stint.phase == QUEUED and job.retry_s > scheduler.manager.now:
         return "failed, to be tried again"
     if stint.phase == QUEUED or stint.started_s is None:
         return "starting" if job.commanded else "waiting"
-    return "stopping" if stint.phase == STOPPING or not job.commanded else "running"
+    stays = stint.phase != DROPPED and preemption_of(job.spec.preemption).waits
+    return "running" if stays or job.commanded == stint.epoch else "stopping"
 
 
 def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | None:
