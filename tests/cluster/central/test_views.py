@@ -5,6 +5,7 @@ import time
 import pytest
 
 from blox.cluster.central.ahead import Moment
+from blox.cluster.central.news import queue
 from blox.cluster.central.records import Policies
 from blox.cluster.central.views import job_view, jobs_view, queueing
 from blox.cluster.protocol.messages import Cancel, SetPolicies
@@ -210,3 +211,17 @@ def test_a_job_is_shown_where_its_processes_are_and_its_starts_are_counted(preem
     assert shown(cluster, low) == (state, ("a",), 1)
     cluster.report("a", ended(low, "done" if preemption == "never" else "left"))
     assert shown(cluster, low)[0] == ("ending" if preemption == "never" else "starting")
+
+
+def test_a_job_that_needs_nodes_which_are_gone_says_so():
+    cluster = cluster_of()
+    wide = cluster.submit(3)
+    for second in range(1, 16):
+        cluster.until(float(second))
+        cluster.report("b")
+    narrow = cluster.submit(2)
+    cluster.until(18.0)
+    cluster.report("b")
+    gone = "; 2 of 4 GPUs are on nodes that do not answer (a)"
+    assert seen(cluster, wide).why.endswith(gone) and gone not in seen(cluster, narrow).why
+    assert [line.why.endswith(gone) for line in queue(cluster.scheduler, cluster.now).rows] == [True, False]

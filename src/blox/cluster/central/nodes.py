@@ -117,6 +117,11 @@ class Nodes:
         heard = self.heard[node]
         return heard.incarnation > 0 and heard.lease_until_s > -math.inf
 
+    @property
+    def gone(self) -> list[NodeRecord]:
+        """Nodes that do not answer, and may come back."""
+        return [record for record in self.records.values() if not self.alive(record.node)]
+
     def expire(self, now: float) -> list[str]:
         """Nodes whose leases have run out since the last call."""
         gone = [

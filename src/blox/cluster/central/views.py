@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from blox.cluster.central.ahead import Moment
-from blox.cluster.central.records import DROPPED, QUEUED, Job
+from blox.cluster.central.records import DROPPED, QUEUED, Job, NodeRecord
 from blox.cluster.central.scheduler import CentralScheduler
 from blox.cluster.preemption import preemption_of
+from blox.cluster.protocol.messages import JobSpec
 from blox.cluster.protocol.queries import (
     PAGE,
     JobView,
@@ -18,6 +19,7 @@ from blox.cluster.protocol.queries import (
     Queueing,
 )
 
+_NAMED = 5  # nodes that do not answer, in a sentence
 _LONGEST_COMMAND = 500  # characters of a command in a list
 
 
@@ -119,9 +121,24 @@ def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | No
         ahead = sum(not other.end and not other.commanded for other in scheduler.jobs.all.values())
         return Queueing(ahead, "it waits for the next round" if moment else undecided(scheduler))
     try:
-        return moment.queueing(job.row) or Queueing(1, "it starts in the next round")
+        found = moment.queueing(job.row) or Queueing(1, "it starts in the next round")
+        return Queueing(
+            found.place, found.why + unanswered(job.spec, scheduler.nodes.gone, scheduler.nodes.total_gpus)
+        )
     except Exception as error:  # a policy of a user's may raise anything
         return Queueing(0, f"the policies fail: {type(error).__name__}: {error}")
+
+
+def unanswered(spec: JobSpec, gone: list[NodeRecord], gpus: int) -> str:
+    """What to say of a job that needs more GPUs than there are on nodes that answer; "" of others.
+
+    `gone`: the nodes that do not; `gpus`: of all nodes.
+    """
+    lost = sum(record.gpus for record in gone)
+    if (spec.min_gpus or spec.gpus) <= gpus - lost:
+        return ""
+    named = ", ".join(record.node for record in gone[:_NAMED]) + (", ..." if len(gone) > _NAMED else "")
+    return f"; {lost:,} of {gpus:,} GPUs are on nodes that do not answer ({named})"
 
 
 def undecided(scheduler: CentralScheduler) -> str:
