@@ -214,18 +214,15 @@ class Client:
 
         Logs are files in the cluster's directory: the last megabytes of each.
         """
-        file, position, rest = self._place.job(job) / f"rank-{rank}.log", 0, ""
+        file, position, rest = self._place.job(job) / f"rank-{rank}.log", 0, b""
         while True:
             ended = self.job(job).end_s is not None
             if file.exists():
-                with open(file, "rb") as stream:
-                    stream.seek(position if file.stat().st_size >= position else 0)
-                    text = rest + stream.read().decode(errors="replace")
-                    position = stream.tell()
-                *lines, rest = text.split("\n")
-                yield from lines
+                printed, position = _printed(file, position)
+                *lines, rest = (rest + printed).split(b"\n")
+                yield from (line.decode(errors="replace") for line in lines)
             if ended or not follow:
-                yield from filter(None, [rest])
+                yield from filter(None, [rest.decode(errors="replace")])
                 return
             time.sleep(_LOOK_S)
 
@@ -258,6 +255,21 @@ class Client:
             self.close()
             self._line = Line(address)
         return self._line
+
+
+def _printed(file: Path, position: int) -> tuple[bytes, int]:
+    """What a rank has printed behind a position, which counts all that it ever printed, and where that ends.
+
+    Of a log that was cut meanwhile: what is left, if the position is among what is left out.
+    """
+    from blox.cluster.shell.guard import CUT_BYTES, left_out
+
+    with open(file, "rb") as stream:
+        gone = left_out(stream.read(CUT_BYTES))
+        shift = gone - CUT_BYTES if gone else 0
+        known = gone <= position <= file.stat().st_size + shift
+        stream.seek(position - shift if known else 0)
+        return stream.read(), stream.tell() + shift
 
 
 def _encoded(request: Request | Query) -> bytes:
