@@ -117,7 +117,7 @@ def _no_start(place: Place, log_start: int) -> BloxError:
     return BloxError(
         f"the cluster did not come up{reason}",
         where=str(place.root),
-        fix="" if printed else f"the logs of its nodes, in {place.logs}, say why",
+        fix="" if printed else f"the logs of its nodes, in {place.logs}, say why, unless the disk is full",
     )
 
 

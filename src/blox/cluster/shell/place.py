@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +70,14 @@ class Place:
         if not token.exists():
             own = token.with_name(f"token.{os.getpid()}")
             handle = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_hex(32))
-            with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
-                os.link(own, token)
-            own.unlink()
+            os.close(handle)
+            try:
+                with _naming(token):
+                    own.write_text(secrets.token_hex(32), encoding="utf-8")
+                with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
+                    os.link(own, token)
+            finally:
+                own.unlink()
 
     def settings(self) -> Settings:
         """What scheduler and nodes must agree on, as the scheduler was started."""
@@ -127,8 +131,19 @@ def write_whole(file: Path, content: str | bytes) -> None:
     """
     half = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        half.write_bytes(content.encode() if isinstance(content, str) else content)
-        half.replace(file)
+        with _naming(file):
+            half.write_bytes(content.encode() if isinstance(content, str) else content)
+            half.replace(file)
     except OSError:
         half.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """An OSError of a write does not say what was written, as that of an open does."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(file)
         raise

@@ -23,6 +23,7 @@ import msgspec
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.shell.parent import call_when_parent_ends
 from blox.cluster.shell.place import Place, Settings
+from blox.errors import refusal
 
 _AGAIN_S = 0.5  # before a child that died is started again
 _END_S = 10.0  # for children that were told to end
@@ -125,7 +126,16 @@ def main() -> None:
     parser.add_argument("--address", default="127.0.0.1:0", help="of the scheduler; nodes take another port")
     parser.add_argument("--central", action="store_true")
     parser.add_argument("--attached", action="store_true", help="end when standard input does")
-    options = parser.parse_args()
+    try:
+        _run(parser.parse_args())
+    except OSError as error:
+        if (refused := refusal(error)) is None:
+            raise
+        sys.exit(refused.text())
+
+
+def _run(options: argparse.Namespace) -> None:
+    """Until it is told to end, or the scheduler cannot start."""
     place = Place.of(options.directory)
     logs = place.logs
     logs.mkdir(exist_ok=True)
@@ -155,7 +165,7 @@ def main() -> None:
     place.supervisor_file.unlink(missing_ok=True)
     own.close()
     if failed:
-        sys.exit(scheduler.said() or "the scheduler ended without a word")
+        sys.exit(scheduler.said() or "the scheduler ended without a word: is the disk full?")
 
 
 def _workers(place: Place, options: argparse.Namespace) -> list[Child]:
