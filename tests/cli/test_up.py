@@ -1,5 +1,6 @@
 """`blox up`, with a cluster that is only said to have started."""
 
+import errno
 import json
 
 import pytest
@@ -66,3 +67,14 @@ def test_the_page_is_served_beside_the_cluster(command, started, monkeypatch, tm
     monkeypatch.setattr("blox.cli.ui.ui", lambda results, *rest: done.append((results, rest[-1])))
     answer = command("up", "--nodes", 1, "--gpus", 1, "--ui", "--cluster", tmp_path)
     assert answer.code == 0 and done == [(None, str(tmp_path))]
+
+
+def test_a_full_disk_is_told_by_the_file_and_not_as_a_full_output(command, monkeypatch, tmp_path):
+    def full(path, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    answer = command("up", "--gpus", 1, "--cluster", tmp_path / "c")
+    told = f"error: {tmp_path / 'c' / 'token'}: No space left on device\n  fix: make room on the disk\n"
+    assert (answer.out.strip(), answer.err) == ("", told) and answer.code != 0
+    assert list((tmp_path / "c").iterdir()) == []

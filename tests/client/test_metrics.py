@@ -79,3 +79,44 @@ def test_a_hundred_names_are_enough():
         metrics.push(str(number), number)
     with pytest.raises(ValueError, match="more than 100"):
         metrics.push("one more", 1)
+
+
+def test_means_are_of_what_came_since_the_last_write(rank, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("blox.client.metrics.time.monotonic", lambda: now[0])
+    metrics = MetricsCollector()
+    metrics.push_mean("seconds", 100.0)  # written at once
+    for value in (1.0, 2.0, 6.0):
+        metrics.push_mean("seconds", value)
+    now[0] += 1.0
+    metrics.push_mean("seconds", 3.0)
+    assert rank._read_metrics() == {"seconds": 3.0}
+    metrics.push_mean("seconds", 7.0)
+    metrics.flush()
+    assert rank._read_metrics() == {"seconds": 7.0}
+
+
+class SlowToSave:
+    """A checkpoint that takes an hour of the clock; an iteration takes as long as its item says."""
+
+    def __init__(self, clock):
+        self.clock = clock
+
+    def load(self):
+        return None
+
+    def save(self, position):
+        self.clock[0] += 3600.0
+
+
+def test_iteration_times_are_means_without_checkpoints(rank, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("blox.client.loader.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(
+        "blox.client.metrics.time.monotonic", lambda: 0.0
+    )  # writes at the first, and at the end
+    loader = BloxDataLoader([9.0, 1.0, 2.0, 3.0], SlowToSave(clock), every=2)
+    for _ in loader.epochs(1):
+        for item in loader:
+            clock[0] += item
+    assert clock[0] > 3600.0 and rank._read_metrics() == {"iteration_s": 2.0}

@@ -8,6 +8,8 @@ import pytest
 
 import blox.cluster
 from blox.cluster import Client, Timing, local_cluster
+from blox.cluster.api import _printed
+from blox.cluster.shell.guard import CUT_BYTES, Log, left_out
 from blox.errors import BloxError
 from support.real_cluster import EXAMPLES, TIMING, pid_of, processes_under, python, real_cluster
 from support.waiting import PATIENCE_S, eventually
@@ -28,6 +30,17 @@ def test_what_the_package_offers():
     assert all(getattr(blox.cluster, name) for name in blox.cluster.__all__)
     with pytest.raises(AttributeError):
         blox.cluster.Unknown  # noqa: B018
+
+
+def test_what_no_message_can_hold_is_refused_in_words(tmp_path):
+    """Before anything is sent: there is no cluster."""
+    client = Client(tmp_path, patience_s=0.0)
+    with pytest.raises(BloxError, match="Submit: a number is too large"):
+        client.submit(["true"], gpus=10**20)
+    with pytest.raises(BloxError, match="Cancel: a number is too large"):
+        client.cancel(10**20)
+    with pytest.raises(BloxError, match=r"Submit: a text is not Unicode: 'caf\\udce9'"):
+        client.submit(["caf\udce9"])
 
 
 def test_a_job_is_submitted_watched_and_read(tmp_path, monkeypatch):
@@ -112,6 +125,31 @@ def test_waiting_goes_on_while_the_scheduler_is_killed_and_started_again(tmp_pat
         assert client.wait(job, PATIENCE_S).state == "finished"
         watcher.join(PATIENCE_S)
         assert seen[0] == "submitted" and seen[-1] == "finished" and len(seen) == len(set(seen))
+
+
+def test_a_log_that_is_cut_while_it_is_followed_goes_on_where_it_was(tmp_path):
+    """Each line is read once; of those that were cut before they were read the log says how many bytes."""
+    file, position, lines = tmp_path / "rank-0.log", 0, []
+    log = Log(str(file), 1000)
+    for number in range(500):
+        log.write(b"line %d\n" % number)
+        if number % 7 == 0:
+            text, position = _printed(file, position)
+            lines += text.decode().splitlines()
+    assert file.stat().st_size < 1000 and file.read_bytes().startswith(b"[...]\n")
+    assert lines == [f"line {number}" for number in range(498)]
+    for number in range(500, 700):
+        log.write(b"line %d\n" % number)
+    late, _ = _printed(file, position)
+    assert late.startswith(b"[...]\n") and late.endswith(b"line 699\n")
+    whole = sum(len(b"line %d\n" % number) for number in range(700))
+    assert left_out(late[:CUT_BYTES]) + len(late) - CUT_BYTES == whole
+
+
+def test_a_log_that_was_replaced_is_read_from_its_beginning(tmp_path):
+    file = tmp_path / "rank-0.log"
+    file.write_bytes(b"new\n")
+    assert _printed(file, 1000) == (b"new\n", 4)
 
 
 def test_timing_that_cannot_be_is_refused():

@@ -182,6 +182,30 @@ def test_nothing_is_left_when_blox_up_is_killed(tmp_path):
     assert "no cluster is up" in blox("down")
 
 
+def test_a_job_that_ended_while_nobody_could_be_told_does_not_run_again(tmp_path):
+    """The scheduler stands still for longer than a lease; the worker manager that knows of the end is
+    killed."""
+    timing = Timing(round_s=0.5, heartbeat_s=0.25, lease_s=4, margin_s=1, grace_s=2, backoff_s=0.3)
+    with cluster(tmp_path, nodes=1, gpus=1, timing=timing) as (client, place, records):
+        faults, over = Faults(place, seed=1), tmp_path / "over"
+        job = client.submit(command(records, 0.0, until=over), preemption="never")
+        assert eventually(lambda: client.job(job).state == "running")
+        began = time.monotonic()
+        assert faults.stop("scheduler_process", 600)
+        over.touch()
+        known = place.node("node-0") / "ended"
+        assert eventually(lambda: list(known.iterdir()))
+        (before,) = faults.processes("worker_process")
+        before.kill()
+        assert eventually(lambda: any(each.pid != before.pid for each in faults.processes("worker_process")))
+        assert eventually(lambda: time.monotonic() > began + timing.lease_s + timing.margin_s + 1)
+        faults.resume(everything=True)
+        views = ended(client, [job])
+        assert (views[job].state, views[job].epoch) == ("finished", 1)
+        assert len({line["epoch"] for line in check(records, views, [job], place)}) == 1
+        assert eventually(lambda: not list(known.iterdir())), "the scheduler has answered"
+
+
 @contextlib.contextmanager
 def small_disk(directory, size):
     """A file system of so many bytes at a directory; skips where none can be mounted."""

@@ -91,6 +91,13 @@ class ReportsTheKillAsTheEnd(WorkerManager):
         return super().ended(key, *args) if key in self.parts else Outputs()
 
 
+class ForgetsHowItsPartsEnded(WorkerManager):
+    """A worker manager that starts knows nothing of parts whose end the scheduler was not told."""
+
+    def __init__(self, identity, timing, now, records=()):
+        super().__init__(identity, timing, now)
+
+
 class NeverKills(WorkerManager):
     def _overdue(self, part, now):
         return False
@@ -147,6 +154,7 @@ MISTAKES = {
     "take an old assignment": Machines(worker=TakesOldAssignments),
     "start a process without a lease": Machines(worker=StartsWithoutLease),
     "take the kill for the end": Machines(worker=ReportsTheKillAsTheEnd),
+    "forget how parts ended at a restart": Machines(worker=ForgetsHowItsPartsEnded),
     "never kill": Machines(worker=NeverKills),
     "start before the former epoch has ended": Machines(scheduler=StartsBeforeTheFormerEnded),
     "take absence from a report for the end": Machines(scheduler=TakesAbsenceForTheEnd),

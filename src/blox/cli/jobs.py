@@ -110,7 +110,7 @@ def _say_one(view: JobView) -> None:
     else:
         say(f"expected run time: {seconds(view.expected_s)} (by {view.expected_from})")
     saved = f", checkpoint at iteration {view.checkpoint}" if view.checkpoint >= 0 else ""
-    say(f"starts {view.epoch}, failures {view.failures}{saved}")
+    say(f"starts {view.starts}, failures {view.failures}{saved}")
     if view.metrics:
         say("metrics: " + ", ".join(f"{name} {value:.6g}" for name, value in sorted(view.metrics.items())))
     for entry in view.life:

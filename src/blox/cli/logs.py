@@ -24,11 +24,13 @@ def logs(
     asked = client(cluster)
     view, file = asked.job(job), Place.of(cluster).job(job) / f"rank-{rank}.log"
     if not follow and not file.exists():
-        raise BloxError(
-            f"rank {rank} of job {job} has printed nothing: it is {view.state}",
-            where=str(file),
-            fix="wait until it has started; logs are kept on the machine of the node",
-        )
+        what = f"rank {rank} of job {job} has printed nothing"
+        if view.end_s is None:
+            what, fix = f"{what}: the job is {view.state}", "wait until it has started"
+        else:
+            what, fix = f"{what}, and the job has ended: {view.state}", f"`blox jobs {job}` tells its life"
+        fix += "; logs are kept on the machine of the node"
+        raise BloxError(what, where=str(file), fix=fix)
     for line in asked.log(job, rank, follow=follow):
         if as_json:
             say_json({"job": job, "rank": rank, "line": line}, lines=True)

@@ -136,11 +136,18 @@ def _interrupted(words: str = "interrupted") -> int:
 
 
 def _output_full(error: OSError) -> bool:
-    """Whether what we print has no room; then nothing is printed any more, not even at the end."""
+    """Whether what we print has no room; then nothing is printed any more, not even at the end.
+
+    The error does not name what has no room: where a line more can be printed it is something else.
+    """
     if error.filename is not None or error.errno not in _NO_ROOM:
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return True
+    try:
+        print(flush=True)
+        return False
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
 
 
 if __name__ == "__main__":

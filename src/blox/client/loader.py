@@ -97,10 +97,10 @@ class BloxDataLoader(Generic[T]):
             return  # completed before
         if number > self.epoch:
             self.epoch, self.batch = number, 0  # the pass before was left early
-        items, push, clock = self._begin_pass(), self.metrics.push, time.perf_counter
-        began = clock()
+        items, push, clock = self._begin_pass(), self.metrics.push_mean, time.perf_counter
         while True:
             self._boundary()
+            began = clock()  # a checkpoint, or a wait for the lease, is no part of an iteration
             try:
                 item = next(items)
             except StopIteration:
@@ -108,9 +108,7 @@ class BloxDataLoader(Generic[T]):
             yield item
             self.batch += 1
             self.iteration += 1
-            now = clock()
-            push("iteration_s", now - began)
-            began = now
+            push("iteration_s", clock() - began)
         self.epoch, self.batch = number + 1, 0
 
     def __len__(self) -> int:

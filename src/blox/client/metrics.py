@@ -23,6 +23,7 @@ class MetricsCollector:
         directory = os.environ.get("BLOX_RANK_DIRECTORY", "")
         self._file = os.path.join(directory, f"metrics-{id(self):x}.json") if directory else ""
         self._values: dict[str, float] = {}
+        self._sums: dict[str, tuple[float, int]] = {}  # since the last write: total and count
         self._write_s = -math.inf
 
     def push(self, name: str, value: float) -> None:
@@ -33,10 +34,17 @@ class MetricsCollector:
         if time.monotonic() >= self._write_s:
             self.flush()
 
+    def push_mean(self, name: str, value: float) -> None:
+        """Tells the mean of the numbers that were given since the last write, this one included."""
+        total, count = self._sums.get(name, (0.0, 0))
+        self._sums[name] = total, count = total + float(value), count + 1
+        self.push(name, total / count)
+
     def flush(self) -> None:
         """Writes now. Numbers that are not finite are left out; a full disk is passed over in silence, for
         the next write says it all."""
         self._write_s = time.monotonic() + _EVERY_S
+        self._sums.clear()
         if not self._file:
             return
         values = {name: value for name, value in self._values.items() if math.isfinite(value)}

@@ -62,6 +62,10 @@ _WATCH_S = 3.0  # a page should say soon that the scheduler does not answer
 _LOOK_AHEAD_S = 15.0  # longer than the scheduler may look ahead
 
 
+class RequestRefused(BloxError):
+    """The scheduler answers, and says why it does not carry a request out: another one it may."""
+
+
 class Client:
     """Every method raises BloxError, with the fix, for what cannot be done.
 
@@ -210,18 +214,15 @@ class Client:
 
         Logs are files in the cluster's directory: the last megabytes of each.
         """
-        file, position, rest = self._place.job(job) / f"rank-{rank}.log", 0, ""
+        file, position, rest = self._place.job(job) / f"rank-{rank}.log", 0, b""
         while True:
             ended = self.job(job).end_s is not None
             if file.exists():
-                with open(file, "rb") as stream:
-                    stream.seek(position if file.stat().st_size >= position else 0)
-                    text = rest + stream.read().decode(errors="replace")
-                    position = stream.tell()
-                *lines, rest = text.split("\n")
-                yield from lines
+                printed, position = _printed(file, position)
+                *lines, rest = (rest + printed).split(b"\n")
+                yield from (line.decode(errors="replace") for line in lines)
             if ended or not follow:
-                yield from filter(None, [rest])
+                yield from filter(None, [rest.decode(errors="replace")])
                 return
             time.sleep(_LOOK_S)
 
@@ -229,7 +230,7 @@ class Client:
         return self._ask(request, Accepted)
 
     def _ask(self, request: Request | Query, kind: type[T], deadline_s: float = _DEADLINE_S) -> T:
-        data, until_s = msgspec.msgpack.encode(request), time.monotonic() + self._patience_s
+        data, until_s = _encoded(request), time.monotonic() + self._patience_s
         while True:
             try:
                 answer = self._connected().ask(self._place.token(), data, deadline_s)
@@ -243,7 +244,7 @@ class Client:
             return msgspec.msgpack.decode(answer, type=kind)
         except msgspec.ValidationError:
             refused = msgspec.msgpack.decode(answer, type=Refused)
-            raise BloxError(refused.what, where=refused.where, fix=refused.fix) from None
+            raise RequestRefused(refused.what, where=refused.where, fix=refused.fix) from None
 
     def _connected(self) -> Line:
         """A connection to where the scheduler is now: it has another address when it starts again."""
@@ -254,6 +255,32 @@ class Client:
             self.close()
             self._line = Line(address)
         return self._line
+
+
+def _printed(file: Path, position: int) -> tuple[bytes, int]:
+    """What a rank has printed behind a position, which counts all that it ever printed, and where that ends.
+
+    Of a log that was cut meanwhile: what is left, if the position is among what is left out.
+    """
+    from blox.cluster.shell.guard import CUT_BYTES, left_out
+
+    with open(file, "rb") as stream:
+        gone = left_out(stream.read(CUT_BYTES))
+        shift = gone - CUT_BYTES if gone else 0
+        known = gone <= position <= file.stat().st_size + shift
+        stream.seek(position - shift if known else 0)
+        return stream.read(), stream.tell() + shift
+
+
+def _encoded(request: Request | Query) -> bytes:
+    """Raises BloxError for what no message can hold."""
+    try:
+        return msgspec.msgpack.encode(request)
+    except OverflowError:
+        what, fix = "a number is too large for a message", "give one below 2**63"
+    except UnicodeEncodeError as error:
+        what, fix = f"a text is not Unicode: {error.object!a}", "name files and arguments in UTF-8"
+    raise BloxError(what, where=type(request).__name__, fix=fix)
 
 
 def absolute(spec: str) -> str:

@@ -127,6 +127,21 @@ def test_a_job_that_fails_is_tried_again_after_a_while_and_then_given_up(cluster
     assert cluster.grants("a") == []
 
 
+@pytest.mark.parametrize(("preemption", "failures"), [("never", 1), ("signal", 0), ("iteration", 0)])
+def test_a_job_that_ends_badly_was_told_to_leave_or_has_failed(preemption, failures):
+    """One that is never told to leave fails by itself, also while another waits for its GPUs."""
+    cluster = Cluster(Policies(scheduler="fifo-priority"))
+    cluster.report("a")
+    low = cluster.submit(2, preemption=preemption)
+    cluster.until(3.0)
+    cluster.report("a", running(low))
+    cluster.submit(2, priority=1.0)
+    cluster.until(6.0)
+    cluster.report("a", ended(low, "failed", detail="exit code 75"))
+    cluster.until(9.0)
+    assert cluster.job(low).failures == failures
+
+
 def test_a_node_that_is_silent_for_a_lease_and_a_margin_is_lost(cluster):
     cluster.submit(1)
     cluster.until(3.0)
@@ -148,6 +163,29 @@ def test_processes_of_an_earlier_incarnation_are_lost(cluster):
     assert cluster.grants("b") == []
     cluster.report("a", incarnation=2)
     assert [(g.job, g.epoch) for g in cluster.assigned["a"].grants] == [(1, 2)]
+
+
+def test_what_an_earlier_incarnation_has_stored_of_its_processes_counts(cluster):
+    cluster.submit(1)
+    cluster.submit(1)
+    cluster.until(3.0)
+    cluster.report("a", running(1), running(2))
+    cluster.report("a", ended(1, "done"), incarnation=2)
+    cluster.until(6.0)
+    assert cluster.job(1).end == "finished"
+    assert (cluster.job(1).epoch, cluster.job(2).epoch) == (1, 2)
+
+
+def test_a_scheduler_that_stood_still_does_not_take_that_for_silence_of_its_nodes(cluster):
+    cluster.submit(1)
+    cluster.until(3.0)
+    cluster.report("a", running(1))
+    cluster.now = 30.0
+    cluster.scheduler.stood_still(27.0)
+    cluster.until(33.0)
+    cluster.report("a", ended(1, "done"))
+    cluster.until(36.0)
+    assert (cluster.job(1).end, cluster.job(1).epoch) == ("finished", 1)
 
 
 @pytest.mark.parametrize(

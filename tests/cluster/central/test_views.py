@@ -5,11 +5,12 @@ import time
 import pytest
 
 from blox.cluster.central.ahead import Moment
+from blox.cluster.central.news import queue
 from blox.cluster.central.records import Policies
 from blox.cluster.central.views import job_view, jobs_view, queueing
-from blox.cluster.protocol.messages import SetPolicies
+from blox.cluster.protocol.messages import Cancel, SetPolicies
 from blox.cluster.protocol.queries import ListJobs, Queueing
-from support.by_hand_cluster import Cluster, running
+from support.by_hand_cluster import Cluster, ended, running
 
 
 def cluster_of(scheduler="fifo"):
@@ -160,3 +161,67 @@ def test_the_life_of_a_job_says_where_it_ran_and_what_took_its_place():
     urgent = cluster.submit(4, priority=99.0)
     cluster.until(9.0)
     assert cluster.life(1)[-1] == f"preempted by job {urgent}"
+
+
+def shown(cluster, job):
+    view = job_view(cluster.scheduler, cluster.scheduler.jobs.all[job])
+    return view.state, view.nodes, view.starts
+
+
+@pytest.mark.parametrize(
+    ("outcome", "after"), [("done", "finished"), ("failed", "failed, to be tried again")]
+)
+def test_a_job_whose_processes_have_ended_is_on_no_node_and_ending(outcome, after):
+    cluster = cluster_of()
+    job = cluster.submit(1)
+    assert shown(cluster, job) == ("waiting", (), 0)
+    cluster.until(3.0)
+    assert shown(cluster, job) == ("starting", ("a",), 0)
+    cluster.report("a", running(job))
+    assert shown(cluster, job) == ("running", ("a",), 1)
+    cluster.report("a", ended(job, outcome))
+    assert shown(cluster, job) == ("ending", (), 1)
+    cluster.until(6.0)
+    assert shown(cluster, job)[0] == after
+
+
+def test_a_cancelled_job_is_ending_until_the_next_round():
+    cluster = cluster_of()
+    job = cluster.submit(1)
+    cluster.until(3.0)
+    cluster.report("a", running(job))
+    cluster.ask(Cancel("c", job))
+    assert shown(cluster, job) == ("ending", ("a",), 1)
+
+
+@pytest.mark.parametrize(("preemption", "state"), [("never", "running"), ("signal", "stopping")])
+def test_a_job_is_shown_where_its_processes_are_and_its_starts_are_counted(preemption, state):
+    """Preempted, decided to go on elsewhere, and decided otherwise: its processes have not left yet."""
+    cluster = Cluster(Policies(scheduler="fifo-priority"))
+    cluster.report("a")
+    low = cluster.submit(2, preemption=preemption)
+    cluster.until(3.0)
+    cluster.report("a", running(low))
+    high = cluster.submit(2, priority=1.0)
+    cluster.until(6.0)
+    assert shown(cluster, low) == (state, ("a",), 1) and shown(cluster, high) == ("starting", ("a",), 0)
+    cluster.report("b")
+    cluster.until(12.0)
+    assert cluster.job(low).epoch == 2
+    assert shown(cluster, low) == (state, ("a",), 1)
+    cluster.report("a", ended(low, "done" if preemption == "never" else "left"))
+    assert shown(cluster, low)[0] == ("ending" if preemption == "never" else "starting")
+
+
+def test_a_job_that_needs_nodes_which_are_gone_says_so():
+    cluster = cluster_of()
+    wide = cluster.submit(3)
+    for second in range(1, 16):
+        cluster.until(float(second))
+        cluster.report("b")
+    narrow = cluster.submit(2)
+    cluster.until(18.0)
+    cluster.report("b")
+    gone = "; 2 of 4 GPUs are on nodes that do not answer (a)"
+    assert seen(cluster, wide).why.endswith(gone) and gone not in seen(cluster, narrow).why
+    assert [line.why.endswith(gone) for line in queue(cluster.scheduler, cluster.now).rows] == [True, False]

@@ -191,3 +191,27 @@ def test_a_lease_must_outlast_the_grace_period_and_some_heartbeats():
 def test_backoff_doubles_up_to_a_limit():
     timing = Timing(backoff_s=5, longest_backoff_s=30)
     assert [timing.backoff(n) for n in (1, 2, 3, 4, 9)] == [5, 10, 20, 30, 30]
+
+
+def test_how_a_part_ended_is_stored_until_the_scheduler_has_answered(worker):
+    assign(worker, ONE)
+    ((key, record),) = worker.ended((1, 1), 0, "done", 101.0).saves
+    again = WorkerManager(replace(IDENTITY, incarnation=2), TIMING, 200.0, [record])
+    (report,) = reports(again.tick(200.0))
+    assert [(part.job, part.epoch, part.live, part.outcome) for part in report.parts] == [
+        (1, 1, False, "done")
+    ]
+    assert again.tick(201.0).saves == [], "it is told until an assignment answers"
+    assert assign(again, now=202.0, incarnation=2).saves == [(key, None)]
+    assert reports(again.tick(203.0))[0].parts == ()
+
+
+def test_a_record_that_cannot_be_read_tells_nothing():
+    made = WorkerManager(IDENTITY, TIMING, 100.0, [b"", b"half"])
+    assert reports(made.tick(100.0))[0].parts == ()
+
+
+def test_the_end_of_a_part_is_forgotten_with_the_part(worker):
+    assign(worker, ONE)
+    ((key, _),) = worker.ended((1, 1), 0, "failed", 101.0, "exit code 1").saves
+    assert assign(worker, version=2, now=102.0).saves == [(key, None)]

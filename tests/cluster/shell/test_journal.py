@@ -55,3 +55,16 @@ def test_what_was_committed_survives_a_kill_whole(tmp_path):
     records = Journal(tmp_path / "j").records()
     assert records["a"] == records["b"]
     assert int(records["a"]) >= told
+
+
+@pytest.mark.parametrize("damaged_from", [0, 4096])
+def test_a_damaged_file_is_refused_in_words(tmp_path, damaged_from):
+    """At its beginning, or behind the page that says what the tables are."""
+    journal = Journal(tmp_path / "j")
+    journal.commit([(f"job/{number}", bytes(100)) for number in range(1000)])
+    journal.close()
+    with open(tmp_path / "j", "r+b") as file:
+        file.seek(damaged_from)
+        file.write(b"damaged" * 9000)
+    with pytest.raises(BloxError, match=r"cannot be opened: .*\n  fix: the file is damaged"):
+        Journal(tmp_path / "j").records()

@@ -27,7 +27,7 @@ def test_a_frame_shows_gpus_and_as_many_rows_as_there_is_room_for():
     nodes = [Node("node-0", [3, 3, FREE, FREE]), Node("node-1", [DOWN] * 4, "down")]
     many = Listed("90 waiting", ("place", "job"), [(str(at), f"job {at}") for at in range(90)])
     shown = text(Frame("las", ["a fact"], nodes, (many,)), height=24)
-    assert "2 of 8 in use" in shown and "a fact" in shown and "90 waiting" in shown
+    assert "2 of 8 in use, 4 on nodes that are down" in shown and "a fact" in shown and "90 waiting" in shown
     assert "■■··" in shown and "xxxx" in shown and "node-1: down" in shown
     assert "job 0" in shown and "job 40" not in shown
     assert len(shown.splitlines()) <= 24

@@ -10,6 +10,7 @@ from blox.cluster.central.jobs import Jobs
 from blox.cluster.central.nodes import Nodes
 from blox.cluster.central.records import Job, Share, Stint
 from blox.cluster.central.stints import Stints, outcome_of
+from blox.cluster.preemption import preemption_of
 from blox.cluster.protocol.messages import Outcome
 from blox.cluster.protocol.timing import Timing
 from blox.state import progress
@@ -71,7 +72,7 @@ class ClusterBackend:
             job.commanded = 0
             self._done[job.row] = stint.ended_s
             return
-        if outcome == "failed" and not stint.stopped:
+        if outcome == "failed" and not (stint.stopped and not preemption_of(job.spec.preemption).waits):
             job.failures += 1
             job.retry_s = now + self._timing.backoff(job.failures)
             if job.failures >= self._timing.attempts:

@@ -37,7 +37,7 @@ def since(scheduler: CentralScheduler, query: Watch, now: float) -> News:
 
 
 def job_row(scheduler: CentralScheduler, job: Job) -> JobRow:
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    stint = scheduler.stints.shown(job.job)
     granted = stint is not None and not stint.over and stint.phase != QUEUED
     held = gpus_of(stint, scheduler.nodes.first_gpu) if stint is not None and granted else ()
     spec = job.spec
@@ -56,6 +56,7 @@ def job_row(scheduler: CentralScheduler, job: Job) -> JobRow:
         -1 if stint is None else stint.iteration,
         max(job.checkpoint, -1 if stint is None else stint.checkpoint),
         job.expected_s,
+        job.starts,
     )
 
 
@@ -81,11 +82,13 @@ def queue(scheduler: CentralScheduler, now: float) -> QueueView:
     except Exception as error:  # a policy of a user's may raise anything
         return _by_submission(waiting, f"the policies fail: {type(error).__name__}: {error}")
     by_row = {job.row: job for job in waiting}
-    rows = [
-        InLine(by_row.pop(each.row).job, place, _keys(each.keys), each.cause, found.blocked_by(each))
-        for place, each in enumerate(standings, 1)
-        if each.row in by_row
-    ][:PAGE]
+    rows: list[InLine] = []
+    gone = scheduler.nodes.gone
+    for place, each in enumerate(standings, 1):
+        job = by_row.pop(each.row, None)
+        if job is not None and len(rows) < PAGE:
+            why = found.blocked_by(each) + views.unanswered(job.spec, gone, scheduler.nodes.total_gpus)
+            rows.append(InLine(job.job, place, _keys(each.keys), each.cause, why))
     # What remains would start in a round now, or has not been seen by one.
     others = [InLine(job.job, 0, (), "arrival", "it waits for the next round") for job in by_row.values()]
     return QueueView(len(waiting), [*others[: max(0, PAGE - len(rows))], *rows])

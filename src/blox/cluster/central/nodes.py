@@ -117,6 +117,11 @@ class Nodes:
         heard = self.heard[node]
         return heard.incarnation > 0 and heard.lease_until_s > -math.inf
 
+    @property
+    def gone(self) -> list[NodeRecord]:
+        """Nodes that do not answer, and may come back."""
+        return [record for record in self.records.values() if not self.alive(record.node)]
+
     def expire(self, now: float) -> list[str]:
         """Nodes whose leases have run out since the last call."""
         gone = [
@@ -126,6 +131,11 @@ class Nodes:
             self.heard[name].lease_until_s = -math.inf
             self._note(name, "down", now)
         return gone
+
+    def extend(self, seconds: float) -> None:
+        """Gives every node that may be alive so much longer: nobody has listened to it meanwhile."""
+        for heard in self.heard.values():
+            heard.lease_until_s += seconds
 
     def set_state(self, node: str, state: NodeState, now: float) -> None:
         """As the node's operator wants it. Jobs leave a node that goes down so, all work saved."""

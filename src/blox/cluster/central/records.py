@@ -78,6 +78,7 @@ class Job(msgspec.Struct):
     life: int = 0  # entries in its life
     saved_s: float = 0.0  # its work at its last checkpoint
     checkpoint: int = -1
+    starts: int = 0  # epochs that a node has started
     columns: dict[str, float] = {}
 
 

@@ -163,6 +163,10 @@ class CentralScheduler:
         self._check_s = now + self.timing.heartbeat_s
         return self._finish(Outputs(), now)
 
+    def stood_still(self, seconds: float) -> None:
+        """Nothing was taken in for so long: what nodes sent may be lost, and does not count as silence."""
+        self.nodes.extend(seconds)
+
     def set_policies(self, policies: Policies) -> None:
         """Other policies rule from the next round on. Raises BloxError for one that cannot be built."""
         self.parts: tuple[Any, Any, Any] = (
@@ -234,8 +238,9 @@ class CentralScheduler:
         self.stints.observe(report, now)
         started, self.stints.started = self.stints.started, []
         for stint in started:
-            gpus = gpus_of(stint, self.nodes.first_gpu)
-            self.ledger.record(self.jobs.all[stint.job], STARTED, now, gpus)
+            job, gpus = self.jobs.all[stint.job], gpus_of(stint, self.nodes.first_gpu)
+            job.starts += 1
+            self.ledger.record(job, STARTED, now, gpus)
         for part in report.parts:
             if part.metrics and part.job in self.jobs.all:
                 self.backend.metrics[part.job] = part.metrics

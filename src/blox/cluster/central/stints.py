@@ -97,6 +97,19 @@ class Stints:
         """Whether any stint of a job is not over, or not settled."""
         return job in self._epochs
 
+    def shown(self, job: int) -> Stint | None:
+        """Of the stints of a job the one that its processes are of: the earliest that is not over.
+
+        The latest, where all are over and the next round takes that in; None: there is none.
+        """
+        own = [self.all[job, epoch] for epoch in sorted(self._epochs.get(job, ()))]
+        return next((stint for stint in own if not stint.over), own[-1] if own else None)
+
+    def done(self, job: int) -> bool:
+        """Whether the work of a job is done, which the next round takes in."""
+        own = (self.all[job, epoch] for epoch in self._epochs.get(job, ()))
+        return any(stint.over and outcome_of(stint) == "done" for stint in own)
+
     # -- what is observed --------------------------------------------------------------------------
 
     def observe(self, report: Report, now: float) -> None:
@@ -104,10 +117,10 @@ class Stints:
         told = {(part.job, part.epoch): part for part in report.parts}
         for key, share in list(self._on_node.get(report.node, {}).items()):
             stint, part = self.all[key], told.get(key)
-            if share.incarnation < report.incarnation:
-                self._end(stint, share, "lost", now)
-            elif part is not None:
+            if part is not None:  # perhaps of an earlier incarnation, in which it has ended
                 self._observe_part(stint, share, part, now)
+            elif share.incarnation < report.incarnation:
+                self._end(stint, share, "lost", now)
             elif self._known_absent(share, report):
                 self._end(stint, share, "killed", now)
 

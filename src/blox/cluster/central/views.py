@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from blox.cluster.central.ahead import Moment
-from blox.cluster.central.records import QUEUED, STOPPING, Job
+from blox.cluster.central.records import DROPPED, QUEUED, Job, NodeRecord
 from blox.cluster.central.scheduler import CentralScheduler
+from blox.cluster.preemption import preemption_of
+from blox.cluster.protocol.messages import JobSpec
 from blox.cluster.protocol.queries import (
     PAGE,
     JobView,
@@ -17,6 +19,7 @@ from blox.cluster.protocol.queries import (
     Queueing,
 )
 
+_NAMED = 5  # nodes that do not answer, in a sentence
 _LONGEST_COMMAND = 500  # characters of a command in a list
 
 
@@ -36,14 +39,14 @@ def job_view(
     *,
     short: bool = False,
 ) -> JobView:
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    stint = scheduler.stints.shown(job.job)
     return JobView(
         job.job,
         job.spec.name,
         job.spec.user,
         job.spec.gpus,
         state_of(scheduler, job),
-        () if stint is None else tuple(share.node for share in stint.shares),
+        () if stint is None else tuple(share.node for share in stint.shares if not share.outcome),
         job.submit_s,
         job.end_s if job.end else None,
         job.epoch,
@@ -57,6 +60,7 @@ def job_view(
         None if short else queueing(scheduler, job, now),
         scheduler.term.wall_s - scheduler.term.now,
         life,
+        job.starts,
     )
 
 
@@ -93,14 +97,17 @@ def state_of(scheduler: CentralScheduler, job: Job) -> str:
     """What a job does, in a word; how it ended, if it has."""
     if job.end:
         return job.end
-    stint = scheduler.stints.all.get((job.job, job.epoch))
+    if job.verdict or scheduler.stints.done(job.job):
+        return "ending"
+    stint = scheduler.stints.shown(job.job)
     if stint is None or stint.over:
-        return "waiting"
+        return "ending" if stint is not None and job.commanded == stint.epoch else "waiting"
     if stint.phase == QUEUED and job.retry_s > scheduler.manager.now:
         return "failed, to be tried again"
     if stint.phase == QUEUED or stint.started_s is None:
         return "starting" if job.commanded else "waiting"
-    return "stopping" if stint.phase == STOPPING or not job.commanded else "running"
+    stays = stint.phase != DROPPED and preemption_of(job.spec.preemption).waits
+    return "running" if stays or job.commanded == stint.epoch else "stopping"
 
 
 def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | None:
@@ -114,9 +121,24 @@ def queueing(scheduler: CentralScheduler, job: Job, now: float) -> Queueing | No
         ahead = sum(not other.end and not other.commanded for other in scheduler.jobs.all.values())
         return Queueing(ahead, "it waits for the next round" if moment else undecided(scheduler))
     try:
-        return moment.queueing(job.row) or Queueing(1, "it starts in the next round")
+        found = moment.queueing(job.row) or Queueing(1, "it starts in the next round")
+        return Queueing(
+            found.place, found.why + unanswered(job.spec, scheduler.nodes.gone, scheduler.nodes.total_gpus)
+        )
     except Exception as error:  # a policy of a user's may raise anything
         return Queueing(0, f"the policies fail: {type(error).__name__}: {error}")
+
+
+def unanswered(spec: JobSpec, gone: list[NodeRecord], gpus: int) -> str:
+    """What to say of a job that needs more GPUs than there are on nodes that answer; "" of others.
+
+    `gone`: the nodes that do not; `gpus`: of all nodes.
+    """
+    lost = sum(record.gpus for record in gone)
+    if (spec.min_gpus or spec.gpus) <= gpus - lost:
+        return ""
+    named = ", ".join(record.node for record in gone[:_NAMED]) + (", ..." if len(gone) > _NAMED else "")
+    return f"; {lost:,} of {gpus:,} GPUs are on nodes that do not answer ({named})"
 
 
 def undecided(scheduler: CentralScheduler) -> str:

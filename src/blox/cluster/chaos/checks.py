@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from blox.cluster.central.records import ENDED, Job, decode_job, ended_key, job_key
+from blox.cluster.protocol.messages import PartReport
+from blox.cluster.protocol.outputs import Note
 
 if TYPE_CHECKING:
     from blox.cluster.chaos.gangs import Process
@@ -33,6 +35,9 @@ class Checks:
         self._newest: dict[int, int] = {}  # job -> epoch
         self._resumed: dict[tuple[int, int], int] = {}
         self._left: dict[tuple[int, int], int] = {}
+        self._ranks: dict[tuple[int, int], dict[int, Process]] = {}  # (job, epoch) -> those that have started
+        self._lost: set[tuple[int, int]] = set()  # (job, epoch): a node of it was given up for lost
+        self._done: dict[int, int] = {}  # job -> the epoch that has done its work, as its node has stored
         self.exits: dict[tuple[int, int], int] = {}  # (job, epoch) -> the iteration that ranks leave after
 
     def started(self, process: Process, iteration: int, reached: int) -> None:
@@ -49,6 +54,9 @@ class Checks:
             self._resumed.setdefault((job, epoch), iteration) == iteration,
             f"{where}: resumes at {iteration}, another rank at {self._resumed[job, epoch]}",
         )
+        done = self._done.get(job, 0)
+        self._require(not done or (job, done) in self._lost, f"{where}: epoch {done} has done the work")
+        self._ranks.setdefault((job, epoch), {})[rank] = process
         lost = reached - iteration
         self._require(lost <= self._checkpoint_every, f"{where}: {lost} iterations are lost")
         self._started.add((job, epoch, rank))
@@ -91,6 +99,22 @@ class Checks:
             if job.end and before is None:
                 self.ends[job.job] = job.end
                 self._check_end(job)
+
+    def stored(self, node: str, part: PartReport) -> None:
+        """A node has stored how its part of an epoch ended."""
+        ranks = self._ranks.get((part.job, part.epoch), {}).values()
+        alone = all(rank.node == node and len(ranks) == rank.world for rank in ranks)
+        if part.outcome == "done" and alone:
+            self._done[part.job] = part.epoch
+
+    def noted(self, notes: Iterable[Note]) -> None:
+        """What the scheduler tells people: of nodes that it gives up."""
+        for note in notes:
+            if note.event == "node" and str(note.fields["what"]).startswith("lost"):
+                node = note.fields["node"]
+                for key, ranks in self._ranks.items():
+                    if any(rank.node == node for rank in ranks.values()):
+                        self._lost.add(key)
 
     def acknowledge(self, request: str, job: int, journal: dict[str, bytes]) -> None:
         known = self.acknowledged.setdefault(request, job)

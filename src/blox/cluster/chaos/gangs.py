@@ -66,7 +66,7 @@ class Gangs:
         checkpoint_every: int,
         at_boundary: Callable[[int, int, int, Lease], Step],
     ) -> None:
-        self._world, self._checks, self._every = world, checks, checkpoint_every
+        self._world, self.checks, self._every = world, checks, checkpoint_every
         self._at_boundary = at_boundary
         self.work: dict[str, Training] = {}
         self.training: dict[int, Training] = {}  # the same by the numbers of jobs that have started
@@ -77,7 +77,7 @@ class Gangs:
     def start(self, process: Process) -> None:
         job = self.training[process.job]
         process.iteration = job.saved
-        self._checks.started(process, job.saved, job.reached)
+        self.checks.started(process, job.saved, job.reached)
         self._world.after(self._world.rng.uniform(0.05, 0.8), self._boundary, process)
 
     def end(self, process: Process, outcome: Outcome, detail: str = "") -> None:
@@ -85,11 +85,11 @@ class Gangs:
         if not process.alive:
             return
         process.alive = False
-        self._checks.stopped(process)
+        self.checks.stopped(process)
         if outcome == "failed":
-            self._checks.crashes.setdefault(process.job, set()).add(process.epoch)
+            self.checks.crashes.setdefault(process.job, set()).add(process.epoch)
         if outcome not in ("done", "left"):
-            for other in list(self._checks.live[process.job].values()):
+            for other in list(self.checks.live[process.job].values()):
                 if self._world.rng.random() < 0.5:
                     self._world.after(self._world.rng.uniform(0.1, 3.0), self._peer_lost, other)
         process.ended(process, outcome, detail)
@@ -111,7 +111,7 @@ class Gangs:
         if process.rank == 0:
             self._lead_progress(process, job)
         if at >= job.iterations:
-            self._checks.complete.add(process.job)
+            self.checks.complete.add(process.job)
             self.end(process, "done")
             return
         if world.chance(self._dies, "rank crashed") or (
@@ -126,7 +126,7 @@ class Gangs:
             else self._at_boundary(process.rank, process.world, at, process.lease)
         )
         if process.lease.exit_at != NEVER:
-            self._checks.exit_fixed(process, process.lease.exit_at)
+            self.checks.exit_fixed(process, process.lease.exit_at)
         if (step == "leave" or process.lease.revoked) and world.chance(self._hangs, "rank hung"):
             return  # it stands still until it is killed
         if step == "leave":
@@ -135,7 +135,7 @@ class Gangs:
             process.waiting = True
             self._world.after(world.rng.uniform(0.0, 0.05), self._tell, process)
         else:
-            self._checks.goes_on(process)
+            self.checks.goes_on(process)
             self._meet(process, job)
 
     def _lead_progress(self, process: Process, job: Training) -> None:
@@ -148,7 +148,7 @@ class Gangs:
     def _leave(self, process: Process, job: Training) -> None:
         """After a checkpoint. Ranks that were told by a signal do not agree on the iteration."""
         if not process.terminated:
-            self._checks.left(process, process.iteration)
+            self.checks.left(process, process.iteration)
         if process.rank == 0:
             job.saved = process.iteration
             process.told(process, "progress", process.iteration)

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
+
 from blox.cluster.central.records import Policies
 from blox.cluster.central.scheduler import CentralScheduler
 from blox.cluster.chaos.checks import Checks, Violation
 from blox.cluster.chaos.gangs import Gangs, Process, SimulatedLease
 from blox.cluster.chaos.world import Network, World
 from blox.cluster.protocol import outputs
-from blox.cluster.protocol.messages import SCHEDULER, Message, Outcome, Report
+from blox.cluster.protocol.messages import SCHEDULER, Message, Outcome, PartReport, Report
 from blox.cluster.protocol.outputs import Outputs
 from blox.cluster.protocol.timing import Timing
 from blox.cluster.protocol.worker import WorkerManager
@@ -69,6 +71,7 @@ class SchedulerHost:
     def _resume(self, scheduler: CentralScheduler) -> None:
         if self.scheduler is scheduler and self._waiting is not None:
             waiting, self._waiting = self._waiting, None
+            scheduler.stood_still(max(0.0, self._world.now - scheduler.wake_s))
             self._tick(scheduler)
             for message, sender in waiting:
                 self._receive(message, sender)
@@ -101,7 +104,7 @@ class SchedulerHost:
             return
         saves = [each for out in self._taken for each in out.saves]
         sends = [each for out in self._taken for each in out.sends]
-        self._taken = []
+        taken, self._taken = self._taken, []
         if self._world.chance(self._crashes, "scheduler crashed in a step"):
             self.crash()
             if self._world.rng.random() < 0.5:
@@ -113,6 +116,7 @@ class SchedulerHost:
             else:
                 self.journal[key] = value
         self._checks.committed(saves)
+        self._checks.noted(each for out in taken for each in out.notes)
         if scheduler.fault:
             raise Violation(f"a round failed: {scheduler.fault}")
         for address, message in sends:
@@ -164,6 +168,7 @@ class NodeHost:
         self._clock = Clock(world.rng.uniform(-4000.0, 4000.0), world.rng.uniform(0.995, 1.005))
         self.worker: WorkerManager | None = None
         self.processes: dict[tuple[int, int, int], Process] = {}
+        self.disk: dict[str, bytes] = {}  # what outlives the worker manager
         self._incarnation = 0
         self._paused = False
         self._inputs: list[tuple[Callable[..., Outputs | None], tuple[Any, ...]]] = []  # while it is paused
@@ -185,7 +190,7 @@ class NodeHost:
         self._incarnation += 1
         self._paused, self._inputs = False, []
         identity = Report(self.name, self._incarnation, 0, 0, self._gpus, (), identity=self.name)
-        self.worker = self._machine(identity, self._timing, self._local())
+        self.worker = self._machine(identity, self._timing, self._local(), self.disk.values())
         self._timer_s = math.inf
         self._input(self._ticked)
 
@@ -224,8 +229,11 @@ class NodeHost:
         crashes = self._world.chance(self.crashes, "worker manager crashed in a step")
         if out is not None:
             if crashes:  # among its messages, or among what it does to its processes
+                if out.saves and self._world.rng.random() < 0.5:  # before anything is stored
+                    out = Outputs()
                 out.sends = out.sends[: self._world.rng.randint(0, len(out.sends))]
                 out.actions = out.actions[: self._world.rng.randint(0, len(out.actions))]
+            self._store(out.saves)
             for address, message in out.sends:
                 self._network.send(self.name, address, message)
             for action in out.actions:
@@ -237,6 +245,14 @@ class NodeHost:
         if due_s < self._timer_s:
             self._timer_s = due_s
             self._world.after(max(0.001, due_s - self._world.now), self._timer, worker)
+
+    def _store(self, saves: list[tuple[str, bytes | None]]) -> None:
+        for key, value in saves:
+            if value is None:
+                self.disk.pop(key, None)
+            else:
+                self.disk[key] = value
+                self._gangs.checks.stored(self.name, msgspec.msgpack.decode(value, type=PartReport))
 
     def _timer(self, worker: WorkerManager) -> None:
         if self.worker is worker:

@@ -96,6 +96,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     too.
 
     `incarnation` counts the starts of the worker manager; when it starts, no process of an earlier one lives.
+    `parts` of an earlier one are told until an assignment answers: how they ended was stored.
     """
 
     node: str

@@ -83,9 +83,10 @@ class Guess(msgspec.Struct, frozen=True):
 
 
 class JobView(msgspec.Struct, frozen=True):
-    """`state`: waiting, starting, running, stopping, failed (to be tried again), or how it ended. Times are
-    those of the cluster (s); its 0 is `origin_s` of the wall clock. `metrics`, `queueing` and `life` are told
-    of a single job only."""
+    """`state`: waiting, starting, running, stopping, ending (its processes have ended or are killed, and the
+    next round takes that in), failed (to be tried again), or how it ended. Times are those of the cluster
+    (s); its 0 is `origin_s` of the wall clock. `nodes`: where its processes are, or are to start. `metrics`,
+    `queueing` and `life` are told of a single job only."""
 
     job: int
     name: str
@@ -106,6 +107,7 @@ class JobView(msgspec.Struct, frozen=True):
     queueing: Queueing | None = None  # None: it does not wait
     origin_s: float = 0.0
     life: tuple[LifeEntry, ...] = ()
+    starts: int = 0  # how often a node has started it; `epoch` counts the decisions to do so
 
 
 class NodeView(msgspec.Struct, frozen=True):
@@ -138,6 +140,7 @@ class JobRow(msgspec.Struct, frozen=True, array_like=True):
     iteration: int
     checkpoint: int
     expected_s: float | None
+    starts: int = 0
 
 
 class NodeRow(msgspec.Struct, frozen=True, array_like=True):

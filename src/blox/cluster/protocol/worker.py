@@ -1,12 +1,17 @@
 """WorkerManager: what a node does on a message, the end of a process, or a timer. No sockets, clocks or
 threads.
 
-It holds no durable state. A node's lease lasts `lease_s` from when the report was *sent* that the scheduler
+Its durable state are the ends of parts that the scheduler may not know yet: a record each, in
+`Outputs.saves`. A node's lease lasts `lease_s` from when the report was *sent* that the scheduler
 last answered; when it runs out every process of the node is dead, whatever happened to the messages in
 between.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
 
 from blox.cluster.preemption import preemption_of
 from blox.cluster.protocol.messages import (
@@ -18,6 +23,7 @@ from blox.cluster.protocol.messages import (
     Grant,
     Message,
     Outcome,
+    PartReport,
     Renewed,
     Report,
 )
@@ -35,14 +41,28 @@ from blox.cluster.protocol.timing import Timing
 Key = tuple[int, int]  # job, epoch
 
 
+def record_key(job: int, epoch: int) -> str:
+    """Of the record that tells how a part has ended, until the scheduler has answered."""
+    return f"{job}-{epoch}"
+
+
+def _decoded(record: bytes) -> PartReport | None:
+    """None for one that cannot be read: the machine failed while it was written."""
+    try:
+        return msgspec.msgpack.decode(record, type=PartReport)
+    except msgspec.DecodeError:
+        return None
+
+
 class WorkerManager:
     """One per node. `now` is the node's own monotonic clock (s); inputs never go back in time."""
 
-    def __init__(self, identity: Report, timing: Timing, now: float) -> None:
-        """`identity`: a report without parts, with what the node is."""
+    def __init__(self, identity: Report, timing: Timing, now: float, records: Iterable[bytes] = ()) -> None:
+        """`identity`: a report without parts, with what the node is. `records`: what an earlier one saved."""
         self._identity, self._timing = identity, timing
         self.node, self.incarnation = identity.node, identity.incarnation
         self.parts: dict[Key, Part] = {}
+        self._unanswered = [told for told in map(_decoded, records) if told is not None]
         self.lease_until_s = now
         self.wake_s = now
         self._applied = 0
@@ -74,6 +94,8 @@ class WorkerManager:
         if outcome in ("failed", "lost"):
             part.detail = part.detail or detail
             self._kill(part, out)  # the other ranks cannot go on without it
+        if part.ended:
+            out.saves.append((record_key(*key), msgspec.msgpack.encode(part.report())))
         self._start_waiting(now, out)
         self._report(now, out)
         return self._finish(out, now)
@@ -129,12 +151,16 @@ class WorkerManager:
             return
         self._applied = message.version
         self._extend_lease(message, now, out)
+        # It answers a report of ours, all of which tell these.
+        out.saves += [(record_key(told.job, told.epoch), None) for told in self._unanswered]
+        self._unanswered = []
         changed = False
         wanted = {grant.key: grant for grant in message.grants}
         for key in [key for key in self.parts if key not in wanted]:
             changed = changed or not self.parts[key].killed or self.parts[key].ended
             if self.parts[key].ended or not self.parts[key].started:
                 del self.parts[key]
+                out.saves.append((record_key(*key), None))
             else:
                 self._kill(self.parts[key], out)
         for key, grant in wanted.items():
@@ -274,7 +300,7 @@ class WorkerManager:
             self._number,
             self._applied,
             i.gpus,
-            tuple(part.report() for part in self.parts.values()),
+            (*self._unanswered, *(part.report() for part in self.parts.values())),
             i.identity,
             i.address,
             i.gpu_type,

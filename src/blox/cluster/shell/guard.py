@@ -28,7 +28,8 @@ _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: children of children become ours, and
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG: the command ends with its guard
 _CHUNK = 1 << 16  # bytes of output that are taken together
 _END = 4000  # bytes of output that the worker manager is told
-_CUT = b"[...]\n"  # stands for what a log has lost
+_CUT = b"[...]\n%015d bytes are left out\n"  # how a log begins that has lost its beginning
+CUT_BYTES = len(_CUT % 0)
 _LONGEST_S = 0.5  # between two looks at the lease
 _CLEANUP_S = 30.0
 
@@ -74,6 +75,13 @@ def _clean_up(command: list[str]) -> None:
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_CLEANUP_S)
 
 
+def left_out(head: bytes) -> int:
+    """How many bytes a log has lost that begins with these CUT_BYTES bytes; they stand in their place."""
+    begin, number, end = head[:6], head[6:21], head[21:]
+    known = number.isdigit() and (begin, end) == (_CUT[:6], _CUT[-len(end) :])
+    return int(number) if known else 0
+
+
 class Log:
     """What the command prints, in a file that never holds more than `most` bytes: the latest are kept.
 
@@ -97,10 +105,11 @@ class Log:
 
     def _halve(self) -> None:
         with open(self._path, "rb+") as file:
-            file.seek(max(-self._most // 2, -self._size) + len(_CUT), os.SEEK_END)
+            before = left_out(file.read(CUT_BYTES))
+            begin = file.seek(max(-self._most // 2, -self._size) + CUT_BYTES, os.SEEK_END)
             kept = file.read()
             file.seek(0)
-            file.write(_CUT + kept)
+            file.write(_CUT % (begin + before - (CUT_BYTES if before else 0)) + kept)
             file.truncate()
             self._size = file.tell()
 

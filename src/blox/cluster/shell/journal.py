@@ -27,18 +27,20 @@ class Journal:
             self._database.executescript(_SET_UP)
             self._database.execute("BEGIN EXCLUSIVE")
             self._database.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise BloxError(
-                f"the journal cannot be opened: {error}",
-                where=str(path),
-                fix="end the other scheduler that uses it (`blox down`), or check the disk",
-            ) from error
+        except sqlite3.DatabaseError as error:
+            raise self._unreadable(error) from error
 
     def records(self) -> dict[str, bytes]:
-        """Every record that a scheduler starts from; what is looked up one by one is left out."""
+        """Every record that a scheduler starts from; what is looked up one by one is left out.
+
+        Raises BloxError where the file is damaged.
+        """
         apart = " AND ".join("key NOT GLOB ?" for _ in ARCHIVES)
         patterns = [f"{prefix}*" for prefix in ARCHIVES]
-        return dict(self._database.execute(f"SELECT key, value FROM records WHERE {apart}", patterns))
+        try:
+            return dict(self._database.execute(f"SELECT key, value FROM records WHERE {apart}", patterns))
+        except sqlite3.DatabaseError as error:
+            raise self._unreadable(error) from error
 
     def get(self, key: str) -> bytes | None:
         """The record under a key."""
@@ -74,6 +76,13 @@ class Journal:
                 where=str(self._path),
                 fix="make room on its disk: nothing is acknowledged or decided before that",
             ) from error
+
+    def _unreadable(self, error: sqlite3.DatabaseError) -> BloxError:
+        if isinstance(error, sqlite3.OperationalError):
+            fix = "end the other scheduler that uses it (`blox down`), or check the disk"
+        else:
+            fix = "the file is damaged: put a copy in its place, or move it away and submit its jobs again"
+        return BloxError(f"the journal cannot be opened: {error}", where=str(self._path), fix=fix)
 
     def close(self) -> None:
         self._database.close()

@@ -20,7 +20,7 @@ import msgspec
 from blox.cluster.api import Client, absolute
 from blox.cluster.central.records import Policies
 from blox.cluster.protocol.timing import Timing
-from blox.cluster.shell.place import Place, Settings, write_whole
+from blox.cluster.shell.place import Place
 from blox.errors import BloxError
 
 
@@ -69,13 +69,12 @@ def start(
     place.create()
     if nodes:
         _check_gpus(place, gpus)
-    place.address_file.unlink(missing_ok=True)
-    place.keep_settings(Settings(timing, central))
     arguments = ["--nodes", str(nodes), "--gpus", str(gpus), "--address", address]
     arguments += ["--timing", msgspec.json.encode(timing).decode()]
     arguments += ["--policies", msgspec.json.encode(policies).decode(), *(["--central"] if central else [])]
     arguments += ["--attached"] if attached else []
     with open(place.root / "supervisor.log", "ab") as log:
+        log_start = log.tell()
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "blox.cluster.shell.supervisor", str(place.root), *arguments],
             stdin=subprocess.PIPE if attached else subprocess.DEVNULL,
@@ -84,37 +83,48 @@ def start(
             start_new_session=True,
         )
     try:
-        return _answering(supervisor, place, nodes, patience_s)
+        if _answering(supervisor, place, nodes, patience_s):
+            return Client(place.root)
+        raise _no_start(place, log_start)
     except BaseException:  # also an interruption: what has started is not left behind
         supervisor.terminate()
         supervisor.wait()
         raise
 
 
-def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> Client:
-    """The client of a cluster, once so many nodes have joined. Raises BloxError if they do not in time."""
-    client, until_s = Client(place.root), time.monotonic() + patience_s
-    while time.monotonic() < until_s and supervisor.poll() is None:
-        try:
-            if sum(node.alive for node in client.nodes()) >= nodes:
-                return client
-        except BloxError:
-            pass
-        time.sleep(0.1)
-    raise BloxError(
-        "the cluster did not come up",
-        where=str(place.root / "logs"),
-        fix="its logs say why; is the disk full?",
+def _answering(supervisor: subprocess.Popen[bytes], place: Place, nodes: int, patience_s: float) -> bool:
+    """Waits until so many nodes of the cluster of this supervisor have joined.
+
+    False: it has ended, or they have not joined in time.
+    """
+    until_s = time.monotonic() + patience_s
+    with Client(place.root) as client:
+        while time.monotonic() < until_s and supervisor.poll() is None:
+            try:
+                own = is_up(place) == supervisor.pid  # and not another one that was started at the same time
+                if own and sum(node.alive for node in client.nodes()) >= nodes:
+                    return True
+            except BloxError:
+                pass
+            time.sleep(0.1)
+    return False
+
+
+def _no_start(place: Place, log_start: int) -> BloxError:
+    """Why a supervisor did not bring its cluster up, by what it has printed behind `log_start`."""
+    printed = (place.root / "supervisor.log").read_bytes()[log_start:].decode(errors="replace").strip()
+    reason = f":\n{printed}" if printed else ""
+    return BloxError(
+        f"the cluster did not come up{reason}",
+        where=str(place.root),
+        fix="" if printed else f"the logs of its nodes, in {place.logs}, say why, unless the disk is full",
     )
 
 
 def _check_gpus(place: Place, gpus: int) -> None:
     """Nodes keep their number of GPUs: jobs of an earlier start may hold some."""
-    file = place.root / "gpus"
-    if not file.exists():
-        write_whole(file, str(gpus))
-    before = int(file.read_text(encoding="utf-8"))
-    if before != gpus:
+    before = place.gpus()
+    if before not in (None, gpus):
         raise BloxError(
             f"--gpus is {gpus}, and the nodes of this cluster were started with {before}",
             where=str(place.root),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,9 +68,16 @@ class Place:
         self.root.chmod(0o700)
         token = self.root / "token"
         if not token.exists():
-            handle = os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_hex(32))
+            own = token.with_name(f"token.{os.getpid()}")
+            handle = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.close(handle)
+            try:
+                with _naming(token):
+                    own.write_text(secrets.token_hex(32), encoding="utf-8")
+                with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
+                    os.link(own, token)
+            finally:
+                own.unlink()
 
     def settings(self) -> Settings:
         """What scheduler and nodes must agree on, as the scheduler was started."""
@@ -76,6 +85,14 @@ class Place:
 
     def keep_settings(self, settings: Settings) -> None:
         write_whole(self.root / "settings.json", msgspec.json.encode(settings).decode())
+
+    def gpus(self) -> int | None:
+        """Slots of each node that `blox up` starts here; None: it has started none yet."""
+        file = self.root / "gpus"
+        return int(file.read_text(encoding="utf-8")) if file.exists() else None
+
+    def keep_gpus(self, gpus: int) -> None:
+        write_whole(self.root / "gpus", str(gpus))
 
     @staticmethod
     def listening(address: str) -> str:
@@ -107,8 +124,26 @@ class Place:
             ) from None
 
 
-def write_whole(file: Path, text: str) -> None:
-    """Replaces a file at once: a reader sees the old text or the new one."""
+def write_whole(file: Path, content: str | bytes) -> None:
+    """Replaces a file at once: a reader sees the old content or the new one.
+
+    What cannot be written, on a full disk, leaves nothing behind.
+    """
     half = file.with_name(f"{file.name}.{os.getpid()}")
-    half.write_text(text, encoding="utf-8")
-    half.replace(file)
+    try:
+        with _naming(file):
+            half.write_bytes(content.encode() if isinstance(content, str) else content)
+            half.replace(file)
+    except OSError:
+        half.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """An OSError of a write does not say what was written, as that of an open does."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(file)
+        raise

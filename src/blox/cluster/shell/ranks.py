@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from blox.client.page import LeasePage
 from blox.cluster.launch import Home, prepared
 from blox.cluster.protocol.messages import Grant, Outcome
 from blox.cluster.protocol.outputs import Start
-from blox.cluster.protocol.rank import LEFT
+from blox.cluster.protocol.rank import LEFT, NEVER
 from blox.cluster.shell.gpus import device
 from blox.cluster.shell.orphans import VARIABLE, kill_orphans
 from blox.cluster.shell.place import Place
@@ -28,6 +30,7 @@ from blox.errors import BloxError
 
 _LINES = 5  # of its log, by which a job that failed is explained
 _LOG_BYTES = 4 << 20
+_CLOSE_S = 30.0  # for ranks to end together with their worker manager
 _MOST_METRICS, _LONGEST_NAME = 100, 100  # of a job, in characters
 _decode_metrics = msgspec.json.Decoder(dict[str, float]).decode
 _GUARD = Path(__file__).with_name("guard.py")
@@ -43,8 +46,13 @@ class Rank:
     guard: subprocess.Popen[bytes]
     page: LeasePage
     directory: Path
-    preempted: bool = False  # it was sent SIGTERM, or its lease is revoked
+    terminated: bool = False  # it was sent SIGTERM
     _metrics: tuple[int, dict[str, float]] = (-1, {})  # when the directory had changed last, and what it held
+
+    @property
+    def preempted(self) -> bool:
+        """Whether it was told to leave, in whichever way."""
+        return self.terminated or bool(self.page.revoked) or self.page.exit_at != NEVER
 
     def metrics(self) -> dict[str, float]:
         """What the rank has pushed last; read again when its directory has changed."""
@@ -71,25 +79,34 @@ class Ranks:
     def __init__(
         self, place: Place, node: str, ended: Ended, central: bool = False, keep_open: tuple[int, ...] = ()
     ) -> None:
-        """`keep_open`: files that guards, and nothing that they start, hold open as long as they live."""
-        self._place, self._node, self._ended, self._central = place, node, ended, central
+        """No rank of the node lives, of whichever worker manager.
+
+        `keep_open`: files that guards, and nothing that they start, hold open as long as they live.
+        """
+        self._place, self._ended, self._central = place, ended, central
         self._keep_open = keep_open
-        self._lease_file = place.node(node) / "lease"
+        self._directory = place.node(node)
+        self._lease_file = self._directory / "lease"
         self.running: dict[Key, Rank] = {}
+        for left in self._directory.glob("rank-*"):  # by a worker manager that was killed
+            shutil.rmtree(left, ignore_errors=True)
 
     def start(self, action: Start) -> None:
         """Starts a rank under its guard; one that cannot be started has failed."""
         key = action.grant.job, action.grant.epoch, action.rank
+        own = self._directory / f"rank-{key[0]}-{key[1]}-{key[2]}"
         try:
-            rank = self._spawn(action, f"rank-{key[0]}-{key[1]}-{key[2]}")
+            rank = self._spawn(action, own)
         except (BloxError, OSError, ValueError) as error:
+            shutil.rmtree(own, ignore_errors=True)
             self._ended(key, "failed", str(error)[:1000])
             return
         self.running[key] = rank
         threading.Thread(target=self._wait, args=(key, rank), daemon=True).start()
 
-    def _spawn(self, action: Start, name: str) -> Rank:
-        job, own = self._place.job(action.grant.job), self._place.node(self._node) / name
+    def _spawn(self, action: Start, own: Path) -> Rank:
+        """`own`: the directory of the rank, which goes with it."""
+        job = self._place.job(action.grant.job)
         own.mkdir(parents=True, exist_ok=True)
         (job / "checkpoint").mkdir(parents=True, exist_ok=True)
         page = LeasePage.create(own / "lease", central=self._central)
@@ -114,7 +131,7 @@ class Ranks:
         rank = self.running.get(key)
         if rank is None:
             return
-        rank.preempted = rank.preempted or word == b"T"
+        rank.terminated = rank.terminated or word == b"T"
         assert rank.guard.stdin is not None
         try:
             rank.guard.stdin.write(word)
@@ -128,6 +145,16 @@ class Ranks:
         rank = self.running.pop(key, None)
         if rank is not None:
             shutil.rmtree(rank.directory, ignore_errors=True)
+
+    def close(self) -> None:
+        """Ends every rank, and waits until it is gone, within limits."""
+        for key in list(self.running):
+            self.tell(key, b"K")
+        until_s = time.monotonic() + _CLOSE_S
+        for key, rank in list(self.running.items()):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                rank.guard.wait(max(0.0, until_s - time.monotonic()))
+                self.forget(key)
 
     def _environment(self, action: Start, own: Path, job: Path) -> dict[str, str]:
         """A clean environment: little of ours, what the user gave, and the job's own place in the world."""
@@ -164,16 +191,21 @@ class Ranks:
 
 
 def outcome_of(code: int, why: str, preempted: bool, printed: str) -> tuple[Outcome, str]:
-    """How a rank ended, by its exit code, what its guard says, and the last that it printed."""
+    """How a rank ended, by its exit code, what its guard says, and the last that it printed.
+
+    The exit code of a preemption means that only where the rank was told to leave.
+    """
     if why == "lost":
         return "lost", ""
     if why == "killed":
         return "killed", ""
     if code == 0:
         return "done", ""
-    if code == LEFT or (preempted and code == -15):
+    if preempted and code in (LEFT, -signal.SIGTERM):
         return "left", ""
     what = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    if code == LEFT:
+        what += ", that of a preemption, which nothing had asked for"
     lines = [line[:300] for line in printed.strip().splitlines()[-_LINES:]]
     return "failed", f"{what}; its log ends:\n" + ("\n".join(lines) or "(nothing)")
 

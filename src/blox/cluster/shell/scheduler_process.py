@@ -87,6 +87,9 @@ class SchedulerProcess:
 
     def _tick(self) -> None:
         began_s, began_cpu_s = time.monotonic(), time.process_time()
+        late_s = self._now() - self._scheduler.wake_s
+        if late_s > self._scheduler.timing.heartbeat_s:
+            self._scheduler.stood_still(late_s)
         out = self._scheduler.tick(self._now())
         self._take(out)
         self._flush()

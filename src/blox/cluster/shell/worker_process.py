@@ -51,6 +51,26 @@ class NodeLease:
         self._memory[:8] = struct.pack("d", until_s)
 
 
+class Records:
+    """What a worker manager has saved: a file each, which outlives its process."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(exist_ok=True)
+
+    def all(self) -> list[bytes]:
+        """In order of their names; what was being written at a kill is none."""
+        return [file.read_bytes() for file in sorted(self._directory.iterdir()) if not file.suffix]
+
+    def save(self, key: str, record: bytes | None) -> None:
+        """Stores a record; None: removes it. Raises OSError where the disk is full."""
+        file = self._directory / key
+        if record is None:
+            file.unlink(missing_ok=True)
+        else:
+            write_whole(file, record)
+
+
 class WorkerProcess:
     """Wire, clock and processes around a WorkerManager. One thread gives it its inputs."""
 
@@ -95,7 +115,8 @@ class WorkerProcess:
             gpu_type=gpu_type,
             cpu=float(os.cpu_count() or 0),
         )
-        self._worker = WorkerManager(identity, timing, time.monotonic())
+        self._records = Records(directory / "ended")
+        self._worker = WorkerManager(identity, timing, time.monotonic(), self._records.all())
         self._addresses: dict[str, str] = {}  # of other nodes, as grants tell them
         self._look_s = 0.0
         self._metrics = WorkerMetrics(
@@ -107,6 +128,7 @@ class WorkerProcess:
     def run(self) -> None:
         self._mailbox.run(self._next_s, self._tick, lambda: None)
         self._server.close()
+        self._ranks.close()
         self._end_metrics()
         self._peers.close()
         self._log("ended")
@@ -173,6 +195,11 @@ class WorkerProcess:
         self._mailbox.post(act)
 
     def _carry_out(self, out: Outputs) -> None:
+        for key, record in out.saves:
+            try:
+                self._records.save(key, record)
+            except OSError as error:  # it is told all the same, and lost only if we are killed before that
+                self._log("cannot be stored", record=key, what=str(error))
         for address, message in out.sends:
             try:
                 found = self._place.address() if address == SCHEDULER else self._addresses.get(address, "")

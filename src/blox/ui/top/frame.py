@@ -57,6 +57,11 @@ class Frame:
     def gpus(self) -> int:
         return sum(len(node.owners) for node in self.nodes)
 
+    @property
+    def down(self) -> int:
+        """GPUs of nodes that are down, or gone."""
+        return sum(owner == DOWN for node in self.nodes for owner in node.owners)
+
 
 def drawn(frame: Frame, width: int, height: int) -> RenderableType:
     """The frame for a terminal: header, map of the GPUs, then lists that share the lines that are left."""
@@ -64,7 +69,8 @@ def drawn(frame: Frame, width: int, height: int) -> RenderableType:
     from rich.text import Text
 
     header = Text(frame.title, style="bold")
-    header.append(f"\nGPUs {_bar(frame.used, frame.gpus)} {frame.used:,} of {frame.gpus:,} in use\n")
+    header.append(f"\nGPUs {_bar(frame.used, frame.gpus)} {frame.used:,} of {frame.gpus:,} in use")
+    header.append(f", {frame.down:,} on nodes that are down\n" if frame.down else "\n")
     header.append(" · ".join(frame.facts), style="dim")
     if frame.warning:
         header.append(f"\n{frame.warning}", style="bold red")

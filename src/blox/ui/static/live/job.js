@@ -61,7 +61,7 @@ export class JobDialog {
     const iteration = value => (value < 0 ? "–" : number(value));
     this.facts.show({
       state: view.state, gpus: number(view.gpus), age: duration((view.end_s ?? this.cluster.time()) - view.submit_s), iteration: iteration(view.iteration),
-      checkpoint: iteration(view.checkpoint), starts: number(view.epoch), failures: number(view.failures), expected: view.expected_s === null ? "unknown" : `${duration(view.expected_s)} (${view.expected_from})`,
+      checkpoint: iteration(view.checkpoint), starts: number(view.starts), failures: number(view.failures), expected: view.expected_s === null ? "unknown" : `${duration(view.expected_s)} (${view.expected_from})`,
     });
     const pushed = Object.entries(view.metrics).map(([key, value]) => `${key} ${Number(value).toPrecision(4)}`).join(", ");
     say(this.why, view.queueing ? `It waits at place ${view.queueing.place}: ${view.queueing.why}` : view.nodes.length ? `On ${view.nodes.join(", ")}.${pushed ? ` Last pushed: ${pushed}.` : ""}` : pushed ? `Last pushed: ${pushed}.` : "");
