@@ -229,7 +229,8 @@ def _longest_waits(runs: Sequence[Run]) -> list[str]:
     waits = waiting_sheet(runs)
     caption = (
         "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
-        "has waited by the end of the run."
+        "has waited by the end of the run. Over several seeds, the figures of a size are means over the "
+        "seeds that have such jobs."
     )
     return [section("starvation", "Longest waits", caption, sheet_html(waits))] if waits.columns else []
 
