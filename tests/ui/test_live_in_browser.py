@@ -11,6 +11,7 @@ import socket
 
 import pytest
 
+from blox.cluster.shell.place import Place
 from blox.ui.live.app import LiveServer
 from support.browser import AXE, announced, barriers, shoot
 from support.real_cluster import pid_of, python, real_cluster
@@ -219,6 +220,18 @@ def test_the_page_recovers_from_a_restart_of_its_server(page, live):
         view(page, "Ended")
         expect(row(page, number)).to_contain_text("finished")
         with_history(page)
+
+
+def test_a_scheduler_that_never_answered_is_not_said_to_have(page, tmp_path):
+    """Nothing is known of the cluster, and nothing is shown of it."""
+    place = Place(tmp_path / "cluster")
+    place.create()
+    place.address_file.write_text(f"127.0.0.1:{unused_port()}")
+    with served(LiveServer(place)) as address:
+        page.goto(address.url)
+        expect(page.locator("#stale")).to_contain_text("The scheduler has not answered yet")
+        expect(page.locator("#stale")).not_to_contain_text("since")
+        expect(page.locator("#overview dd").first).to_have_text("–")
 
 
 def test_names_with_markup_stay_text(page, live, job):

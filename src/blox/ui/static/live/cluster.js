@@ -1,5 +1,7 @@
 // Cluster: jobs, nodes, policies and events as the news tell them.
 
+import { wallClock } from "/static/common/units.js";
+
 const ENDED = "end_s";
 
 export class Cluster {
@@ -46,7 +48,7 @@ export class Cluster {
 
   /** A time of the cluster on the reader's clock. */
   wall(seconds) {
-    return new Date((this.origin + seconds) * 1000).toLocaleTimeString([], { hourCycle: "h23" });
+    return wallClock(this.origin + seconds);
   }
 
   job(row) {
