@@ -12,7 +12,7 @@ from blox.ui.film.cluster import cluster_of
 from blox.ui.film.order import Order
 from blox.ui.film.queue import queue_at
 from blox.ui.film.runs import Filmed
-from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node
+from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node, ended_jobs
 from blox.workloads.table import Array
 
 
@@ -43,7 +43,7 @@ class FinishedTop:
         settings = [str(experiment.get(name, "")) for name in ("workload", "cluster")]
         facts = [
             f"{duration(time_s)} of {duration(self.end_s)}",
-            f"{ended:,} jobs have ended",
+            ended_jobs(ended),
             *filter(None, settings),
         ]
         title = f"{self._label}{f' ({self._note})' if self._note else ''}"
@@ -99,4 +99,4 @@ class FinishedTop:
         ]
         note = "by submission: the run was not traced" if found["note"] else "in the scheduler's own order"
         heads = ("place", "job", "GPUs", "age", "cause", "what blocks it")
-        return Listed(f"{found['waiting']:,} waiting", heads, told, note)
+        return Listed(f"{found['waiting']:,} waiting", heads, told, note, found["waiting"])
