@@ -38,6 +38,12 @@ def run_line(position: int, shape: str) -> dict[str, Any]:
     }
 
 
+def bar_marker(position: int) -> dict[str, Any]:
+    """How the bars of a run are filled."""
+    pattern = {"shape": colours.pattern_of_run(position)}
+    return {"color": colours.of_run(position), "pattern": pattern, "line": {"width": 0}}
+
+
 AXIS: dict[str, Any] = {
     "gridcolor": _GRID,
     "zeroline": False,
