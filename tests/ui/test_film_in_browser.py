@@ -56,6 +56,13 @@ def at(page, time_s):
     page.wait_for_url(re.compile(f"t={time_s:.0f}(&|$)"))
 
 
+def test_on_a_phone_the_controls_leave_room_for_the_film(page, film):
+    address, _ = film
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, address)
+    assert page.locator("#transport").bounding_box()["height"] < 844 / 6
+
+
 def test_two_runs_stand_side_by_side_on_one_clock(page, film):
     address, (las, fifo, _) = film
     opened(page, address, "#runs=0,1&t=50000")
