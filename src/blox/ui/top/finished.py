@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from blox.report import series
-from blox.report.units import duration
+from blox.report.units import counted, duration
 from blox.ui.film.cluster import cluster_of
 from blox.ui.film.order import Order
 from blox.ui.film.queue import queue_at
 from blox.ui.film.runs import Filmed
-from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node, ended_jobs
+from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node
 from blox.workloads.table import Array
 
 
@@ -43,7 +43,7 @@ class FinishedTop:
         settings = [str(experiment.get(name, "")) for name in ("workload", "cluster")]
         facts = [
             f"{duration(time_s)} of {duration(self.end_s)}",
-            ended_jobs(ended),
+            counted(ended, "job has ended", "jobs have ended"),
             *filter(None, settings),
         ]
         title = f"{self._label}{f' ({self._note})' if self._note else ''}"

@@ -86,11 +86,6 @@ def drawn(frame: Frame, width: int, height: int) -> RenderableType:
     return Group(header, Text(), chart, *tables[:-1])
 
 
-def ended_jobs(count: int) -> str:
-    """The fact how many jobs have ended."""
-    return "1 job has ended" if count == 1 else f"{count:,} jobs have ended"
-
-
 def _bar(part: int, whole: int) -> str:
     filled = round(_BAR * part / whole) if whole else 0
     return "█" * filled + "░" * (_BAR - filled)

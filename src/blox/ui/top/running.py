@@ -8,9 +8,9 @@ import time
 from blox.cluster.names import by_number
 from blox.cluster.protocol.queries import JobRow, News, NodeRow, QueueView
 from blox.errors import BloxError
-from blox.report.units import duration
+from blox.report.units import counted, duration
 from blox.ui.live.watcher import Cluster
-from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node, ended_jobs
+from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node
 
 
 class RunningTop:
@@ -40,7 +40,11 @@ class RunningTop:
         jobs = self._jobs.values()
         ended = sum(job.end_s is not None for job in jobs)
         named = (policies.admission, policies.scheduler, policies.placement)
-        facts = [" + ".join(named), ended_jobs(ended), f"rounds of {policies.round_s:g} s"]
+        facts = [
+            " + ".join(named),
+            counted(ended, "job has ended", "jobs have ended"),
+            f"rounds of {policies.round_s:g} s",
+        ]
         lists = (self._running(), self._waiting())
         return Frame(self._name, facts, self._map(), lists, fault or policies.fault)
 

@@ -44,7 +44,7 @@ function contact(trouble) {
   byId("stale").hidden = !trouble;
   say(byId("stale"), trouble);
   document.body.classList.toggle("out-of-date", Boolean(trouble));
-  say(byId("status"), trouble ? "stale" : cluster.policies ? "live" : "connecting");
+  say(byId("status"), cluster.policies ? (trouble ? "stale" : "live") : "connecting");
 }
 
 ask("/live/cluster.json").then(({ directory }) => {
