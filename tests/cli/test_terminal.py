@@ -1,11 +1,14 @@
 """What reaches the terminal: no escape sequence out of a file, and only what the terminal can show."""
 
+import io
 import os
 import re
 import subprocess
 import sys
 
 import pytest
+from rich.live import Live
+from rich.text import Text
 
 from blox.cli.safe_console import SafeConsole
 from blox.cli.terminal import shown
@@ -33,6 +36,17 @@ def test_a_console_keeps_its_own_colours(capsys):
     console = SafeConsole(force_terminal=True, color_system="standard", highlight=False)
     console.print(EVIL, style="red", markup=False)
     assert capsys.readouterr().out == f"\x1b[31m{SAFE.replace(BELL, '')}\x1b[0m\n"  # rich drops the bell
+
+
+@pytest.mark.parametrize("screen", [True, False])
+def test_what_is_drawn_again_and_again_steers_no_terminal(screen):
+    """`blox top` and bars of progress draw by a hook of rich, after which nothing else escapes."""
+    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=80, height=10)
+    with Live(Text(f"first {EVIL}"), console=console, screen=screen, auto_refresh=False) as live:
+        live.update(Text(f"second {EVIL}"), refresh=True)
+    drawn = console.file.getvalue()
+    assert "first" in drawn and "second" in drawn and SAFE.replace(BELL, "") in drawn
+    assert "\x1b]0;" not in drawn and "\x1b[2J" not in drawn and "\u202e" not in drawn
 
 
 @pytest.mark.parametrize(

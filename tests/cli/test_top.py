@@ -34,6 +34,7 @@ def test_a_finished_run_at_a_time_and_where_most_jobs_wait(saved):
 def test_mistakes_are_told(saved, tmp_path):
     for words, said in (
         ((saved, "--at", "noon"), "'noon' is not a duration"),
+        ((saved, "--at", "999d"), "the run ended at"),
         (("--at", "1h"), "--at is a time of a finished run"),
         ((str(tmp_path / "none"),), "no such directory"),
     ):

@@ -16,6 +16,7 @@ from blox.cluster.recorded import Timeline, result_of
 from blox.cluster.replay import _due_s, replay
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
+from blox.explain import Explanation
 from blox.results.result import Result
 from support.real_cluster import processes_under, running_with
 from support.traces import trace
@@ -52,7 +53,7 @@ def test_a_start_that_is_told_late_holds_no_gpus(tmp_path, told_s):
     time.
     """
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,200 b,30,2,60")
-    prepared = Prepared(Experiment(workload=jobs, cluster="1x2", round_s=60.0))
+    prepared = Prepared(Experiment(workload=jobs, cluster="1x2", round_s=30.0))
     placed, preempted, started = "placed on node-0", (12.0, "preempted"), (told_s, "started", (0, 1))
     life = [(10.0, placed, (0, 1)), started, preempted, (13.5, placed, (0, 1))]
     after = [(10.0, placed, (0, 1)), preempted, started, (13.5, placed, (0, 1))]
@@ -62,6 +63,46 @@ def test_a_start_that_is_told_late_holds_no_gpus(tmp_path, told_s):
         result = result_of(prepared, Timeline.of(views, 10.0, 60.0), {})
         assert result.jobs["run_s"].tolist() == pytest.approx([240.0, 72.0])
         assert result.jobs["preemptions"].tolist() == [1, 0]
+
+
+def as_lived(result, begin_s, speedup):
+    """The jobs of a simulation as a cluster tells of them, whose decisions are noted at its rounds."""
+    jobs, stints, views = result.jobs, result.stints, []
+    for row, end_s in enumerate(jobs["finish_s"].tolist()):
+        own = stints["job"] == row
+        times = [(float(jobs["admit_s"][row]), "admitted", ())]
+        for start_s in np.unique(stints["start_s"][own]).tolist():
+            here = own & (stints["start_s"] == start_s)
+            stop_s = float(stints["end_s"][here][0])
+            times.append((start_s, "placed on node-0", tuple(stints["gpu"][here].tolist())))
+            times.append((stop_s, "preempted" if stop_s < end_s else "finished", ()))
+        entries = [(begin_s + at / speedup, *rest) for at, *rest in times]
+        views.append(view(row, begin_s + end_s / speedup, *entries))
+    return views
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {"scheduler": "fifo"},
+        {"scheduler": "fifo", "admission": "threshold:factor=1.2"},
+        {"scheduler": "las"},
+        {"scheduler": "sjf", "placement": "consolidated"},
+    ],
+    ids=lambda policies: "+".join(policies.values()),
+)
+def test_causes_of_waiting_are_those_of_a_simulation(tmp_path, policies):
+    """A submission is seen by the next round, GPUs that come free inside a round are given by the next one,
+    and what the policies hold back waits for them."""
+    rows = "a,0,3,2000 b,30,2,600 c,400,1,700 d,650,4,500 e,700,1,100 f,700,1,100 g,3000,1,100"
+    jobs = trace(tmp_path / "jobs.csv", rows)
+    experiment = Experiment(workload=jobs, cluster="2x2", round_s=300.0, **policies)
+    simulated = experiment.run()
+    views = as_lived(simulated, 1234.5, 77.7)
+    told = result_of(Prepared(experiment), Timeline.of(views, 1234.5, 77.7), {})
+    expected = {cause: seconds.sum() for cause, seconds in Explanation(simulated).waits().items()}
+    found = {cause: seconds.sum() for cause, seconds in Explanation(told).waits().items()}
+    assert found == pytest.approx(expected, abs=0.01) and expected["arrival"] > 0
 
 
 @pytest.mark.parametrize("job", [pytest.param("sleep", marks=pytest.mark.slow), "train"])

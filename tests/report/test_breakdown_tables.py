@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -11,10 +13,10 @@ from blox import BloxError, Experiment
 from blox.report.breakdown import Breakdown
 from blox.report.group_measures import FAMILIES
 from blox.report.page import page
+from blox.report.sheet import Row, Sheet
 from blox.report.sheet_table import sheet_table
 from blox.report.waits import starving, waiting_sheet
 from blox.results.replications import Replications
-from blox.results.result import Result
 
 SETTINGS = {"workload": "philly:load=60,max_gpus=4,jobs=120", "cluster": "2x8"}
 
@@ -108,21 +110,41 @@ def test_a_trace_of_many_days_has_intervals_by_group(tmp_path) -> None:  # type:
     assert list(found).index("avg_jct_s_low") == list(found).index("avg_jct_s") + 1
 
 
-def test_a_size_that_a_seed_lacks_is_not_left_out(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    """Jobs of 4 GPUs are in the first seed alone, and starve: the table and a sentence tell it."""
-
-    def run(seed: int, sizes: list[int]) -> Result:
-        path = tmp_path / "jobs.csv"  # written anew: seeds have one workload
-        jobs = [f"{at},{300 * at},{size},2400" for at, size in enumerate(sizes)]
+def seeds_of(folder: Path, *sizes: list[int]) -> Replications:
+    """A seed for each list: jobs of so many GPUs come every 5 minutes to a node of 4."""
+    runs = []
+    for seed, of_seed in enumerate(sizes):
+        path = folder / "jobs.csv"  # written anew: seeds have one workload
+        jobs = [f"{at},{300 * at},{size},2400" for at, size in enumerate(of_seed)]
         path.write_text("job_id,submit_s,gpus,duration_s\n" + "\n".join(jobs) + "\n")
-        return Experiment(workload=str(path), cluster="1x4", scheduler="las", seed=seed).run()
+        runs.append(Experiment(workload=str(path), cluster="1x4", scheduler="las", seed=seed).run())
+    return Replications(tuple(runs))
 
-    both = Replications((run(0, [1] * 3 + [4] + [1] * 30), run(1, [1] * 34)))
+
+def test_a_size_that_a_seed_lacks_is_not_left_out(tmp_path: Path) -> None:
+    """Jobs of 4 GPUs are in the first seed alone, and starve: the table and a sentence tell it."""
+    both = seeds_of(tmp_path, [1] * 3 + [4] + [1] * 30, [1] * 34)
     sheet = waiting_sheet([both])
     assert [column.measure.name for column in sheet.columns] == ["p95", "p99", "longest", "1", "4"]
     assert sheet.columns[-1].texts[0] != "–" and sheet.columns[-1].reach == ("",)
     (told,) = starving(both)
     assert "of 4 GPUs" in told
+
+
+def test_a_mean_number_of_jobs_is_not_told_as_one_job(tmp_path: Path) -> None:
+    """Two jobs of 4 GPUs in the first of two seeds: one on average."""
+    both = seeds_of(tmp_path, [1] * 3 + [4] * 2 + [1] * 30, [1] * 35)
+    (told,) = starving(both)
+    assert told.startswith("jobs of 4 GPUs wait ")
+    assert " at most in the 1 of 2 seeds that have such jobs, while " in told
+
+
+def test_the_longest_waits_have_one_unit() -> None:
+    """Those of most sizes are minutes, those of the largest days."""
+    summary = {"p95_waited_s": 70 * 3600.0, "p99_waited_s": 4000.0, "max_waited_s": 90 * 86400.0}
+    shown = [replace(measure, group="") for measure in FAMILIES["waiting"]]
+    sheet = Sheet.of("waits", ["run"], [Row(("las",), summary)], shown, [], one_unit=True)
+    assert {column.unit for column in sheet.columns} == {"h"}
 
 
 def test_every_family_has_figures_of_groups(runs: list[Replications]) -> None:

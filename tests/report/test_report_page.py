@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +197,17 @@ def test_figures_are_plotly_figures(three: list[ToyResult]) -> None:
     ]
     assert all(isinstance(figure, go.Figure) for figure in made)
     assert len(made[-1].data) == 3  # a panel per run
+
+
+def test_long_names_leave_a_narrow_window_to_the_picture(one: ToyResult) -> None:
+    """At the side they are folded, and their rows are as high as they need; hovering tells them whole."""
+    long = dataclasses.replace(one, label="a-rather-long-name-of-the-experiment-of-monday")
+    for draw in (figures.waiting, partial(figures.averages, measure=measures.AVG_JCT)):
+        figure = draw([long])
+        (row,) = {name for trace in figure.data for name in trace.y}
+        assert max(map(len, row.split("<br>"))) <= 20 and row.replace("<br>", "") == long.label
+        assert figure.layout.height > draw([one]).layout.height
+        assert long.label in str(figure.data[0].hovertext)
 
 
 def test_apps_have_a_picture_where_jobs_are_grouped(tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ import pytest
 from blox import Experiment
 from blox.errors import BloxError
 from blox.report import colours
+from blox.report.figure_style import bar_marker
+from blox.report.page_parts import swatch
+from blox.report.paper import bar_style
 from blox.report.paper_bars import paper_bars
-from blox.report.static import jct_cdf, save_pictures
+from blox.report.static import gantt, jct_cdf, save_pictures
 from blox.results.replications import Replications
 from support.toy_runs import ToyResult, toy_run
 from support.traces import WITH_MODEL, trace
@@ -99,3 +102,23 @@ def test_an_unknown_baseline_is_answered_with_the_runs(tmp_path: Path, three: li
     with pytest.raises(BloxError, match=r"no run is called 'la'[\s\S]*did you mean 'las'"):
         save_pictures(tmp_path / "none", three, baseline="la")
     assert not (tmp_path / "none").exists()
+
+
+def test_runs_that_share_a_colour_differ_in_bars_points_and_swatches() -> None:
+    many = range(28)
+    for styles in (
+        [bar_style(each) for each in many],
+        [bar_marker(each) for each in many],
+        [swatch(each) for each in many],
+        [(colours.of_run(each), colours.mark_of_run(each)) for each in many],
+    ):
+        assert len({str(style) for style in styles}) == len(many)
+
+
+def test_the_gantt_picture_says_which_runs_and_which_seed_it_shows(
+    one: ToyResult, three_seeded: list[Replications]
+) -> None:
+    (told,) = (text.get_text() for text in gantt([one] * 8).texts)
+    assert "The first 6 of 8 runs." in told and "seed" not in told
+    (told,) = (text.get_text().replace("\n", " ") for text in gantt(three_seeded).texts)
+    assert "Of several seeds the first" in told and "runs." not in told

@@ -82,3 +82,8 @@ def test_log_axes_have_ticks_however_short() -> None:
     names = [text for _, text in units.log_ticks(0.9, 1e6)]
     assert names == ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d"]
     assert len(units.log_ticks(3000, 9000)) >= 2
+
+
+def test_one_is_told_as_one() -> None:
+    told = [units.counted(count, "job runs", "jobs run") for count in (0, 1, 1200)]
+    assert told == ["0 jobs run", "1 job runs", "1,200 jobs run"]

@@ -56,6 +56,13 @@ def at(page, time_s):
     page.wait_for_url(re.compile(f"t={time_s:.0f}(&|$)"))
 
 
+def test_on_a_phone_the_controls_leave_room_for_the_film(page, film):
+    address, _ = film
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, address)
+    assert page.locator("#transport").bounding_box()["height"] < 844 / 6
+
+
 def test_two_runs_stand_side_by_side_on_one_clock(page, film):
     address, (las, fifo, _) = film
     opened(page, address, "#runs=0,1&t=50000")
@@ -153,6 +160,19 @@ def test_a_job_is_followed_from_the_queue_and_by_its_id(page, film):
     page.get_by_label("Follow the job of this id").fill("no such job")
     page.keyboard.press("Enter")
     expect(page.locator("#announce")).to_contain_text("no such job")
+    box, foot = page.locator("#announce").bounding_box(), page.locator("#transport").bounding_box()
+    assert box["width"] > 100 and box["y"] + box["height"] <= foot["y"]  # for eyes, too
+
+
+def test_before_the_first_round_the_cluster_is_there_and_what_is_to_come_is_faded(page, film):
+    """The run begins with a submission, between two rounds. The last job ends at the edge of the charts."""
+    address, (las, *_) = film
+    opened(page, address, "#runs=0")
+    assert las.jobs["submit_s"].min() < las.rounds["time_s"][0]
+    expect(page.locator("dd").first).to_have_text("0 of 12 (0 %)")
+    for chart in page.locator(".chart").all():
+        curtain, line = (chart.locator(which).bounding_box() for which in (".curtain", ".scatterlayer"))
+        assert curtain["x"] + curtain["width"] >= line["x"] + line["width"]
 
 
 def test_a_gpu_is_pointed_at_and_its_job_followed(page, film):

@@ -11,6 +11,7 @@ import socket
 
 import pytest
 
+from blox.cluster.shell.place import Place
 from blox.ui.live.app import LiveServer
 from support.browser import AXE, announced, barriers, shoot
 from support.real_cluster import pid_of, python, real_cluster
@@ -101,7 +102,7 @@ def test_jobs_nodes_policies_and_events_are_shown_and_kept_up_to_date(page, live
     second = job(2, "second")
     view(page, "Queue")
     expect(row(page, second)).to_contain_text("capacity: needs 2 GPUs, 1 free")
-    expect(page.locator("#nodes tbody tr").first).to_contain_text("2 of 2")
+    expect(page.locator("#nodes tbody tr").filter(has_text="2 of 2")).to_have_count(1)  # that joined first
     expect(event(page, second)).to_contain_text("admitted")
     expect(page.locator("#policies")).to_contain_text("fifo")
     expect(page.locator("#policies")).to_contain_text("completed")
@@ -219,6 +220,38 @@ def test_the_page_recovers_from_a_restart_of_its_server(page, live):
         view(page, "Ended")
         expect(row(page, number)).to_contain_text("finished")
         with_history(page)
+
+
+def test_a_scheduler_that_never_answered_is_not_said_to_have(page, tmp_path):
+    """Nothing is known of the cluster, and nothing is shown of it."""
+    place = Place(tmp_path / "cluster")
+    place.create()
+    place.address_file.write_text(f"127.0.0.1:{unused_port()}")
+    with served(LiveServer(place)) as address:
+        page.goto(address.url)
+        expect(page.locator("#stale")).to_contain_text("The scheduler has not answered yet")
+        expect(page.locator("#stale")).not_to_contain_text("since")
+        expect(page.locator("#overview dd").first).to_have_text("–")
+
+
+def test_nodes_are_listed_by_their_numbers_however_they_joined(page, live):
+    """A GPU of the map is that of the job that holds it."""
+    opened(page, live)
+    found = page.evaluate(
+        """async () => {
+            const { Cluster } = await import("/static/live/cluster.js");
+            const cluster = new Cluster();
+            cluster.nodes = [["node-10", 2, "gpu", "up", true], ["node-2", 1, "gpu", "up", true]];
+            return cluster.nodesByName().map(({ name, first }) => [name, first]);
+        }"""
+    )
+    assert found == [["node-2", 2], ["node-10", 0]]
+
+
+def test_without_the_token_rows_of_nodes_end_with_their_heads(page, live):
+    opened(page, live, token=False)
+    head, row = (page.locator(f"#nodes {part} tr").first for part in ("thead", "tbody"))
+    assert len(head.locator(":visible").all()) == len(row.locator("td:visible").all())
 
 
 def test_names_with_markup_stay_text(page, live, job):

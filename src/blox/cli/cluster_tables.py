@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blox.cli.terminal import say
+from blox.cli.terminal import say, shown
 from blox.errors import BloxError
 
 if TYPE_CHECKING:
@@ -69,14 +69,26 @@ def say_json(value: Any, *, lines: bool = False) -> None:
 
 
 def say_table(head: Sequence[str], rows: Sequence[Sequence[object]], *, none: str) -> None:
-    """Prints columns below each other; `none` where there are no rows."""
+    """Prints columns below each other, a line per row; `none` where there are no rows."""
+    from rich.cells import cell_len, set_cell_size
+
     if not rows:
         say(none)
         return
-    lines = [[str(cell) for cell in row] for row in (head, *rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    lines = [[" ".join(shown(str(cell)).split()) for cell in row] for row in (head, *rows)]
+    widths = [max(cell_len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
-        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+        say("  ".join(set_cell_size(cell, width) for cell, width in zip(line, widths)).rstrip())
+
+
+def cut(text: str, width: int) -> str:
+    """The first line of a text in at most so many columns, an ellipsis in place of what is left out."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = text.partition("\n")[0]
+    if line == text and cell_len(line) <= width:
+        return text
+    return f"{set_cell_size(line, min(width - 1, cell_len(line))).rstrip()}…"
 
 
 def clock(wall_s: float) -> str:

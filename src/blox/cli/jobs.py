@@ -12,6 +12,7 @@ from blox.cli.cluster_tables import (
     Watch,
     client,
     clock,
+    cut,
     say_json,
     say_table,
     seconds,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from blox.cluster.protocol.queries import Guess, JobView
 
 _ENDED = 20  # ended jobs that a list shows
+_WIDEST_COMMAND, _WIDEST_STATE = 30, 40  # columns of the terminal
 
 
 def jobs(
@@ -82,10 +84,10 @@ def _say_all(asked: Client, active: bool, everything: bool, as_json: bool, lines
     rows = [
         (
             view.job,
-            view.name or " ".join(view.command)[:30],
+            view.name or cut(" ".join(view.command), _WIDEST_COMMAND),
             view.user,
             view.gpus,
-            view.state.partition("\n")[0][:40],
+            cut(view.state, _WIDEST_STATE),
             ",".join(view.nodes) or "-",
             seconds((now_s if view.end_s is None else view.end_s) - view.submit_s),
             view.iteration if view.iteration >= 0 else "-",

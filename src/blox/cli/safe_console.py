@@ -15,11 +15,22 @@ class SafeConsole(Console):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.push_render_hook(_EscapeEverything())
+        super().push_render_hook(_Escape())
+
+    def push_render_hook(self, hook: RenderHook) -> None:
+        """Adds a hook, and escapes what it adds to the output: rich's Live draws by a hook."""
+        super().push_render_hook(_Escape(hook))
 
 
-class _EscapeEverything(RenderHook):
+class _Escape(RenderHook):
+    """Escapes the text of what is drawn, after another hook where there is one."""
+
+    def __init__(self, before: RenderHook | None = None) -> None:
+        self._before = before
+
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        if self._before is not None:
+            renderables = self._before.process_renderables(renderables)
         return [_Escaped(each) for each in renderables]
 
 

@@ -13,7 +13,7 @@ import sys
 import unicodedata
 from typing import TextIO
 
-_PLAIN = {"–": "-", "✓": "+", "✗": "x"}  # what we print ourselves and an old terminal cannot
+_PLAIN = {"–": "-", "…": "~", "✓": "+", "✗": "x"}  # what we print ourselves and an old terminal cannot
 _HANDLER = "blox-plain"
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, format (direction of text), surrogate, separators
 

@@ -61,6 +61,7 @@ def _finished(results: Path, at: str | None, still: bool) -> Iterator[Frame]:
     from blox.durations import parse_duration
     from blox.errors import BloxError
     from blox.report.labels import labels
+    from blox.report.units import duration
     from blox.ui.film.runs import filmed
     from blox.ui.top.finished import FinishedTop
 
@@ -70,7 +71,11 @@ def _finished(results: Path, at: str | None, still: bool) -> Iterator[Frame]:
         raise BloxError(f"{len(runs)} runs are there", where=str(results), fix=f"give one of them: {inside}")
     found = FinishedTop(runs[0], labels([runs[0].result])[0])
     if still:
-        return iter([found.at(found.busiest_s if at is None else parse_duration(at, where="--at"))])
+        time_s = found.busiest_s if at is None else parse_duration(at, where="--at")
+        if time_s > found.end_s:
+            end = duration(found.end_s)
+            raise BloxError(f"the run ended at {end}", where="--at", fix=f"give a time up to {end}")
+        return iter([found.at(time_s)])
     return _played(found.at, found.begin_s, found.end_s)
 
 

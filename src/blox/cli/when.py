@@ -99,12 +99,14 @@ def _typed(told: dict[str, str]) -> dict[str, Any]:
 
 def _show(prospect: Prospect, label: str, gpus: int, duration_s: float, belief: str) -> None:
     """The answer: the middle of the draws, and between which times most of them are."""
-    from blox.report.units import duration
+    from blox.report.units import counted, duration
 
     count = len(prospect.start_s)
     typer.echo(
-        f"{label} at {duration(prospect.at_s)}: {prospect.running:,} jobs run, {prospect.waiting:,} wait, "
-        f"{prospect.free_gpus:,} GPUs are free, {prospect.finished:,} jobs have finished."
+        f"{label} at {duration(prospect.at_s)}: {counted(prospect.running, 'job runs', 'jobs run')}, "
+        f"{counted(prospect.waiting, 'waits', 'wait')}, "
+        f"{counted(prospect.free_gpus, 'GPU is free', 'GPUs are free')}, "
+        f"{counted(prospect.finished, 'job has finished', 'jobs have finished')}."
     )
     size = f"{gpus} GPU{'s' if gpus > 1 else ''}"
     typer.echo(f"A job of {size} and {duration(duration_s)}, submitted then, would")

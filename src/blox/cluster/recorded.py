@@ -1,7 +1,9 @@
 """What happened on a cluster, as a result of the same form as a simulation's.
 
-The lives of the jobs are put through the loop again: a placement that returns what was placed when, and a
-backend that says what ended when. So jobs, rounds, stints and figures are worked out by the same code.
+The lives of the jobs are put through the loop again, in the rounds and by the scheduling policy of the run:
+an admission that returns what was admitted when, a placement that returns what was placed when, and a backend
+that says what ended when. So jobs, rounds, stints, figures and causes of waiting are worked out by the same
+code.
 """
 
 from __future__ import annotations
@@ -12,30 +14,34 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from blox.admission_control.accept_all import AcceptAll
 from blox.backends.base import BackendBase
 from blox.backends.feed import JobFeed
-from blox.clock import Events
+from blox.clock import Rounds
 from blox.cluster.central.life import STARTED
 from blox.cluster.protocol.queries import JobView
+from blox.containment import allowing, contained
 from blox.experiment.prepared import Prepared
 from blox.loop import run
 from blox.manager import BloxManager
-from blox.recording.recorder import Recorder
+from blox.protocols import for_ever
 from blox.results.result import Result
-from blox.schedulers.fifo import Fifo
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation
+from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
+
+_ADMITTED = "admitted"  # as the life of a job has it
+_GRAIN = 1e-3  # of a round: a decision that is later than a boundary by less was made there
 
 
 @dataclass
 class Timeline:
-    """`placed`: (time, row, GPUs) in order of time; no GPUs: it gives up what it holds. Simulated seconds."""
+    """`placed`: (time, row, GPUs) in order of time; no GPUs: it gives up what it holds. `admitted` and
+    `finished`: times by row. Simulated seconds."""
 
     placed: list[tuple[float, int, tuple[int, ...]]] = field(default_factory=list)
+    admitted: dict[int, float] = field(default_factory=dict)
     finished: dict[int, float] = field(default_factory=dict)
 
     @classmethod
@@ -45,22 +51,36 @@ class Timeline:
         made = cls()
         for row, view in enumerate(views):
             assert view.end_s is not None
-            made.finished[row] = (view.end_s - begin_s) * speedup
+            made.admitted[row] = made.finished[row] = (view.end_s - begin_s) * speedup
             holds = False
             for entry in view.life:
                 if entry.what == STARTED:
                     continue  # it was granted before, and may have been revoked before the node said so
+                at = min((entry.at_s - begin_s) * speedup, made.finished[row])
+                if entry.gpus or entry.what == _ADMITTED:
+                    made.admitted[row] = min(at, made.admitted[row])
                 if entry.gpus or holds:
-                    at = min((entry.at_s - begin_s) * speedup, made.finished[row])
                     made.placed.append((at, row, entry.gpus))
                 holds = bool(entry.gpus)
         made.placed.sort(key=lambda each: each[0])
         return made
 
+    def in_rounds(self, round_s: float) -> Timeline:
+        """The same with decisions at the boundary of their round, and no end a rounding error behind one."""
+
+        def boundary(at: float) -> float:
+            return math.ceil(at / round_s - _GRAIN) * round_s
+
+        placed = [(boundary(at), row, gpus) for at, row, gpus in self.placed]
+        admitted = {row: boundary(at) for row, at in self.admitted.items()}
+        finished = {row: min(at, boundary(at)) for row, at in self.finished.items()}
+        return Timeline(placed, admitted, finished)
+
     @property
     def times(self) -> list[float]:
         """When anything happened."""
-        return sorted({at for at, _, _ in self.placed} | set(self.finished.values()))
+        decided = {at for at, _, _ in self.placed} | set(self.admitted.values())
+        return sorted(decided | set(self.finished.values()))
 
 
 class RecordedBackend(BackendBase):
@@ -95,6 +115,19 @@ class RecordedBackend(BackendBase):
         return self._times[at] if at < len(self._times) else math.inf
 
 
+class RecordedAdmission:
+    """Admits jobs when they were admitted."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._admitted = timeline.admitted
+
+    def accept(self, new_jobs: Array, cluster_state: ClusterState, job_state: JobState) -> Array:
+        due = [row for row in new_jobs.tolist() if self._admitted[row] <= job_state.now]
+        return np.array(due, dtype=np.int64)
+
+    stable_until = for_ever  # an admission is an event of the backend
+
+
 class RecordedPlacement:
     """Puts jobs where they were."""
 
@@ -102,7 +135,7 @@ class RecordedPlacement:
         self._placed, self._next = timeline.placed, 0
         self._held: dict[int, tuple[int, ...]] = {}
 
-    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Allocation:
+    def place(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         while self._next < len(self._placed) and self._placed[self._next][0] <= job_state.now:
             _, row, gpus = self._placed[self._next]
             self._next += 1
@@ -111,20 +144,26 @@ class RecordedPlacement:
             else:
                 self._held.pop(row, None)
         active = set(job_state.active.tolist())
-        return Allocation.from_dict({row: gpus for row, gpus in self._held.items() if row in active})
+        held = {row: gpus for row, gpus in self._held.items() if row in active}
+        blocked = schedule.strict and len(held) < len(active)
+        return Plan.diff(cluster_state.allocation, Allocation.from_dict(held), blocked=blocked)
+
+    stable_until = for_ever  # a placement is an event of the backend
 
 
 def result_of(prepared: Prepared, timeline: Timeline, timing: dict[str, float]) -> Result:
     """The result of a run on a cluster. The jobs are those of the experiment's workload, in order."""
+    experiment, timeline = prepared.experiment, timeline.in_rounds(prepared.experiment.round_s)
     cluster_state, job_state = prepared.states()
     backend = RecordedBackend(prepared.setup().feed, timeline)
-    manager = BloxManager(backend, Events(), window=prepared.window, recorder=Recorder())
-    run(
-        manager,
-        cluster_state,
-        job_state,
-        admission=AcceptAll(),
-        scheduler=Fifo(),
-        placement=RecordedPlacement(timeline),
-    )
+    manager = BloxManager(backend, Rounds(experiment.round_s), window=prepared.window)
+    with contained(), allowing(experiment.policy_timeout_s):
+        run(
+            manager,
+            cluster_state,
+            job_state,
+            admission=RecordedAdmission(timeline),
+            scheduler=prepared.composition.scheduler,
+            placement=RecordedPlacement(timeline),
+        )
     return prepared.result(manager, job_state, dict(timing))

@@ -7,8 +7,8 @@ lost on white; jobs take Paul Tol's "light" scheme, on which dark text can be re
 from __future__ import annotations
 
 _RUNS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
-RUNS = len(_RUNS)  # so many have colours of their own
 _MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+PATTERNS = ("", "/", "x", ".")  # of plotly's bars; matplotlib's hatches, too
 _DASHES = ("solid", "dash", "dot", "dashdot")
 JOBS = (
     "#77aadd",
@@ -46,8 +46,13 @@ def dash_of_run(position: int) -> str:
 
 
 def mark_of_run(position: int) -> str:
-    """The shape of its points: runs are told apart by more than their colour."""
-    return _MARKS[position % len(_MARKS)]
+    """The shape of its points: runs are told apart by more than their colour, which some share."""
+    return _MARKS[(position + position // len(_RUNS)) % len(_MARKS)]
+
+
+def pattern_of_run(position: int) -> str:
+    """The pattern of its bars, one of PATTERNS: runs that share a colour differ in it."""
+    return PATTERNS[position // len(_RUNS) % len(PATTERNS)]
 
 
 def width_of_run(position: int) -> float:

@@ -9,14 +9,26 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours
-from blox.report.labels import labels, legend_shape
+from blox.report.labels import labels, legend_shape, short_lines
 from blox.report.run import Array, Run
 
+_SIDE = 18  # characters of a name at the side of a picture
+_LINE_PX = 17
 _GRID = "rgba(128,128,128,0.22)"
 
 
 def names_in_html(runs: Sequence[Run]) -> list[str]:
     return [escape(name) for name in labels(runs)]  # plotly reads its texts as a kind of HTML
+
+
+def rows_px(names: Sequence[str], least: int) -> int:
+    """Height of rows that are named at the side by these names, at least so many pixels each."""
+    return sum(max(least, 8 + _LINE_PX * (1 + name.count("<br>"))) for name in names)
+
+
+def at_the_side(runs: Sequence[Run]) -> list[str]:
+    """The names for an axis at the side, in short lines: they leave a narrow window to the picture."""
+    return ["<br>".join(escape(line) for line in short_lines(name, _SIDE)) for name in labels(runs)]
 
 
 def legend_px(runs: Sequence[Run], characters: int) -> int:
@@ -36,6 +48,12 @@ def run_line(position: int, shape: str) -> dict[str, Any]:
         "width": colours.width_of_run(position),
         "shape": shape,
     }
+
+
+def bar_marker(position: int) -> dict[str, Any]:
+    """How the bars of a run are filled."""
+    pattern = {"shape": colours.pattern_of_run(position)}
+    return {"color": colours.of_run(position), "pattern": pattern, "line": {"width": 0}}
 
 
 AXIS: dict[str, Any] = {

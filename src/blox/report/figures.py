@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from blox.report import colours, series, units
-from blox.report.figure_style import empty, legend_px, names_in_html, run_line, single
+from blox.report.figure_style import (
+    at_the_side,
+    empty,
+    legend_px,
+    names_in_html,
+    rows_px,
+    run_line,
+    single,
+)
 from blox.report.measures import Measure
 from blox.report.run import Array, Run
 from blox.results.comparison import Comparison
@@ -23,8 +31,9 @@ def averages(runs: Sequence[Run], measure: Measure) -> Any:
     """A measure of each run as a point, its 95 % interval as a bar; least on top."""
     compared = Comparison.of(runs)
     names, values = names_in_html(runs), [measure.of(run) for run in runs]
+    rows = at_the_side(runs)
     unit = units.column_unit(values)
-    figure = empty(height=110 + 34 * len(runs))
+    figure = empty(height=110 + rows_px(rows, 34))
     order = sorted(range(len(runs)), key=lambda position: (-values[position], position))
     for position in order:  # plotly draws from below
         value, interval = values[position], compared.interval(position, measure.key)
@@ -32,7 +41,7 @@ def averages(runs: Sequence[Run], measure: Measure) -> Any:
         between = f"<br>95 %: {units.duration(low)} to {units.duration(high)}" if interval is not None else ""
         figure.add_scatter(
             x=[value / unit.seconds],
-            y=[names[position]],
+            y=[rows[position]],
             error_x={
                 "type": "data",
                 "array": [(high - value) / unit.seconds],
@@ -147,9 +156,11 @@ def waiting(runs: Sequence[Run]) -> Any:
     totals = [series.waiting(run) for run in runs]
     sums = [sum(total.values()) for total in totals]
     unit = units.column_unit([max(sums, default=0.0)])
-    names = names_in_html(runs)
-    figure = empty(height=130 + 44 * len(runs))
-    for cause in series.causes(runs):
+    names, rows = names_in_html(runs), at_the_side(runs)
+    causes = series.causes(runs)
+    # In a narrow window the legend has a line for each cause.
+    figure = empty(height=110 + 20 * len(causes) + rows_px(rows, 44))
+    for cause in causes:
         seconds = [total.get(cause, 0.0) for total in totals]
         hover = [
             f"{name}: {cause} {units.duration(part)}, {100 * part / (whole or 1.0):.1f} % of its waiting"
@@ -158,7 +169,7 @@ def waiting(runs: Sequence[Run]) -> Any:
         figure.add_bar(
             orientation="h",
             x=[value / unit.seconds for value in seconds],
-            y=names,
+            y=rows,
             name=cause,
             marker={"color": colours.CAUSES[cause], "line": {"width": 0}},
             hovertext=hover,

@@ -14,6 +14,8 @@ from blox.report.run import Array, Run
 from blox.report.series import end_of
 from blox.report.units import DAY, HOUR, MINUTE
 
+MOST_PANELS = 6  # runs of a Gantt view
+
 _WINDOW_LENGTHS_S = tuple(
     count * unit.seconds
     for unit, counts in (

@@ -133,13 +133,15 @@ def as_number(value: Any) -> float:
         return math.nan
 
 
-def column(measure: Measure, runs: Sequence[Run], *, short: bool = False) -> tuple[str, list[str]]:
+def column(
+    measure: Measure, runs: Sequence[Run], *, short: bool = False, time: units.Unit | None = None
+) -> tuple[str, list[str]]:
     """The unit of a measure over several runs, the same for all, and the values written in it.
 
-    With `short`, large counts are abbreviated (`157k`).
+    With `short`, large counts are abbreviated (`157k`). `time`: the unit of times, if it is given.
     """
     values = [measure.of(run) for run in runs]
-    unit, write = written_in(measure, values, short)
+    unit, write = written_in(measure, values, short, time)
     return unit, [write(value) for value in values]
 
 
@@ -148,9 +150,15 @@ def half_widths(measure: Measure, runs: Sequence[Run], *, short: bool = False) -
     return reaches(measure, [Comparison.of(runs)], short=short)
 
 
-def reaches(measure: Measure, compared: Sequence[Comparison[Run]], *, short: bool = False) -> list[str]:
+def reaches(
+    measure: Measure,
+    compared: Sequence[Comparison[Run]],
+    *,
+    short: bool = False,
+    time: units.Unit | None = None,
+) -> list[str]:
     """The same for the runs of several comparisons, one after another, in the unit of them all."""
-    _, write = written_in(measure, [measure.of(run) for runs in compared for run in runs], short)
+    _, write = written_in(measure, [measure.of(run) for runs in compared for run in runs], short, time)
     found = [runs.interval(position, measure.key) for runs in compared for position in range(len(runs))]
     return [f"±{write(each.half_width)}" if each is not None and each.half_width else "" for each in found]
 
@@ -179,11 +187,11 @@ def marks(measure: Measure, runs: Sequence[Run]) -> list[Mark]:
 
 
 def written_in(
-    measure: Measure, values: Sequence[float], short: bool = False
+    measure: Measure, values: Sequence[float], short: bool = False, time: units.Unit | None = None
 ) -> tuple[str, Callable[[float], str]]:
-    """The unit of a measure over these values, and how a value is written in it."""
+    """The unit of a measure over these values, and how a value is written in it; `time`: that of times."""
     if measure.kind == "seconds":
-        unit = units.column_unit(values)
+        unit = time or units.column_unit(values)
         scaled = [value / unit.seconds for value in values]
         places = 0 if unit is units.SECOND and max(scaled, default=0) >= 100 else units.decimals_for(scaled)
         return unit.name, lambda value: units.number(value / unit.seconds, places)

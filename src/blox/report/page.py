@@ -28,7 +28,6 @@ from blox.results.files import write_text
 from blox.version import VERSION
 
 # The Gantt view needs a panel per run; the others overlay any number.
-MOST_PANELS = 6
 
 # Says which time the charts over time show, and sets it: also with the keyboard, and on a touch screen.
 TIME_RANGE = (
@@ -209,14 +208,13 @@ def _waiting(runs: Sequence[Run]) -> list[str]:
 
 def _gpus_by_job(runs: Sequence[Run], stories: Stories) -> list[str]:
     """Which job was on which GPU, for a part of the time; a click tells the story of a job."""
-    shown = runs[:MOST_PANELS]
+    shown = runs[: gpu_bars.MOST_PANELS]
     window = gpu_bars.gantt_window(shown)
     for position, run in enumerate(shown):
         stories.want(position, gantt_rows(run, window))
     told = stories.html()
-    which = "" if len(runs) <= MOST_PANELS else f" The first {MOST_PANELS} of {len(runs)} runs."
     caption = (
-        f"{words.gantt_caption(window)}{which}{seeds_told(runs)[0]} A bar is a job on neighbouring GPUs; "
+        f"{words.gantt_caption(window, runs)} A bar is a job on neighbouring GPUs; "
         f"hover for its id, GPUs and times{', click for its story' if told else ''}; drag to zoom."
         f"{' Grey: down.' if series.evicts(runs) else ''}"
     )
@@ -229,7 +227,8 @@ def _longest_waits(runs: Sequence[Run]) -> list[str]:
     waits = waiting_sheet(runs)
     caption = (
         "Time not on GPUs, from submission to finish; a job that has not finished counts with what it "
-        "has waited by the end of the run."
+        "has waited by the end of the run. Over several seeds, the figures of a size are means over the "
+        "seeds that have such jobs."
     )
     return [section("starvation", "Longest waits", caption, sheet_html(waits))] if waits.columns else []
 

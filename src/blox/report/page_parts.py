@@ -49,8 +49,10 @@ def scrolled(table: str) -> str:
 
 
 def swatch(position: int) -> str:
-    """A patch in the colour of a run."""
-    return f'<span class="swatch" style="background:{colours.of_run(position)}"></span>'
+    """A patch in the colour of a run, with the pattern of its bars."""
+    pattern = colours.PATTERNS.index(colours.pattern_of_run(position))
+    kind = f"swatch pattern-{pattern}" if pattern else "swatch"
+    return f'<span class="{kind}" style="background-color:{colours.of_run(position)}"></span>'
 
 
 def packed(name: str, data: Any) -> str:

@@ -102,6 +102,12 @@ def line_style(position: int) -> dict[str, Any]:
     }
 
 
+def bar_style(position: int) -> dict[str, Any]:
+    """How the bars of the run at this position are filled."""
+    hatch = 3 * colours.pattern_of_run(position)  # dense enough for narrow bars
+    return {"color": colours.of_run(position), "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
+
+
 def save(figure: Any, path: Path) -> Path:
     """Writes a figure in the form that its name ends in; the same figure gives the same bytes."""
     kind = path.suffix.removeprefix(".")

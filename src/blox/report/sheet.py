@@ -12,6 +12,7 @@ from typing import Any
 from blox.report import measures
 from blox.report.measures import Mark, Measure
 from blox.report.run import Array, Run
+from blox.report.units import column_unit
 from blox.results.comparison import Comparison
 
 
@@ -69,17 +70,21 @@ class Sheet:
         compared: Sequence[Comparison[Run]],
         *,
         absent: bool = False,
+        one_unit: bool = False,
     ) -> Sheet:
-        """The sheet of these measures; those that no row has are left out, unless `absent`.
+        """The sheet of these measures; those that no row has are left out, unless `absent`. `one_unit`: all
+        times are in the same.
 
         `compared` are the rows again, one after another: those of one comparison are compared with one
         another, and have intervals.
         """
         columns = []
+        times = [measure.of(row) for measure in shown if measure.kind == "seconds" for row in rows]
+        time = column_unit(times) if one_unit else None
         for measure in shown:
             if absent or any(measure.key in row.summary for row in rows):
-                unit, texts = measures.column(measure, rows, short=True)
-                reach = measures.reaches(measure, compared, short=True)
+                unit, texts = measures.column(measure, rows, short=True, time=time)
+                reach = measures.reaches(measure, compared, short=True, time=time)
                 marks = [mark for each in compared for mark in measures.marks(measure, each)]
                 columns.append(Column(measure, unit, tuple(texts), tuple(reach), tuple(marks)))
         return cls(title, tuple(heads), tuple(rows), tuple(columns))

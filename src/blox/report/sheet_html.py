@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from blox.report import colours
 from blox.report.measures import Mark
-from blox.report.page_parts import scrolled
+from blox.report.page_parts import scrolled, swatch
 from blox.report.sheet import Sheet
 from blox.report.verdicts import Verdicts
 
@@ -31,8 +30,7 @@ def sheet_html(sheet: Sheet) -> str:
         names = list(row.names)
         if len(names) > 1 and at and sheet.rows[at - 1].names[0] == names[0]:
             names[0] = ""
-        swatch = f'<span class="swatch" style="background:{colours.of_run(position[row.names[-1]])}"></span>'
-        marks = ["" for _ in names[:-1]] + [swatch if len(position) > 1 else ""]
+        marks = ["" for _ in names[:-1]] + [swatch(position[row.names[-1]]) if len(position) > 1 else ""]
         cells = "".join(f'<th class="name">{mark}{breakable(name)}</th>' for mark, name in zip(marks, names))
         cells += "".join(
             figure_cell(column.texts[at], column.reach[at], column.marks[at]) for column in sheet.columns

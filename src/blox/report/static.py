@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ from blox.errors import BloxError, suggestion
 from blox.report import choices, colours, gpu_bars, measures, paper, series, units, words
 from blox.report.charts import save_charts
 from blox.report.labels import labels
-from blox.report.page import MOST_PANELS
 from blox.report.paper_bars import baseline_position, paper_bars
 from blox.report.run import Run
 from blox.results.comparison import Comparison
 
+_CAPTION = 120  # characters in a line under a picture
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -141,7 +142,7 @@ def gantt(runs: Sequence[Run]) -> Any:
     """Which job held which GPU when: a panel per run over the same GPUs and the same time."""
     from matplotlib.collections import PolyCollection
 
-    runs = runs[:MOST_PANELS]
+    every, runs = runs, runs[: gpu_bars.MOST_PANELS]
     window = gpu_bars.gantt_window(runs)
     unit = units.axis_unit(window.end_s - window.start_s)
     panels = max(len(runs), 1)
@@ -175,7 +176,8 @@ def gantt(runs: Sequence[Run]) -> Any:
         axes.set_yticks(range(0, max(window.gpus, 1), 8))
         axes.grid(visible=False)
     grid[-1].set_xlabel(f"time ({unit.name})")
-    figure.text(0.01, -0.005, words.gantt_caption(window), fontsize=8, color="#5d6670", va="top")
+    caption = textwrap.fill(words.gantt_caption(window, every), _CAPTION)
+    figure.text(0.01, -0.005, caption, fontsize=8, color="#5d6670", va="top")
     return figure
 
 

@@ -14,7 +14,6 @@ from blox.results.statistics import Interval
 _MOST_BESIDE = 3  # panels in a row
 _TICK = 14  # characters of a tick's name in a line
 _MOST_TICKS = 10  # values of a number that all have their tick
-_PATTERNS = ("", "/", "x", ".")
 
 
 def sweep_figure(points: Points, measure: Measure, baseline: int | None = None) -> Any:
@@ -124,8 +123,7 @@ def _trace(
     if as_lines:
         style = {"color": colour, "dash": colours.dash_of_run(line), "width": 2}
         return {**trace, "type": "scatter", "mode": "lines+markers", "line": style}
-    pattern = {"shape": _PATTERNS[line // colours.RUNS % len(_PATTERNS)]}
-    return {**trace, "type": "bar", "marker": {"color": colour, "pattern": pattern, "line": {"width": 0}}}
+    return {**trace, "type": "bar", "marker": figure_style.bar_marker(line)}
 
 
 def _tick(name: str) -> str:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from blox.report import colours, paper
+from blox.report import paper
 from blox.report.labels import short_lines
 from blox.report.measures import Measure
 from blox.report.sweep_figures import panel_grid, scaling, values, y_title
 from blox.report.sweep_points import Points
 
-_HATCHES = ("", "//", "xx", "..")
 _PANEL = (2.6, 2.4)  # inches
 _TICK = 12  # characters of a tick's name in a line
 
@@ -105,9 +104,7 @@ def _bars(
         x = np.array([at for at, _ in known]) + (line - (len(layout.lines) - 1) / 2) * width
         y = np.array([value.estimate for _, value in known]) / scale
         reach = np.array([(v.estimate - v.low, v.high - v.estimate) for _, v in known]).T / scale
-        hatch = _HATCHES[line // colours.RUNS % len(_HATCHES)]
-        look = {"color": colours.of_run(line), "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
-        axes.bar(x, y, width, label=name, **look)
+        axes.bar(x, y, width, label=name, **paper.bar_style(line))
         if reach.any():
             axes.errorbar(x, y, yerr=reach, fmt="none", ecolor="#333333", elinewidth=0.8, capsize=1.8)
     if baseline is not None:

@@ -69,6 +69,11 @@ def number(value: float, decimals: int = 0) -> str:
     return f"{value:,.{decimals}f}" if math.isfinite(value) else "–"
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """A count with what it counts: `1 job runs`, `2 jobs run`."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def decimals_for(values: Sequence[float]) -> int:
     """Decimals that leave a column about three significant figures."""
     finite = [abs(value) for value in values if math.isfinite(value)]

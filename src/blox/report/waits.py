@@ -15,7 +15,7 @@ from blox.report.sheet import Row, Sheet
 from blox.results.breakdown import NEEDED, GroupFigures, figures_by_group
 from blox.results.comparison import Comparison
 from blox.results.metrics import MOST_GPU_COUNTS
-from blox.results.samples import Basis, Sample, sample_of
+from blox.results.samples import Basis, Sample, runs_of, sample_of
 from blox.results.statistics import LEVEL, Interval
 
 _BY_GPUS = "p95 by GPUs asked for"
@@ -35,7 +35,8 @@ def waiting_sheet(runs: Sequence[Run]) -> Sheet:
         samples.append(_Samples(sample_of(run), {_key(count): groups[count].sample for count in groups}))
     of_all = [replace(measure, group="") for measure in WAITING]
     of_sizes = [Measure(_key(count), _BY_GPUS, count, "seconds", "") for count in counts]
-    return Sheet.of("longest waits", ["run"], rows, [*of_all, *of_sizes], [Comparison(rows, samples)])
+    shown = [*of_all, *of_sizes]
+    return Sheet.of("longest waits", ["run"], rows, shown, [Comparison(rows, samples)], one_unit=True)
 
 
 def starving(run: Run) -> list[str]:
@@ -49,13 +50,19 @@ def starving(run: Run) -> list[str]:
     if not (p95 >= _LONG_S and p95 >= _TIMES * usual):
         return []
     size = f"{worst.value} GPU{'s' if worst.value != 1 else ''}"
-    # Over several seeds the number is a mean, and need not be whole.
-    count = f"the {units.number(jobs)} " if jobs.is_integer() else ""
-    which = f"the one job of {size} waits" if jobs == 1 else f"{count}jobs of {size} wait"
+    seeds = len(runs_of(run))  # the number of jobs is a mean over them
+    count = f"the {units.number(jobs)} " if seeds == 1 and jobs.is_integer() else ""
+    which = f"the one job of {size} waits" if count and jobs == 1 else f"{count}jobs of {size} wait"
     return [
-        f"{which} {units.duration(p95)} at p95 and {units.duration(longest)} at most, "
-        f"while a job first starts after {units.duration(usual)} on average"
+        f"{which} {units.duration(p95)} at p95 and {units.duration(longest)} at most"
+        f"{_where(worst, seeds)}, while a job first starts after {units.duration(usual)} on average"
     ]
+
+
+def _where(group: GroupFigures, seeds: int) -> str:
+    """Which of several seeds the figures of a group are of, where not of all."""
+    having = group.sample.basis.seeds if seeds > 1 else 0
+    return f" in the {having} of {seeds} seeds that have such jobs" if 0 < having < seeds else ""
 
 
 def waits_by_gpus(run: Run) -> list[GroupFigures]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from blox.report import choices, gpu_bars, measures, series, units
-from blox.report.certainty import certainty
+from blox.report.certainty import certainty, seeds_told
 from blox.report.labels import labels
 from blox.report.measures import (
     AVG_JCT,
@@ -125,8 +125,14 @@ def _price(names: Sequence[str], runs: Sequence[Run], winner: int) -> str:
     return f"{waits}; {_interruptions(runs[winner])}, against {fewest}."
 
 
-def gantt_caption(window: gpu_bars.GanttWindow) -> str:
-    """Which part of the runs the Gantt view shows."""
+def gantt_caption(window: gpu_bars.GanttWindow, runs: Sequence[Run]) -> str:
+    """Which part of the runs the Gantt view shows, which of these runs, and which of their seeds."""
+    most = gpu_bars.MOST_PANELS
+    which = "" if len(runs) <= most else f" The first {most} of {len(runs)} runs."
+    return f"{_part_shown(window)}{which}{seeds_told(runs)[0]}"
+
+
+def _part_shown(window: gpu_bars.GanttWindow) -> str:
     if window.whole:
         return "The whole run: every GPU, from the first start to the last finish."
     unit = units.axis_unit(window.end_s - window.start_s)

@@ -98,3 +98,11 @@ def test_queue_and_contact_are_told_when_they_change():
     assert made.contact("") is None
     assert told(made.contact("no answer"))[1]["why"] == "no answer"
     assert json.loads(made.snapshot())["contact"]["ok"] is False
+
+
+def test_contact_tells_when_the_scheduler_answered_last():
+    made = LiveState()
+    assert told(made.contact("no route"))[1]["at"] is None, "it never has"
+    heard = told(made.contact(""))[1]["at"]
+    lost = told(made.contact("no answer"))[1]["at"]
+    assert heard <= lost == told(made.contact("no route"))[1]["at"], "another reason is no answer"

@@ -33,6 +33,27 @@ def test_a_frame_shows_gpus_and_as_many_rows_as_there_is_room_for():
     assert len(shown.splitlines()) <= 24
 
 
+def test_long_names_leave_room_for_what_blocks_a_job():
+    """A name may hold lines and the markup of rich, too."""
+    why = "capacity: needs 2 GPUs, 1 free"
+    rows = [("1", "2", "1", "12 min", name, why) for name in ("n" * 45, "two\nlines", "[/b] tags")]
+    heads = ("place", "job", "GPUs", "age", "name", "what blocks it")
+    shown = text(Frame("las", [], [Node("node-0", [FREE])], [Listed("3 waiting", heads, rows)]), width=80)
+    assert shown.count(why) == 3 and "what blocks it" in shown and "nnn…" in shown
+    assert "two lines" in shown and "[/b] tags" in shown
+
+
+def test_a_list_says_how_many_more_there_are():
+    nodes = [Node("node-0", [FREE])]
+    rows = [("1", f"job {at}") for at in range(30)]
+    for height, known, total in ((24, rows, 0), (24, rows, 90), (60, rows, 90), (60, rows, 0)):
+        listed = Listed("waiting", ("place", "job"), known, total=total)
+        shown = text(Frame("las", [], nodes, [listed]), height=height)
+        left = max(total, len(rows)) - len(re.findall(r"job \d", shown))
+        assert (f"and {left} more" in shown) if left else ("more" not in shown)
+        assert len(shown.splitlines()) <= height
+
+
 def test_nodes_that_do_not_fit_are_counted():
     shown = text(Frame("big", [], [Node(f"node-{at}", [FREE] * 8) for at in range(400)]), width=60, height=30)
     assert "more nodes" in shown and max(map(len, shown.splitlines())) <= 60

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from blox.report import colours, figure_style, paper
+from blox.report import figure_style, paper
 from blox.report.charts.lines import reach
 
 _BAND = 0.8  # of the room of a group that its bars take
@@ -24,7 +24,7 @@ class Bar(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
-    """Groups of bars side by side, a colour for each name."""
+    """Groups of bars side by side, a colour and pattern for each name."""
 
     groups: tuple[str, ...]
     y_title: str
@@ -49,7 +49,7 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
                 x=[escape(group) for group in self.groups],
                 y=list(bar.y),
                 name=escape(bar.name),
-                marker={"color": colours.of_run(position), "line": {"width": 0}},
+                marker=figure_style.bar_marker(position),
                 error_y=figure_style.reach(*reach(bar.y, bar.low, bar.high)),
                 hovertemplate=f"{escape(bar.name)}<br>%{{x}}: %{{y:,.4g}}<extra></extra>",
             )
@@ -63,7 +63,7 @@ class Bars(msgspec.Struct, frozen=True, tag="bars", omit_defaults=True):
         at, width = np.arange(len(self.groups)), _BAND / max(len(self.bars), 1)
         for position, bar in enumerate(self.bars):
             left = at - _BAND / 2 + (position + 0.5) * width
-            axes.bar(left, bar.y, 0.94 * width, color=colours.of_run(position), label=bar.name)
+            axes.bar(left, bar.y, 0.94 * width, label=bar.name, **paper.bar_style(position))
             if bar.low:
                 axes.errorbar(
                     left,

@@ -35,7 +35,8 @@ class LiveState:
         self._events: deque[Happening] = deque(maxlen=_EVENTS)
         self._policies: PoliciesView | None = None
         self._history: deque[list[float]] = deque(maxlen=_SAMPLES)
-        self._contact = {"ok": False, "why": "not asked yet", "at": time.time()}
+        # `at`: when the scheduler answered last, by the wall clock; None: never
+        self._contact: dict[str, Any] = {"ok": False, "why": "not asked yet", "at": None}
         self._number = 0  # of the latest news: a page drops those that its snapshot has already
 
     # -- what comes in -------------------------------------------------------------------------------
@@ -83,7 +84,8 @@ class LiveState:
         """The scheduler answers (""), or why not; told when that changes."""
         if self._contact["ok"] == (not why) and self._contact["why"] == why:
             return None
-        self._contact = {"ok": not why, "why": why, "at": time.time()}
+        at = time.time() if not why or self._contact["ok"] else self._contact["at"]
+        self._contact = {"ok": not why, "why": why, "at": at}
         return "contact", _json(self._contact)
 
     # -- what goes out -------------------------------------------------------------------------------

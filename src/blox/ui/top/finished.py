@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from blox.report import series
-from blox.report.units import duration
+from blox.report.units import counted, duration
 from blox.ui.film.cluster import cluster_of
 from blox.ui.film.order import Order
 from blox.ui.film.queue import queue_at
@@ -43,7 +43,7 @@ class FinishedTop:
         settings = [str(experiment.get(name, "")) for name in ("workload", "cluster")]
         facts = [
             f"{duration(time_s)} of {duration(self.end_s)}",
-            f"{ended:,} jobs have ended",
+            counted(ended, "job has ended", "jobs have ended"),
             *filter(None, settings),
         ]
         title = f"{self._label}{f' ({self._note})' if self._note else ''}"
@@ -99,4 +99,4 @@ class FinishedTop:
         ]
         note = "by submission: the run was not traced" if found["note"] else "in the scheduler's own order"
         heads = ("place", "job", "GPUs", "age", "cause", "what blocks it")
-        return Listed(f"{found['waiting']:,} waiting", heads, told, note)
+        return Listed(f"{found['waiting']:,} waiting", heads, told, note, found["waiting"])

@@ -18,6 +18,7 @@ _BAR = 30  # characters
 _HEADER_LINES = 6  # with the lines around the map
 _TABLE_LINES = 4  # of a list, beside its rows
 _LEAST_ROWS = 3
+_MOST_OF_A_ROW = 4  # a column has at most one part in so many, but for the last
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,22 @@ class Node:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list of jobs: its title with the number of all of them, heads, and rows as far as they are known."""
+    """A list of jobs: its title with the number of all of them, heads, and rows as far as they are known.
+
+    `total`: that number, where more than the rows that are known.
+    """
 
     title: str
     heads: tuple[str, ...]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    total: int = 0
+
+    def shown(self, lines: int) -> tuple[Sequence[Sequence[str]], int]:
+        """The rows that so many lines hold, and how many jobs are left; a line is kept to say so."""
+        total = max(self.total, len(self.rows))
+        rows = self.rows[: lines if total <= lines else lines - 1]
+        return rows, total - len(rows)
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ def drawn(frame: Frame, width: int, height: int) -> RenderableType:
     chart, lines = _map(frame.nodes, width, max(height // 3, _LEAST_ROWS))
     left = height - _HEADER_LINES - lines - _TABLE_LINES * len(frame.lists)
     each = max(left // max(len(frame.lists), 1), _LEAST_ROWS)
-    tables = [part for found in frame.lists for part in (_table(found, each), Text())]
+    tables = [part for found in frame.lists for part in (_table(found, width, each), Text())]
     return Group(header, Text(), chart, *tables[:-1])
 
 
@@ -118,24 +129,28 @@ def _cell(owner: int) -> Text:
     return Text("·", style="dim") if owner == FREE else Text("■", style=colours.of_job(owner))
 
 
-def _table(found: Listed, most: int) -> Table:
+def _table(found: Listed, width: int, lines: int) -> Table:
+    """A list in so many columns and lines of rows. The last column has what the others leave."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    shown = found.rows[:most]
+    rows, left = found.shown(lines)
     table = Table(
         title=f"{found.title}{f' ({found.note})' if found.note else ''}",
         title_justify="left",
         title_style="bold",
+        caption=f"and {left:,} more" if left else None,
+        caption_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
         expand=True,
     )
-    for at, head in enumerate(found.heads):
-        table.add_column(
-            head, no_wrap=True, overflow="ellipsis", ratio=1 if at + 1 == len(found.heads) else None
-        )
-    for row in shown:
-        table.add_row(*row)
+    *heads, last = found.heads
+    for head in heads:
+        table.add_column(head, no_wrap=True, overflow="ellipsis", max_width=width // _MOST_OF_A_ROW)
+    table.add_column(last, no_wrap=True, overflow="ellipsis", ratio=1)
+    for row in rows:
+        table.add_row(*(Text(" ".join(cell.split())) for cell in row))  # a name can hold lines and markup
     return table

@@ -8,7 +8,7 @@ import time
 from blox.cluster.names import by_number
 from blox.cluster.protocol.queries import JobRow, News, NodeRow, QueueView
 from blox.errors import BloxError
-from blox.report.units import duration
+from blox.report.units import counted, duration
 from blox.ui.live.watcher import Cluster
 from blox.ui.top.frame import DOWN, FREE, Frame, Listed, Node
 
@@ -40,7 +40,11 @@ class RunningTop:
         jobs = self._jobs.values()
         ended = sum(job.end_s is not None for job in jobs)
         named = (policies.admission, policies.scheduler, policies.placement)
-        facts = [" + ".join(named), f"{ended:,} jobs have ended", f"rounds of {policies.round_s:g} s"]
+        facts = [
+            " + ".join(named),
+            counted(ended, "job has ended", "jobs have ended"),
+            f"rounds of {policies.round_s:g} s",
+        ]
         lists = (self._running(), self._waiting())
         return Frame(self._name, facts, self._map(), lists, fault or policies.fault)
 
@@ -98,4 +102,5 @@ class RunningTop:
                 waited = duration(now - job.submit_s)
                 rows.append((str(each.place or "-"), str(job.job), str(job.gpus), waited, job.name, each.why))
         heads = ("place", "job", "GPUs", "age", "name", "what blocks it")
-        return Listed(f"{self._queue.waiting:,} waiting", heads, rows, self._queue.note)
+        waiting = self._queue.waiting
+        return Listed(f"{waiting:,} waiting", heads, rows, self._queue.note, waiting)

@@ -21,6 +21,17 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+let fading = 0;
+
+/** Says a text at the foot of the page for a while, to eyes and to screen readers; `wrong`: in red. */
+export function announce(text, wrong = false) {
+  const place = byId("announce");
+  place.classList.toggle("wrong", wrong);
+  say(place, text);
+  clearTimeout(fading);
+  fading = setTimeout(() => say(place, ""), 8000);
+}
+
 /** A list of term and value, updated by `show({term: value})`. */
 export class Facts {
   constructor(terms) {

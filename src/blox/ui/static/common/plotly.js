@@ -32,6 +32,7 @@ export function plotly() {
 }
 
 const AXIS = { gridcolor: "rgba(128,128,128,0.22)", zeroline: false, fixedrange: true, linecolor: "rgba(128,128,128,0.6)", ticks: "outside", ticklen: 3, tickcolor: "rgba(128,128,128,0.6)" };
+const FEW = 5;
 export const MARGIN = { l: 52, r: 10, t: 6, b: 40 };
 
 /** A layout in the colours of the page. */
@@ -43,6 +44,9 @@ export function layout({ height, x = {}, y = {} }) {
     dragmode: false, xaxis: { ...AXIS, ...x }, yaxis: { ...AXIS, rangemode: "tozero", ...y },
   };
 }
+
+/** An axis of these counts: no ticks between whole numbers, of which plotly has some where there are few. */
+export const counts = values => (values.every(value => !(value > FEW)) ? { dtick: 1 } : {});
 
 export const CONFIG = { displayModeBar: false, responsive: true, showSendToCloud: false, plotlyServerURL: "" };
 

@@ -33,6 +33,9 @@ export function clock(seconds) {
   return whole >= 86400 ? `${Math.floor(whole / 86400)} d ${time}` : time;
 }
 
+/** A time of the wall clock (s since 1970) where the reader is: `14:05:30`. */
+export const wallClock = seconds => new Date(seconds * 1000).toLocaleTimeString([], { hourCycle: "h23" });
+
 /** A share in per cent. */
 export const percent = (part, whole) => (whole > 0 ? `${number((100 * part) / whole)} %` : "–");
 

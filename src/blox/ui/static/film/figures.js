@@ -1,13 +1,13 @@
 // Figures as they build up: each chart is drawn once, for the whole run; a curtain hides what is still to come.
 
 import { make, whenThemeChanges } from "/static/common/dom.js";
-import { CONFIG, layout, MARGIN, plain, plotly } from "/static/common/plotly.js";
+import { CONFIG, counts, layout, MARGIN, plain, plotly } from "/static/common/plotly.js";
 import { axisUnit, duration, number } from "/static/common/units.js";
 
 const HEIGHT = 190;
 const CHARTS = {
   utilisation: { title: "GPUs in use (%)", told: value => `${number(value, 1)} %`, y: { range: [0, 104] } },
-  waiting: { title: "Jobs waiting", told: value => number(value) },
+  waiting: { title: "Jobs waiting", told: value => number(value), counts: true },
   jct: { title: "Average JCT of the jobs finished so far", told: duration, time: true },
 };
 
@@ -42,7 +42,7 @@ export class Figures {
       const scale = chart.time ? axisUnit(longest) : { name: "", length: 1 };
       const traces = this.panes.flatMap((pane, i) => this.trace(pane, i, chart, unit, scale));
       const x = { range: [begin / unit.length, end / unit.length], title: { text: `time (${unit.name})`, standoff: 4 } };
-      const y = { ...chart.y, title: { text: scale.name, standoff: 4 } };
+      const y = { ...(chart.counts ? counts([longest]) : {}), ...chart.y, title: { text: scale.name, standoff: 4 } };
       await Plotly.react(chart.plot, traces, layout({ height: HEIGHT, x, y }), CONFIG);
     }
     this.element.dataset.drawn = "yes";

@@ -1,6 +1,6 @@
 // The film: one run, or two side by side on one clock.
 
-import { ask, byId, make, say } from "/static/common/dom.js";
+import { announce, ask, byId, make, say } from "/static/common/dom.js";
 import { Clock } from "./clock.js";
 import { Figures } from "./figures.js";
 import { Follow } from "./follow.js";
@@ -14,7 +14,7 @@ class Film {
   constructor({ runs, causes }) {
     Object.assign(this, { runs, causes, reels: new Map(), panes: [], followed: null });
     this.clock = new Clock(0, 1);
-    this.transport = new Transport(byId("transport"), this.clock, () => this.panes.map(pane => pane.reel), text => say(byId("announce"), text));
+    this.transport = new Transport(byId("transport"), this.clock, () => this.panes.map(pane => pane.reel));
     this.figures = new Figures(byId("figures"), this.clock);
     this.follow = new Follow(byId("follow"), this.clock, causes, () => this.choose(null));
     this.clock.subscribe(() => this.draw());
@@ -53,8 +53,7 @@ class Film {
     this.figures.show(this.panes);
   }
 
-  title({ workload, cluster }) {
-    const gpus = cluster.nodes.reduce((sum, [, count]) => sum + count, 0);
+  title({ workload, gpus }) {
     const names = this.panes.map(pane => pane.run.label).join(" and ");
     say(byId("title"), `${names}: ${workload} on ${gpus} GPUs`);
     document.title = `${names} · blox film`;
@@ -86,7 +85,7 @@ class Film {
   /** Follows a job by its id; null: none. */
   choose(id) {
     if (id !== null && !this.panes.some(pane => pane.reel.rowOf.has(id))) {
-      say(byId("announce"), `No job is called ${id}`);
+      announce(`No job is called ${id}`, true);
       return;
     }
     this.followed = id;

@@ -11,6 +11,7 @@ export class Reel {
     this.rowOf = new Map(this.ids.map((id, row) => [id, row]));
     this.preempted = runningSums(columns.round_suspended, columns.round_moved);
     this.ends = endings(columns);
+    this.gpus = this.cluster.nodes.reduce((sum, [, count]) => sum + count, 0);
     this.begin_s = Number.isFinite(this.begin_s) ? this.begin_s : 0;
   }
 
@@ -39,7 +40,7 @@ export class Reel {
     return {
       round,
       used: this.usedGpus(),
-      total: seen ? c.round_gpus_total[round] : 0,
+      total: seen ? c.round_gpus_total[round] : this.gpus,
       running,
       waiting: lastAtMost(c.submit_s, time) + 1 - done - running,
       finished: done,

@@ -1,6 +1,6 @@
 // The controls under the film: play, step, jump to the next event, speed, and the line of time to scrub.
 
-import { make, say, token, whenThemeChanges } from "/static/common/dom.js";
+import { announce, make, say, token, whenThemeChanges } from "/static/common/dom.js";
 import { clock as clockText, duration } from "/static/common/units.js";
 
 const SPEEDS = [60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 3 * 86400, 7 * 86400];
@@ -12,9 +12,9 @@ const KINDS = {
 const STEPS = 10_000; // of the slider
 
 export class Transport {
-  /** `reels()`: the runs that are shown; `announce(text)` speaks to screen readers. */
-  constructor(element, clock, reels, announce) {
-    Object.assign(this, { clock, reels, announce });
+  /** `reels()`: the runs that are shown. */
+  constructor(element, clock, reels) {
+    Object.assign(this, { clock, reels });
     this.play = make("button", { class: "main play", type: "button", on: { click: () => clock.toggle() } });
     this.time = make("output", { class: "time" });
     this.slider = make("input", {
@@ -83,12 +83,12 @@ export class Transport {
     const times = this.reels().map(reel => reel.event(kind, time, forward)).filter(each => each !== null);
     const { name } = KINDS[kind];
     if (!times.length) {
-      this.announce(`No ${name} ${forward ? "after" : "before"} ${clockText(time)}`);
+      announce(`No ${name} ${forward ? "after" : "before"} ${clockText(time)}`);
       return;
     }
     const found = forward ? Math.min(...times) : Math.max(...times);
     this.clock.seek(found);
-    this.announce(`${name} at ${clockText(found)}`);
+    announce(`${name} at ${clockText(found)}`);
   }
 
   slideByRound(event) {

@@ -1,5 +1,8 @@
 // Cluster: jobs, nodes, policies and events as the news tell them.
 
+import { wallClock } from "/static/common/units.js";
+
+const byNumber = new Intl.Collator("en", { numeric: true });
 const ENDED = "end_s";
 
 export class Cluster {
@@ -46,7 +49,7 @@ export class Cluster {
 
   /** A time of the cluster on the reader's clock. */
   wall(seconds) {
-    return new Date((this.origin + seconds) * 1000).toLocaleTimeString([], { hourCycle: "h23" });
+    return wallClock(this.origin + seconds);
   }
 
   job(row) {
@@ -63,6 +66,16 @@ export class Cluster {
     const owners = new Int32Array(total).fill(-1);
     for (const job of this.active()) for (const gpu of job.held) owners[gpu] = job.job;
     return owners;
+  }
+
+  /** The nodes by name, node-2 before node-10; `first`: the number of a node's first GPU, by order of joining. */
+  nodesByName() {
+    let first = 0;
+    const found = this.nodes.map(([name, gpus, type, wanted, alive]) => {
+      first += gpus;
+      return { name, gpus, type, wanted, alive, first: first - gpus };
+    });
+    return found.sort((a, b) => byNumber.compare(a.name, b.name));
   }
 
   /** The nodes of a job, in words: `node-0 (4), node-1 (2)`. */

@@ -1,6 +1,6 @@
 // What changes the cluster: requests with its token. Without the token every control is off.
 
-import { byId, make, say } from "/static/common/dom.js";
+import { announce, byId, make, say } from "/static/common/dom.js";
 
 const KEPT = "blox-token";
 
@@ -41,14 +41,14 @@ export class Controls {
     sessionStorage.setItem(KEPT, token);
     this.dialog.close();
     this.show();
-    this.announce("The controls are unlocked.");
+    announce("The controls are unlocked.");
   }
 
   lock() {
     this.token = "";
     sessionStorage.removeItem(KEPT);
     this.show();
-    this.announce("The controls are locked.");
+    announce("The controls are locked.");
   }
 
   show() {
@@ -77,19 +77,11 @@ export class Controls {
   async act(what, body, done) {
     try {
       const answer = await this.send(what, body);
-      this.announce(typeof done === "function" ? done(answer) : done);
+      announce(typeof done === "function" ? done(answer) : done);
       return answer;
     } catch (error) {
-      this.announce(error.message, true);
+      announce(error.message, true);
       return null;
     }
-  }
-
-  announce(text, wrong = false) {
-    const place = byId("announce");
-    place.classList.toggle("wrong", wrong);
-    say(place, text);
-    clearTimeout(this.fading);
-    this.fading = setTimeout(() => say(place, ""), 8000);
   }
 }

@@ -1,5 +1,7 @@
 // Feed: what the server pushes. It reconnects by itself, and says when what is shown may be out of date.
 
+import { wallClock } from "/static/common/units.js";
+
 const QUIET_MS = 7000; // a server that is well says something every 2 s
 const AGAIN_MS = 1500;
 
@@ -40,8 +42,8 @@ export class Feed {
     if (this.source.readyState !== EventSource.OPEN || quiet > QUIET_MS) {
       this.contact(`The server of this page has not answered for ${Math.round(quiet / 1000)} s; it is asked again and again. What you see is of then.`);
     } else if (this.scheduler) {
-      const since = new Date(this.at * 1000).toLocaleTimeString();
-      this.contact(`The scheduler has not answered since ${since}; what you see is of then.\n${this.scheduler}`);
+      const since = this.at === null ? "yet; it is asked again and again." : `since ${wallClock(this.at)}; what you see is of then.`;
+      this.contact(`The scheduler has not answered ${since}\n${this.scheduler}`);
     } else {
       this.contact("");
     }

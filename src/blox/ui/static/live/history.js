@@ -1,7 +1,7 @@
 // The last hour: GPUs in use and jobs waiting.
 
 import { byId, make, token, whenThemeChanges } from "/static/common/dom.js";
-import { CONFIG, layout, plotly } from "/static/common/plotly.js";
+import { CONFIG, counts, layout, plotly } from "/static/common/plotly.js";
 
 const EVERY_MS = 2000;
 const [TIME, USED, TOTAL, , WAITING] = [0, 1, 2, 3, 4];
@@ -34,7 +34,7 @@ export class History {
     const x = history.map(point => new Date((origin + point[TIME]) * 1000));
     const drawn = {
       "GPUs in use (%)": [history.map(point => (point[TOTAL] ? (100 * point[USED]) / point[TOTAL] : null)), { range: [0, 104] }],
-      "Jobs waiting": [history.map(point => point[WAITING]), {}],
+      "Jobs waiting": [history.map(point => point[WAITING]), counts(history.map(point => point[WAITING]))],
     };
     for (const [title, [y, axis]] of Object.entries(drawn)) {
       const line = { color: token("--accent"), width: 2, shape: "hv" };

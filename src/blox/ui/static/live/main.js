@@ -26,7 +26,7 @@ function draw() {
   pending = true;
   requestAnimationFrame(() => {
     pending = false;
-    if (!cluster.columns) return;
+    if (!cluster.policies) return; // the scheduler has never answered
     for (const part of parts) part.show();
     document.body.dataset.number = String(cluster.number);
     document.body.dataset.shown = "yes";
@@ -44,7 +44,7 @@ function contact(trouble) {
   byId("stale").hidden = !trouble;
   say(byId("stale"), trouble);
   document.body.classList.toggle("out-of-date", Boolean(trouble));
-  say(byId("status"), trouble ? "stale" : cluster.columns ? "live" : "connecting");
+  say(byId("status"), cluster.policies ? (trouble ? "stale" : "live") : "connecting");
 }
 
 ask("/live/cluster.json").then(({ directory }) => {

@@ -33,24 +33,17 @@ export class Nodes {
   }
 
   show() {
-    const jobs = this.cluster.nodes.map(() => new Map());
-    const firsts = [];
-    let first = 0;
-    for (const [, gpus] of this.cluster.nodes) {
-      firsts.push(first);
-      first += gpus;
-    }
-    this.cluster.owners().forEach((job, gpu) => {
-      if (job < 0) return;
-      let at = firsts.length - 1;
-      while (firsts[at] > gpu) at--;
-      jobs[at].set(job, (jobs[at].get(job) ?? 0) + 1);
-    });
-    this.table.show(this.cluster.nodes.map(([name, gpus, , wanted, alive], i) => ({
-      name, gpus, wanted, used: [...jobs[i].values()].reduce((sum, held) => sum + held, 0),
-      state: alive ? wanted : `no answer${wanted === "up" ? "" : `, ${wanted}`}`,
-      jobs: [...jobs[i]].map(([job, held]) => `${job} (${held})`).join(", ") || "–",
-    })));
+    const owners = this.cluster.owners();
+    this.table.show(this.cluster.nodesByName().map(({ name, gpus, wanted, alive, first }) => {
+      const used = owners.slice(first, first + gpus).filter(job => job >= 0);
+      const held = new Map();
+      for (const job of used) held.set(job, (held.get(job) ?? 0) + 1);
+      return {
+        name, gpus, wanted, used: used.length,
+        state: alive ? wanted : `no answer${wanted === "up" ? "" : `, ${wanted}`}`,
+        jobs: [...held].map(([job, count]) => `${job} (${count})`).join(", ") || "–",
+      };
+    }));
   }
 }
 

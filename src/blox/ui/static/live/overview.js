@@ -43,14 +43,17 @@ export class Map {
 
   show() {
     const { cluster } = this;
-    const shape = JSON.stringify(cluster.nodes.map(([name, gpus]) => [name, gpus]));
+    const nodes = cluster.nodesByName();
+    const shape = JSON.stringify(nodes.map(({ name, gpus, first }) => [name, gpus, first]));
     if (shape !== this.shape) {
       this.shape = shape;
-      this.map.place(cluster.nodes.map(([name, gpus, type]) => [name, gpus, type, 0]));
+      this.map.place(nodes.map(({ name, gpus, type }) => [name, gpus, type, 0]));
       this.laneGpu = Int32Array.from({ length: this.map.gpus }, (_, gpu) => gpu);
+      this.gpuOf = nodes.flatMap(({ first, gpus }) => Array.from({ length: gpus }, (_, i) => first + i)); // by place in the map
     }
-    this.owners = cluster.owners();
-    const down = this.map.nodes.filter((_, i) => !cluster.nodes[i][4] || cluster.nodes[i][3] === "down").map(node => [node.first, node.gpus]);
+    const owners = cluster.owners();
+    this.owners = Int32Array.from(this.gpuOf, gpu => owners[gpu]);
+    const down = this.map.nodes.filter((_, i) => !nodes[i].alive || nodes[i].wanted === "down").map(node => [node.first, node.gpus]);
     this.map.draw({
       owners: this.owners, laneGpu: this.laneGpu, down, followed: null,
       colour: job => cluster.palette[cluster.jobs.get(job).colour], label: job => String(job),

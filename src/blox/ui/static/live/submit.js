@@ -1,6 +1,6 @@
 // A job is submitted: what to run, on how many GPUs, and how it may be preempted.
 
-import { byId, make, say } from "/static/common/dom.js";
+import { announce, byId, make, say } from "/static/common/dom.js";
 
 const PREEMPTION = { iteration: "at an iteration (it uses blox.client)", signal: "by signal (SIGTERM)", never: "never" };
 
@@ -31,7 +31,7 @@ export class SubmitDialog {
       const { job } = await this.controls.send("submit", { command, gpus: Number(gpus), name, directory, preemption });
       this.error.hidden = true;
       this.dialog.close();
-      this.controls.announce(`Job ${job} is submitted.`);
+      announce(`Job ${job} is submitted.`);
     } catch (error) {
       this.error.hidden = false;
       say(this.error, error.message);

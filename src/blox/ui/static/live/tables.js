@@ -34,7 +34,7 @@ export function textRow(kinds, texts, { link = -1, open = () => {}, linked = () 
   let current = null;
   const cells = kinds.map((kind, i) => (i === link ? make("button", { class: "link", type: "button", on: { click: () => open(current) } }) : make("td", { class: kind })));
   const more = extra ? extra(() => current) : null;
-  const element = make("tr", {}, ...cells.map((cell, i) => (i === link ? make("td", {}, cell) : cell)), ...(more ? [make("td", {}, more.element)] : []));
+  const element = make("tr", {}, ...cells.map((cell, i) => (i === link ? make("td", {}, cell) : cell)), ...(more ? [make("td", { class: "controls" }, more.element)] : []));
   return {
     element,
     fill(entry) {
