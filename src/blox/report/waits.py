@@ -15,7 +15,7 @@ from blox.report.sheet import Row, Sheet
 from blox.results.breakdown import NEEDED, GroupFigures, figures_by_group
 from blox.results.comparison import Comparison
 from blox.results.metrics import MOST_GPU_COUNTS
-from blox.results.samples import Basis, Sample, runs_of, sample_of
+from blox.results.samples import Basis, Sample, Seeds, runs_of, sample_of
 from blox.results.statistics import LEVEL, Interval
 
 _BY_GPUS = "p95 by GPUs asked for"
@@ -55,14 +55,16 @@ def starving(run: Run) -> list[str]:
     which = f"the one job of {size} waits" if count and jobs == 1 else f"{count}jobs of {size} wait"
     return [
         f"{which} {units.duration(p95)} at p95 and {units.duration(longest)} at most"
-        f"{_where(worst, seeds)}, while a job first starts after {units.duration(usual)} on average"
+        f"{_where(worst)}, while a job first starts after {units.duration(usual)} on average"
     ]
 
 
-def _where(group: GroupFigures, seeds: int) -> str:
-    """Which of several seeds the figures of a group are of, where not of all."""
-    having = group.sample.basis.seeds if seeds > 1 else 0
-    return f" in the {having} of {seeds} seeds that have such jobs" if 0 < having < seeds else ""
+def _where(group: GroupFigures) -> str:
+    """In which of several seeds the group has jobs, where not in all."""
+    if not isinstance(group.sample, Seeds):
+        return ""
+    having, seeds = len(group.sample.having(_P95)), group.sample.basis.seeds
+    return f" in the {having} of {seeds} seeds that have such jobs" if having < seeds else ""
 
 
 def waits_by_gpus(run: Run) -> list[GroupFigures]:

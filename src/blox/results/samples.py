@@ -127,7 +127,7 @@ class Seeds:
         self.basis = Basis(seeds=len(self._by_seed), drawn=frozenset(self._by_seed))
 
     def interval(self, figure: str) -> Interval | None:
-        return self.around(self._values(figure, self._having(figure)))
+        return self.around(self._values(figure, self.having(figure)))
 
     def around(self, values: Array) -> Interval | None:
         """The mean of a value that each of the runs has, with its 95 % interval."""
@@ -157,10 +157,10 @@ class Seeds:
 
     def _common(self, other: Seeds, figure: str) -> list[int]:
         """The seeds by which a figure is compared, in pairs."""
-        theirs = other._having(figure)
-        return [seed for seed in self._having(figure) if seed in theirs]
+        theirs = other.having(figure)
+        return [seed for seed in self.having(figure) if seed in theirs]
 
-    def _having(self, figure: str) -> list[int]:
+    def having(self, figure: str) -> list[int]:
         """The seeds that a figure is over."""
         seeds = list(self._by_seed)
         known = np.isfinite(self._values(figure, seeds))
