@@ -2,7 +2,7 @@
 
 import pytest
 
-from blox import BloxError, Experiment
+from blox import BloxError, Experiment, loop
 
 PAIR = """
 import numpy as np
@@ -79,3 +79,29 @@ def test_a_partner_runs_alone_once_its_partner_is_ended_early(settings, tmp_path
         settings["failures"] = f"trace:{tmp_path / 'down.csv'}"
     finish_s = Experiment(**settings).run().jobs["finish_s"].tolist()
     assert finish_s == [1200.0, 3600.0 if failures == "none" else 4860.0]
+
+
+def test_a_job_reports_its_speed_alone_once_its_partner_has_ended(settings, tmp_path):
+    """Job a ends at 6000 s; b, of 6000 s, has run beside it at half its speed until then."""
+    (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,1,3000\nb,0,1,6000\n")
+    (tmp_path / "speeds.py").write_text(f"{IMPORTS}{MODEL}")
+    prepared = Experiment(**settings, performance=f"{tmp_path / 'speeds.py'}:Mine").prepare()
+    backend = prepared.backend()
+    cluster_state, job_state = prepared.states()
+    told = {}
+
+    def on_round(manager, job_state):
+        if job_state.submitted == 2:
+            told[manager.now] = job_state.metrics_of(1).get("steps_per_s")
+
+    parts = prepared.composition
+    loop.run(
+        prepared.manager(backend),
+        cluster_state,
+        job_state,
+        admission=parts.admission,
+        scheduler=parts.scheduler,
+        placement=parts.placement,
+        on_round=on_round,
+    )
+    assert told[3000.0] == 0.5 and told[6120.0] == 1.0

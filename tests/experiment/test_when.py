@@ -8,6 +8,7 @@ import pytest
 from blox import Experiment
 from blox.errors import BloxError
 from blox.experiment.when import Away, when
+from support.traces import trace
 from support.worlds import World
 
 RUN = Experiment(workload="philly:load=40,max_gpus=4", jobs=120, cluster="4x4", performance="duration")
@@ -127,3 +128,27 @@ def test_what_cannot_be_answered_is_told_in_words(settings, question, words):
     with pytest.raises(BloxError, match=words) as fault:
         when(replace(base, **settings).prepare(), asked.pop("at_s"), **asked)
     assert fault.value.fix
+
+
+@pytest.mark.parametrize("scheduler", ["las", "promote:policy=las,after_s=1200", "themis", "ftf", "backfill"])
+def test_a_job_that_no_node_can_take_never_starts_whatever_the_policies_promise(tmp_path, scheduler):
+    """Node 1 is down and not expected back: four GPUs are never free, and nothing else happens ahead."""
+    workload = trace(tmp_path / "jobs.csv", "a,0,2,3000 c,60,1,3000 d,90,2,90000")
+    (tmp_path / "down.csv").write_text("node,down,up\n1,100,20000\n")
+    settings = {"workload": workload, "cluster": "2x2", "performance": "duration", "scheduler": scheduler}
+    prepared = Experiment(**settings, failures=f"trace:{tmp_path / 'down.csv'}").prepare()
+    assert when(prepared, 3600.0, gpus=4, duration_s=600.0, belief="oracle").never == 1
+
+
+def test_looks_ahead_of_policies_that_promise_nothing_end_where_nothing_runs_any_more(tmp_path):
+    """Job b needs a node that is down. Both combinations give the same average, of jobs that end ahead."""
+    workload = trace(tmp_path / "jobs.csv", "a,0,2,3000 b,0,4,1000 c,60,1,3000 d,90,2,900")
+    (tmp_path / "down.csv").write_text("node,down,up\n1,100,20000\n")
+    settings = {"workload": workload, "cluster": "2x2", "performance": "duration"}
+    settings |= {"failures": f"trace:{tmp_path / 'down.csv'}"}
+    other = "promote:policy=las,after_s=1200"
+    auto = {"scheduler": ["las", other], "every": 1, "arrivals": "none"}
+    choices = Experiment(**settings, auto=auto).run().tables["choices"]
+    figure = choices["avg_jct_s"]
+    assert np.isfinite(figure).all() and figure.max() < 1e5
+    np.testing.assert_array_equal(figure[0::2], figure[1::2])

@@ -38,7 +38,8 @@ class SharedSimulation(AdjustingSimulation):
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup)
         self._partners: dict[int, int] = {}  # row -> row of its partner, of each job that shares
-        self._alone: dict[int, float] = {}  # row -> the rate that it would have alone
+        # row -> the rate that it would have alone, and its steps per second then
+        self._alone: dict[int, tuple[float, float]] = {}
         self._kinds: Array = np.empty(0, dtype=np.int64)  # by row; -1: not looked up yet
 
     def _due(self, cluster_state: ClusterState, job_state: JobState) -> tuple[Array, Array | float]:
@@ -59,7 +60,9 @@ class SharedSimulation(AdjustingSimulation):
     def _run_alone(self, row: int, from_s: float, job_state: JobState) -> None:
         """Sets the rate of a job whose partner left at `from_s` to the rate that it has alone."""
         del self._partners[row]
-        self._change_rates(job_state.one(row), self._alone[row], from_s, job_state)
+        rate, steps_per_s = self._alone[row]
+        self._change_rates(job_state.one(row), rate, from_s, job_state)
+        job_state.report_metric("steps_per_s", row, steps_per_s)
 
     def suspend(self, rows: Array, job_state: JobState) -> None:
         """Stops jobs; a partner that goes on runs alone from now on."""
@@ -86,9 +89,12 @@ class SharedSimulation(AdjustingSimulation):
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         self._forget_partners(grants.jobs)
         if grants.share_group is not None:
-            for row, other, speed in zip(grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist()):
+            steps = (alone * base).tolist()
+            for row, other, *found in zip(
+                grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist(), steps
+            ):
                 if other >= 0:
-                    self._partners[row], self._alone[row] = int(other), speed
+                    self._partners[row], self._alone[row] = int(other), (found[0], found[1])
         return rate
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:

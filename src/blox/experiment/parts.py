@@ -82,7 +82,7 @@ def compose(experiment: Experiment, workload: Workload, backend: BackendPart) ->
     parts = dataclasses.replace(parts, reports=_reports(experiment, backend, parts.performance, policies))
     if not experiment.auto:
         return parts
-    clock = clock_of(experiment, min(schedulers.values(), key=_impatience_s))
+    clock = clock_of(experiment, max(schedulers.values(), key=_patience_s))
     chooser = synthesizer(experiment, parts, clock, admissions, schedulers, placements)
     return dataclasses.replace(parts, admission=chooser, scheduler=chooser, placement=chooser, clock=clock)
 
@@ -229,8 +229,12 @@ def clock_of(experiment: Experiment, scheduler: object = None) -> Clock:
     )
 
 
-def _impatience_s(scheduler: object) -> float:
-    """How often a scheduler asks to be woken by the events clock; inf where it does not say."""
+def _patience_s(scheduler: object) -> float:
+    """How long the events clock may let a scheduler wait; inf where it does not say: the clock's default.
+
+    Of several that may rule, the most patient counts: one whose jobs pass each other all the time would be
+    asked for ever by the clock of one whose answer changes at few, exact times.
+    """
     asked: float | None = declared(scheduler, "wakes_every_s")
     return math.inf if asked is None else asked
 

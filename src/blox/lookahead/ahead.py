@@ -177,6 +177,9 @@ def _resumed(
     return manager
 
 
+_PATIENCE = 1000  # idle rounds, with nothing to come, in which a policy may still start a job
+
+
 class _EndReasons(Recorder):
     """Records why jobs ended before their work was done, and nothing else."""
 
@@ -203,12 +206,17 @@ class _AheadManager(BloxManager):
     """Ends where nothing would change any more: jobs that nothing runs have not finished ahead."""
 
     most_idle_events = math.inf  # those that are known ahead come to an end
+    _idle_since = 0.0  # when the last job that runs ahead gave up its GPUs
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
-        if wake == math.inf:
-            self.terminate = self.truncated = True
-            return True
-        return super()._ends_idle(wake, cluster_state, job_state)
+        """Not every policy promises for ever: after `_PATIENCE` idle rounds the end is when these began."""
+        self._idle += 1
+        if self._idle == 1:
+            self._idle_since = self.now
+        if wake < math.inf and self._idle <= _PATIENCE:
+            return False
+        self.now, self.terminate, self.truncated = self._idle_since, True, True
+        return True
 
 
 def _after_now(events: Sequence[NodeEvent], job_state: JobState) -> Sequence[NodeEvent]:

@@ -12,6 +12,7 @@ from blox.report.labels import labels
 from blox.report.measures import AVG_JCT, JCTS, MAKESPAN, as_number
 from blox.report.run import Run
 from blox.results.comparison import Comparison
+from blox.results.replications import Replications
 from blox.results.samples import runs_of
 from blox.workloads.spec import is_trace
 
@@ -76,8 +77,7 @@ def _lacking(runs: Sequence[Run]) -> list[str]:
 
 def _asked(run: Run) -> Sequence[int]:
     """The seeds that a run over several was asked for."""
-    asked: Sequence[int] = getattr(run, "asked", ())
-    return asked
+    return run.asked if isinstance(run, Replications) else ()
 
 
 def jobs_told(runs: Sequence[Run]) -> str:

@@ -55,15 +55,15 @@ def starving(run: Run) -> list[str]:
     which = f"the one job of {size} waits" if count and jobs == 1 else f"{count}jobs of {size} wait"
     return [
         f"{which} {units.duration(p95)} at p95 and {units.duration(longest)} at most"
-        f"{_where(worst)}, while a job first starts after {units.duration(usual)} on average"
+        f"{_where(worst, seeds)}, while a job first starts after {units.duration(usual)} on average"
     ]
 
 
-def _where(group: GroupFigures) -> str:
+def _where(group: GroupFigures, seeds: int) -> str:
     """In which of several seeds the group has jobs, where not in all."""
-    if not isinstance(group.sample, Seeds):
+    if seeds == 1 or not isinstance(group.sample, Seeds):
         return ""
-    having, seeds = len(group.sample.having(_P95)), group.sample.basis.seeds
+    having = len(group.sample.having(_P95))
     return f" in the {having} of {seeds} seeds that have such jobs" if having < seeds else ""
 
 

@@ -11,6 +11,7 @@ from blox.performance.throughputs import throughputs
 from blox.schedulers.gavel.policies.by_name import POLICIES, policy
 from blox.schedulers.gavel.problem import Pairs, Problem
 from support.gavel_problems import TYPES, check, problem
+from support.traces import trace
 
 OVERCOMMITS = ("proportional",)  # a yardstick, not a schedule
 UNAWARE = ("isolated", "gandiva", *OVERCOMMITS)  # give parts of types without asking who can run there
@@ -173,3 +174,16 @@ def test_jobs_that_share_run_while_nodes_drain_and_fail(policy, failures):
         overheads="checkpoint=1800,restart=60",
     ).run()
     assert result.summary["finished"] == 25
+
+
+PACKED = [name for name in POLICIES if policy(name).packed]
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_jobs_that_are_bound_to_a_type_share_gpus_of_that_type_only(tmp_path, name):
+    """Six jobs that may use the V100 only; the P100 stays idle."""
+    jobs = [f"{job},0,1,20000,LM (batch size 20),v100" for job in "abcdef"]
+    workload = trace(tmp_path / "jobs.csv", jobs, "job_id,submit_s,gpus,duration_s,model,gpu_types")
+    settings = {"workload": workload, "cluster": "v100=1x1,p100=1x1", "performance": "throughputs"}
+    stints = Experiment(**settings, scheduler=f"gavel:policy={name}").run().stints
+    assert set(stints["gpu"].tolist()) == {0}

@@ -79,8 +79,18 @@ def problem_of(
         elapsed_s=now - columns.submit_s.take(rows),
         slo_s=np.where(slo_s > 0, slo_s, np.inf),
         entity=np.zeros(len(rows), dtype=np.int64) if entity is None else entity,
-        pairs=pairs,
+        pairs=None if pairs is None else _together(pairs, speed > 0),
     )
+
+
+def _together(pairs: Pairs, usable: Array) -> Pairs:
+    """The same, where two jobs share GPUs only of types that each can use alone (`usable`: jobs x types)."""
+    if usable.all():
+        return pairs
+    kinds, kind = np.unique(np.column_stack((pairs.kind, usable)), axis=0, return_inverse=True)
+    known, can = kinds[:, 0], kinds[:, 1:].astype(bool)
+    throughput = pairs.throughput[np.ix_(known, known)] * (can[:, None] & can[None])
+    return Pairs(kind.reshape(-1), throughput)
 
 
 def _permitted(rows: Array, cluster_state: ClusterState, job_state: JobState) -> Array:

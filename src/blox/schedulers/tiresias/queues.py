@@ -141,6 +141,7 @@ class Standings:
             since = one.held_since[row]
             if not one.held_gpus[row]:
                 self._catch_up(row, one.held0[row])
+                self._since[row] = math.nan  # the demotion expected of an earlier stint is void
             elif since != self._since.item(row):
                 self._since[row] = since
                 self._expect(job_state, row, since)

@@ -65,7 +65,8 @@ class Gandiva:
         if self.sum_over_types and not both.all():
             return False
         part = mine[both] / alone[both] + theirs[both] / alone_theirs[both]
-        return bool(part.sum() / (1 if self.sum_over_types else len(mine)) >= self.threshold)
+        types = 1 if self.sum_over_types else max(np.count_nonzero((alone > 0) & (alone_theirs > 0)), 1)
+        return bool(part.sum() / types >= self.threshold)
 
     def _share(self, problem: Problem, rows: list[tuple[int, int]]) -> Allocation:
         """Every row the same part of every type."""
