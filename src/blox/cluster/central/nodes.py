@@ -133,7 +133,7 @@ class Nodes:
         return gone
 
     def extend(self, seconds: float) -> None:
-        """Gives every node that may be alive so much longer: nobody has listened to it meanwhile."""
+        """Gives every node that may be alive so much longer: none was listened to meanwhile."""
         for heard in self.heard.values():
             heard.lease_until_s += seconds
 
