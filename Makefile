@@ -54,7 +54,7 @@ test-slow: $(STAMP) ## the tests that take longer than the quick suite allows
 
 # axe-core checks the pages for barriers; where npm is absent, that check is left out, and says so.
 test-ui: $(STAMP) ## the pages in a headless Chromium; screenshots go to results/screenshots
-	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core
+	@test -f $(VENV)/axe/node_modules/axe-core/axe.min.js || ! command -v npm >/dev/null || npm install --silent --prefix $(VENV)/axe axe-core@4.14.1
 	$(BIN)/pytest -n $(WORKERS) -m browser --dist loadfile tests/ui
 
 screenshots: $(STAMP) ## pictures of every page, wide and narrow, light and dark, in results/screenshots

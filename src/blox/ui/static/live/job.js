@@ -14,10 +14,10 @@ export class JobDialog {
     this.title = make("h2", { id: "job-title" });
     this.facts = new Facts({ state: "state", gpus: "GPUs", age: "age", iteration: "iteration", checkpoint: "checkpoint", starts: "starts", failures: "failures", expected: "expected" });
     this.why = make("p");
-    this.command = make("pre", { class: "command", tabindex: "0", "aria-label": "Command" });
+    this.command = make("pre", { class: "command", role: "region", tabindex: "0", "aria-label": "Command" });
     this.curves = make("div", { class: "curves" });
     this.rank = make("select", { "aria-label": "Rank", on: { change: () => this.readLog() } });
-    this.log = make("pre", { class: "log", tabindex: "0", "aria-label": "Log" });
+    this.log = make("pre", { class: "log", role: "region", tabindex: "0", "aria-label": "Log" });
     this.life = make("ol", { class: "life" });
     this.cancel = controls.guard(make("button", { type: "button", text: "Cancel this job", "data-needs-token": true, on: { click: () => this.end() } }));
     this.dialog.append(
