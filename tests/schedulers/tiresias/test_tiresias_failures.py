@@ -22,3 +22,16 @@ def test_a_stint_lost_within_a_round_voids_the_demotion_of_the_one_before(tmp_pa
     a = result.stints["job"] == 0
     assert sorted(set(result.stints["start_s"][a].tolist())) == [600, 1200, 1500, 4200]
     assert times(result)["a"] == (600, 11050)
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_stint_that_ends_within_a_round_may_have_crossed_two_thresholds(tmp_path, skip):
+    """Job a (12 GPUs) is promoted, starts at 4320 s and loses its nodes at 4680: 4,320 GPU-seconds since,
+    more than both thresholds. It goes on in the third queue, behind b, with and without skipping rounds.
+    """
+    jobs = trace(tmp_path / "jobs.csv", "a,0,12,3310 b,330,1,4660")
+    (tmp_path / "down.csv").write_text("node,down,up,notice\n0,4680,5040,0\n1,3960,4170,900\n")
+    settings = {"workload": jobs, "cluster": "3x4", "performance": "duration", "round_s": 360.0}
+    settings |= {"scheduler": "tiresias:queues=3,threshold=600+4000,promote=4", "placement": "count"}
+    result = Experiment(**settings, failures=f"trace:{tmp_path / 'down.csv'}").run(skip=skip)
+    assert result.jobs["finish_s"].tolist() == [7990, 5740]

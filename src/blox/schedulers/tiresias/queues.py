@@ -186,6 +186,8 @@ class Standings:
             self._moved.append(row)
         if job_state.scalars.held_gpus[row]:
             self._expect(job_state, row, since)
+        else:  # its stint is over, and may have reached a further threshold
+            self._catch_up(row, job_state.scalars.held0[row])
 
     def _grow(self, size: int) -> None:
         old = len(self.level)
