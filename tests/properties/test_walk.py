@@ -35,8 +35,10 @@ def outcome(plan, case):
 def test_counting_chooses_the_same_jobs_as_walking(case):
     states = case.schedule, case.cluster_state, case.job_state
     walked = sorted(walk(*states, first_free))
-    assert chosen(place_by_count(*states), case) == walked
-    assert chosen(place_by_node(*states, FirstFree()), case) == walked
+    counted, by_node = place_by_count(*states), place_by_node(*states, FirstFree())
+    assert chosen(counted, case) == walked
+    assert chosen(by_node, case) == walked
+    assert counted.blocked == by_node.blocked, "whether a strict order ended at a job that found no place"
 
 
 @EXAMPLES

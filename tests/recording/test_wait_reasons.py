@@ -168,6 +168,19 @@ def test_a_strict_order_is_told_as_such(run):
     assert result.summary["wait_priority_s"] == 300 + 100 + 100
 
 
+@pytest.mark.parametrize("placement", ["count", "first-free", "consolidated"])
+def test_a_strict_order_that_ends_at_a_displaced_job_is_told_as_such(placement, run):
+    # At 100 urgent b takes 2 of the 4 GPUs. c, which needs 3, ends the order; behind it a would find room.
+    result = run(
+        "c,0,3,300,0 a,0,1,300,0 b,100,2,200,1",
+        header="job_id,submit_s,gpus,duration_s,priority",
+        scheduler="fifo-priority:strict=true,preempt=true",
+        placement=placement,
+    )
+    assert result.jobs["first_start_s"].tolist() == [0, 0, 100]
+    assert Explanation(result).history(1)[1] == Interval(100.0, 300.0, "priority", because=COUNTED[-1][1])
+
+
 SETTINGS = {
     "themis": {"scheduler": "themis", "placement": "consolidated"},
     "gavel": {"scheduler": "gavel", "max_rounds": 600},

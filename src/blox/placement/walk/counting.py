@@ -77,7 +77,7 @@ def _count(requests: Requests, assign: Assign) -> Plan:
             starting, _ = first_come(starting, need, free, schedule.strict)
     if not len(starting):
         return requests.unplaced()
-    blocked = schedule.strict and len(starting) < requests.waiting
+    blocked = schedule.strict and (len(starting) < requests.waiting or len(leaving) > 0)
     gone, rows, need = requests.gone(leaving), schedule.jobs[starting], need[starting]
     if len(requests.unlisted):  # one that is placed again moves, and the plan is not settled
         freed = requests.holdings.held_by(gone)
