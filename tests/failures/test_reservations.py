@@ -35,6 +35,20 @@ def test_a_job_that_would_not_end_in_time_starts_elsewhere_or_later(scheduler, p
     assert result.jobs["preemptions"].sum() == 0
 
 
+@pytest.mark.parametrize("kind", ["easy", "conservative"])
+def test_a_start_that_slips_to_the_next_round_keeps_out_of_a_window(kind, tmp_path):
+    """b is reserved the GPUs that a frees at 31, and would be through at 91. The round begins at 60: b would
+    run into the maintenance at 100, and starts when that has ended, at 180. c, behind it, is through by then.
+    """
+    windows = MAINTENANCE.replace("node-1", "node-0")
+    lines = ["a,0,2,31,A,31", "b,0,2,60,A,60", "c,60,1,40,A,40"]
+    result = run(
+        tmp_path, windows, lines, cluster="1x2", scheduler=f"backfill:kind={kind}", clock="rounds", round_s=60
+    )
+    assert result.jobs["first_start_s"].tolist() == [0, 180, 60]
+    assert result.jobs["preemptions"].tolist() == [0, 0, 0]
+
+
 def test_one_that_takes_longer_than_believed_stops_with_its_work_saved(tmp_path):
     """a is believed to end at 90 and takes 130: at 100 it stops, and 30 s are left at 150."""
     result = run(tmp_path, MAINTENANCE.replace("node-1", "node-0"), ["a,0,2,130,A,90"], cluster="1x2")

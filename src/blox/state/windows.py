@@ -32,6 +32,10 @@ class Window:
     def maintenance(self) -> bool:
         return not self.tenants and not self.users
 
+    def overlaps(self, start_s: float, length_s: float) -> bool:
+        """Whether a time that begins then and lasts so long is partly within it."""
+        return start_s < self.end_s and start_s + length_s > self.begin_s
+
     def bars(self, rows: Array, job_state: JobState) -> Array:
         """Which jobs may not start on its nodes now: the window is open, or opens before they would end."""
         c, now = job_state.columns, job_state.now

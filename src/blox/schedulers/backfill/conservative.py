@@ -43,12 +43,18 @@ def _kept(rows: list[int], wants: Wants, room: FutureRoom, profile: Profile, bef
         if row in before
     )
     lengths = wants.length_s.tolist()
-    if profile.take_all([(begin, lengths[at], before[row][1]) for begin, _, row, at in known]):
+    kept_out = {  # a job that was to start before this round may run into a window now
+        row
+        for begin, was, row, at in known
+        if begin > was and room.keeps_out(row, begin, lengths[at], before[row][1])
+    }
+    spans = [(begin, lengths[at], before[row][1]) for begin, _, row, at in known]
+    if not kept_out and profile.take_all(spans):
         return {row: (begin, before[row][1]) for begin, _, row, _ in known}
     promised: Promised = {}
     for begin, _, row, at in known:
         place: Place | None = (begin, before[row][1])
-        if not profile.holds(begin, lengths[at], before[row][1]):
+        if row in kept_out or not profile.holds(begin, lengths[at], before[row][1]):
             want = wants[at]
             place = profile.earliest(want, room.choose(row, want.gpus, want.length_s), begin)
         if place is not None:

@@ -53,12 +53,12 @@ class FutureRoom:
             return lambda free, start_s: [(0, need)] if free[0] >= need else None
         rule, node_gpus = self._rule(row), self._cluster.node_gpus
         allowed = None if self._allowed is None else self._allowed[row]
-        foreign = [window for window in self._windows if not self._member(window, row)]
+        foreign = self._foreign(row)
 
         def by_rule(free: Array, start_s: float) -> Shares | None:
             here = allowed
             for window in foreign:
-                if start_s < window.end_s and start_s + length_s > window.begin_s:
+                if window.overlaps(start_s, length_s):
                     here = np.ones(len(free), dtype=bool) if here is None else here.copy()
                     here[window.nodes] = False
             if here is not None:
@@ -70,6 +70,11 @@ class FutureRoom:
 
         return by_rule
 
+    def keeps_out(self, row: int, start_s: float, length_s: float, shares: Shares) -> bool:
+        """Whether a window keeps a job off one of these nodes, if it starts then and takes so long."""
+        closed = [window.nodes for window in self._foreign(row) if window.overlaps(start_s, length_s)]
+        return any(unit in nodes for nodes in closed for unit, _ in shares)
+
     def whole(self, row: int, need: int) -> bool:
         """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place."""
         if self._rule is None:
@@ -80,8 +85,10 @@ class FutureRoom:
             self._whole[id(rule), need] = rule, rule.choose(scattered, need) is None
         return self._whole[id(rule), need][1]
 
-    def _member(self, window: Window, row: int) -> bool:
-        return bool(window.admits(np.array([row]), self._jobs)[0])
+    def _foreign(self, row: int) -> list[Window]:
+        """The windows that do not admit a job."""
+        alone = np.array([row])
+        return [window for window in self._windows if not window.admits(alone, self._jobs)[0]]
 
     def held(self, row: int) -> Array:
         """What a running job would give back, by unit: GPUs of nodes that are up."""
