@@ -1,11 +1,24 @@
 """Specs: where a file ends and options begin, and what a class is called."""
 
 from dataclasses import dataclass
+from typing import Literal, get_origin
 
 import pytest
 
+from blox.catalogue import KINDS
 from blox.errors import BloxError
-from blox.registry import build, file_in, find, kind_of, load_class, name_of, spec_named, spec_of
+from blox.registry import (
+    build,
+    classes,
+    file_in,
+    find,
+    kind_of,
+    load_class,
+    name_of,
+    parameters,
+    spec_named,
+    spec_of,
+)
 from blox.schedulers.las import Las
 
 
@@ -69,3 +82,21 @@ def test_options_behind_a_comma_are_answered_with_the_colon():
     with pytest.raises(BloxError) as told:
         find("placement", "consolidated,inside=bandwidth")
     assert told.value.fix == "options stand behind a colon: consolidated:inside=bandwidth"
+
+
+CHOICES = [
+    pytest.param(cls, parameters(cls), field, id=f"{kind} {name} {field}")
+    for kind in KINDS
+    for name, cls in classes(kind).items()
+    for field, each in parameters(cls).items()
+    if get_origin(each.type) is Literal
+]
+
+
+@pytest.mark.parametrize(("cls", "fields", "field"), CHOICES)
+def test_a_constructor_refuses_what_is_none_of_the_choices(cls, fields, field):
+    """As the registry does for specs; every field with choices of every part is tried."""
+    required = {name: "text" for name, each in fields.items() if each.required}
+    with pytest.raises(BloxError) as told:
+        cls(**{**required, field: "sideways"})
+    assert "'sideways'" in told.value.what

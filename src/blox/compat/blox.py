@@ -12,7 +12,7 @@ from blox.errors import BloxError
 from blox.options import SimulationOptions
 from blox.performance.duration import Duration
 from blox.placement.scattered import Scattered
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.promote import Promote
 from blox.termination.completed import Completed
 
@@ -56,6 +56,7 @@ class BloxCompat:
     }
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if self.policy == "Optimus" and self.load not in OPTIMUS_FACTOR:
             raise BloxError(
                 f"policy=Optimus with load={self.load}",

@@ -7,9 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from blox.backends.graded import GradedSimulation
-from blox.errors import BloxError
 from blox.profiles.synergy import best_case, model_wants, surfaces
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
@@ -36,8 +35,7 @@ class Sensitivity:
     by_gpu_type: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.by not in ("surface", "demand"):
-            raise BloxError(f"by is {self.by!r}", fix="by must be surface or demand")
+        check_choices(self)
         surfaces(self.profiles)
 
     def rate(self, grants: Allocation, cluster_state: ClusterState, job_state: JobState) -> Array | float:

@@ -6,12 +6,11 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from blox.errors import BloxError
 from blox.performance.by_throughput import ByThroughput
 from blox.performance.job_speeds import JobSpeeds, check_speeds, job_speeds
 from blox.performance.model_profiles import profiles_from
 from blox.performance.training import network_gbps, step_s
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import NETWORK_GBPS, ClusterSpec
 from blox.state.jobs import JobState
@@ -47,8 +46,7 @@ class Spread(ByThroughput):
     def __post_init__(self) -> None:
         super().__post_init__()
         profiles_from(self.models, self.gpus)
-        if self.durations not in ("reference", "here"):
-            raise BloxError(f"durations is {self.durations!r}", fix="durations must be reference or here")
+        check_choices(self)
 
     @property
     def by_gpu_type(self) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blox import BloxError, ClusterState, JobState, Plan, Schedule, register
+from blox import ClusterState, JobState, Plan, Schedule, register
 from blox.placement.node_placement import NodePlacement
 from blox.placement.walk.by_node import NodePool, Share, place_by_node, same_rule
 
@@ -19,11 +19,6 @@ class Consolidated(NodePlacement):
     """
 
     fallback: Literal["wait", "spread"] = "wait"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fallback not in ("wait", "spread"):
-            raise BloxError(f"fallback is {self.fallback!r}", fix="fallback must be wait or spread")
 
     def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
         best_fit = self.fallback == "wait"

@@ -13,14 +13,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from blox import Allocation, BloxError, ClusterState, JobState, Plan, Schedule
-from blox.errors import suggestion
 from blox.placement.walk.by_node import RuleOfJob, Share, place_by_node
 from blox.protocols import for_ever
+from blox.registry import check_choices
 from blox.state.cluster_spec import DEFAULT_TYPE, ClusterSpec
 from blox.state.links import best_subset
-
-Inside = Literal["lowest", "bandwidth", "random"]
-INSIDE: tuple[Inside, ...] = ("lowest", "bandwidth", "random")
 
 
 @dataclass(frozen=True)
@@ -33,11 +30,12 @@ class NodePlacement:
     Jobs that run are not moved for a better place.
     """
 
-    inside: Inside = field(default="lowest", kw_only=True, repr=False)  # the seed's draws do not depend on it
+    inside: Literal["lowest", "bandwidth", "random"] = field(
+        default="lowest", kw_only=True, repr=False
+    )  # the seed's draws do not depend on it
 
     def __post_init__(self) -> None:
-        if self.inside not in INSIDE:
-            raise BloxError(f"inside is {self.inside!r}", fix=suggestion(self.inside, INSIDE))
+        check_choices(self)
 
     def check_cluster(self, spec: ClusterSpec) -> None:
         """Refuses a cluster of which no links are known where they decide."""

@@ -34,8 +34,6 @@ class Profile(NodePlacement):
         super().__post_init__()
         if not self.tolerance >= 0:
             raise BloxError(f"tolerance is {self.tolerance:g}", fix="tolerance must be 0 or more")
-        if self.rest not in OTHERS:
-            raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         if self.gbps is not None and not 0 < self.gbps < float("inf"):
             raise BloxError(f"gbps is {self.gbps:g}", fix="gbps must be above 0")
         profiles_from(self.models, self.gpus)

@@ -37,8 +37,6 @@ class Tiresias(NodePlacement):
         super().__post_init__()
         if not 0 <= self.skew <= 1:
             raise BloxError(f"skew is {self.skew:g}", fix="skew is a share of the model: 0 to 1")
-        if self.rest not in OTHERS:
-            raise BloxError(f"rest is {self.rest!r}", fix="rest must be fragments or spread")
         profiles_from(self.models)
 
     def node_rule(self, cluster_state: ClusterState, job_state: JobState) -> RuleOfJob:

@@ -5,7 +5,7 @@ a user's own file, `specs` turns `name:key=value` into a part and back.
 """
 
 from blox.registry.known_parts import PACKAGES, classes, find, lazy_package, names, register, survey
-from blox.registry.part_fields import Parameter, instantiate, parameters
+from blox.registry.part_fields import Parameter, check_choices, instantiate, parameters
 from blox.registry.specs import build, kind_of, name_of, parse_options, spec_named, spec_of
 from blox.registry.user_files import FileSpec, file_in, load_class, parameters_needed
 
@@ -14,6 +14,7 @@ __all__ = [
     "FileSpec",
     "Parameter",
     "build",
+    "check_choices",
     "classes",
     "file_in",
     "find",

@@ -56,6 +56,25 @@ def parameters(cls: type) -> dict[str, Parameter]:
     return found
 
 
+def check_choices(part: object) -> None:
+    """Refuses a value that is none of the choices which the type of its field, `Literal[...]`, names.
+
+    For `__post_init__`: a part is also made by its constructor, which checks no types."""
+    cls: Any = type(part)
+    for name, choices in _choices(cls).items():
+        value = getattr(part, name)
+        if value not in choices:
+            raise BloxError(f"{name} is {value!r}", fix=suggestion(str(value), map(str, choices)))
+
+
+@functools.cache
+def _choices(cls: type) -> dict[str, tuple[Any, ...]]:
+    """The choices of each field that has some, by its name."""
+    kinds = {name: each.type for name, each in parameters(cls).items()}
+    chosen = {name: kind for name, kind in kinds.items() if typing.get_origin(kind) is typing.Literal}
+    return {name: typing.get_args(kind) for name, kind in chosen.items()}
+
+
 def instantiate(cls: type, options: dict[str, str], *, where: str) -> Any:
     """`cls(**options)` with each string turned into its field's type; errors name the valid ones."""
     fields = parameters(cls)

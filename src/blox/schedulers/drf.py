@@ -9,7 +9,7 @@ import numpy as np
 
 from blox.errors import BloxError
 from blox.protocols import for_ever
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -38,8 +38,7 @@ class Drf:
     weights: str = ""
 
     def __post_init__(self) -> None:
-        if self.by not in ("tenant", "user", "group"):
-            raise BloxError(f"by is {self.by!r}", fix="by must be tenant, user or group")
+        check_choices(self)
         _ = self._weight
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:

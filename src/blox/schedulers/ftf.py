@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from blox.errors import BloxError
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.ftf_forms import smallest_max_rho, synergy_rho
 from blox.schedulers.themis.apps import AppHistory, Apps
 from blox.state.believed import believed_left_s, believed_s
@@ -53,8 +52,7 @@ class Ftf:
     reads_durations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.form not in ("themis", "gavel", "synergy"):
-            raise BloxError(f"form is {self.form!r}", fix="form must be themis, gavel or synergy")
+        check_choices(self)
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         if self.form == "gavel":

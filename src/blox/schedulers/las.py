@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from blox.errors import BloxError
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -27,8 +26,7 @@ class Las:
     preempt: bool = True
 
     def __post_init__(self) -> None:
-        if self.by not in ("gpu-time", "time"):
-            raise BloxError(f"by is {self.by!r}", fix="by must be gpu-time or time")
+        check_choices(self)
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         service = self._service(job_state)

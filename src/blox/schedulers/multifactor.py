@@ -9,7 +9,7 @@ import numpy as np
 
 from blox.durations import Seconds
 from blox.errors import BloxError
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.fair_share.accounts import Accounts
 from blox.schedulers.fair_share.factors import classic, fair_tree
 from blox.schedulers.fair_share.slurm_conf import SlurmConf, read_slurm_conf
@@ -61,6 +61,7 @@ class Multifactor:
     strict: bool = True
 
     def __post_init__(self) -> None:
+        check_choices(self)
         check_half_life(self._half_life_s)
         if not self._max_age_s > 0:
             raise BloxError(

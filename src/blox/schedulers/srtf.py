@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from blox.errors import BloxError
 from blox.protocols import for_ever
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.schedule import Schedule
@@ -28,8 +27,7 @@ class Srtf:
     reads_durations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.by not in ("time", "gpu-time", "wall"):
-            raise BloxError(f"by is {self.by!r}", fix="by must be time, gpu-time or wall")
+        check_choices(self)
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         if self.by == "wall":

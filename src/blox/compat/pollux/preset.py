@@ -15,7 +15,7 @@ from blox.errors import BloxError
 from blox.options import SimulationOptions
 from blox.placement.first_free import FirstFree
 from blox.protocols import SchedulingPolicy
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import NO_ROWS
@@ -64,6 +64,7 @@ class PolluxCompat:
     }
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 < self.interval < math.inf:
             raise BloxError(
                 f"interval is {self.interval}", fix="interval must be a number of seconds above 0"

@@ -15,7 +15,7 @@ from blox.errors import BloxError
 from blox.options import SimulationOptions
 from blox.performance.sensitivity import Sensitivity
 from blox.protocols import PlacementPolicy
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.termination.completed import Completed
 
 SERVERS = "16x8:cpu=24,memory_gb=500"
@@ -58,6 +58,7 @@ class SynergyCompat:
     }
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 <= self.first_round < float("inf"):
             raise BloxError(f"first_round is {self.first_round:g}", fix="first_round must be 0 or more")
 

@@ -54,8 +54,6 @@ class Synergy(NodePlacement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mode not in ("proportional", "greedy", "tune", "opt"):
-            raise BloxError(f"mode is {self.mode!r}", fix="mode must be proportional, greedy, tune or opt")
         if not 0 < self.time_limit_s < math.inf:
             raise BloxError(f"time_limit_s is {self.time_limit_s:g}", fix="time_limit_s must be above 0")
         if self.mode == "opt" and self.belief == "learnt":

@@ -11,7 +11,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.optional import declared
 from blox.protocols import Promise, SchedulingPolicy, promise_of
-from blox.registry import build, register
+from blox.registry import build, check_choices, register
 from blox.schedulers.backfill.conservative import conservative
 from blox.schedulers.backfill.easy import easy
 from blox.schedulers.backfill.room import FutureRoom, believed_ends_s
@@ -61,8 +61,7 @@ class Backfill:
     reads_durations: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.kind not in ("easy", "conservative"):
-            raise BloxError(f"kind is {self.kind!r}", fix="kind must be easy or conservative")
+        check_choices(self)
         if self.depth < 0:
             raise BloxError(f"depth is {self.depth}", fix="depth must be 0 (all jobs) or more")
         if declared(self.wraps, "resizes"):

@@ -9,7 +9,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.optional import declared
 from blox.performance.job_speeds import check_speeds, job_speeds
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.jobs import Belief, problem_of, speeds_now
@@ -72,6 +72,7 @@ class Gavel:
     prices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_choices(self)
         found = self._policy
         if not 0 <= self.reset_s < np.inf:
             raise BloxError(f"reset_s is {self.reset_s}", fix="give seconds, 0 or more")

@@ -12,7 +12,7 @@ import numpy as np
 from blox.errors import BloxError
 from blox.placement.walk.pinned import node_of_each, pins
 from blox.profiles.elastic import elastic_profiles
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.optimus.allocation import allocate_replicas
 from blox.schedulers.optimus.beliefs import Learnt, most_replicas, remaining_s, step_table
 from blox.schedulers.optimus.placement import Nodes, place_replicas
@@ -60,6 +60,7 @@ class Optimus:
     resizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 <= self.interval_s < math.inf:
             raise BloxError(f"interval_s is {self.interval_s}", fix="interval_s must be 0 or more")
         if not 0 < self.trust <= 1:

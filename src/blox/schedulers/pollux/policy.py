@@ -13,7 +13,7 @@ from blox.performance.goodput_batch import best_batch, capped
 from blox.placement.walk.gpu_types import allowed_nodes
 from blox.placement.walk.pinned import held_by_node, pins
 from blox.profiles.elastic import elastic_profiles
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.pollux.beliefs import Believed, Learnt, believed
 from blox.schedulers.pollux.fitness import Round, restart_factor
 from blox.schedulers.pollux.search import search
@@ -57,6 +57,7 @@ class Pollux:
     uses_seed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_choices(self)
         for name, value, least in (
             ("restart_s", self.restart_s, 0),
             ("interval_s", self.interval_s, 0),

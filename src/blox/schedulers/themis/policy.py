@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from blox.errors import BloxError
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.themis.apps import AppHistory, Apps
 from blox.schedulers.themis.auction import Bid, Bundle, auction
 from blox.schedulers.themis.rho import offered
@@ -65,6 +65,7 @@ class Themis:
     )
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 <= self.f < 1:
             raise BloxError(f"f is {self.f:g}", fix="f must be at least 0 and below 1, such as 0.8")
         if not 0 < self.lease < math.inf:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from blox.errors import BloxError
-from blox.registry import register
+from blox.registry import check_choices, register
 from blox.schedulers.gittins import read_samples
 from blox.schedulers.gittins_history import History
 from blox.schedulers.tiresias.queues import SHORT_LINE, Standings
@@ -46,6 +46,7 @@ class Tiresias:
     distribution: str = ""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if self.queues < 1 or len(self.threshold) < self.queues - 1:
             raise BloxError(
                 f"queues is {self.queues}, with {len(self.threshold)} thresholds",

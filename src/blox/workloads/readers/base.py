@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blox.errors import BloxError, suggestion
-from blox.registry import classes
+from blox.registry import check_choices, classes
 from blox.workloads.columns import WITH_SUBMISSION
 from blox.workloads.extra import check_names, numbers_or_text
 from blox.workloads.limits import whole
@@ -54,6 +54,7 @@ class TraceReader(ABC):
     assumptions: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
+        check_choices(self)
         whole("start", self.start, 0)
         whole("jobs", self.jobs, 1)
         whole("max_gpus", self.max_gpus, 1)
