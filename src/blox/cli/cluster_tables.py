@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blox.cli.terminal import say, shown
-from blox.errors import BloxError
+from blox.extras import from_extra
 
 if TYPE_CHECKING:
     from blox.cluster.api import Client
@@ -34,13 +34,8 @@ def client(directory: str | None, patience_s: float = 10.0) -> Client:
 
 
 def need_grpc() -> None:
-    try:
-        import grpc  # noqa: F401
-        import prometheus_client  # noqa: F401
-    except ImportError as error:
-        raise BloxError(
-            f"a cluster needs {error.name}, which is not installed", fix="pip install 'blox[cluster]'"
-        ) from None
+    for module in ("grpc", "prometheus_client"):
+        from_extra(module, "cluster", "a cluster")
 
 
 def watched(show: Callable[[], None], watch: bool, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox.extras import from_extra
 from blox.workloads.table import Array
 
 _FLAT = 1000 * np.finfo(np.float64).eps  # reciprocal condition below which scipy counts a tetrahedron as flat
@@ -21,17 +21,12 @@ def piecewise_linear(points: Array, values: Array) -> Any:
 
     Its answers are not numbers outside of all tetrahedra.
     """
-    try:
-        from scipy.interpolate import LinearNDInterpolator
-        from scipy.spatial import Delaunay
-    except ImportError:
-        raise BloxError(
-            "placements that were not measured need scipy", fix="pip install 'blox[elastic]'"
-        ) from None
-    mesh = Delaunay(points)
+    spatial = from_extra("scipy.spatial", "elastic", "a speed on GPUs that were not measured")
+    mesh = spatial.Delaunay(points)
     # Where scipy keeps what it has reckoned of this; a version that looks elsewhere reckons it by itself.
     mesh._transform = _coordinates(np.asarray(points, dtype=np.float64), mesh.simplices)
-    return LinearNDInterpolator(mesh, values)
+    interpolate = from_extra("scipy.interpolate", "elastic", "a speed on GPUs that were not measured")
+    return interpolate.LinearNDInterpolator(mesh, values)
 
 
 def _coordinates(points: Array, corners: Array) -> Array:

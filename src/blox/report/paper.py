@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from blox.disk.whole_file import write_whole
-from blox.errors import BloxError
+from blox.extras import from_extra
 from blox.report import colours
 from blox.report.labels import legend_shape
 
@@ -39,12 +39,7 @@ _LEGEND_LINE = 0.21  # inches
 @contextmanager
 def on_paper() -> Iterator[None]:
     """The style of every picture; BloxError where matplotlib is missing."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise BloxError(
-            "pictures need matplotlib, which is not installed", fix="pip install 'blox[plot]'"
-        ) from None
+    matplotlib = from_extra("matplotlib", "plot", "a picture")
     with matplotlib.rc_context(_STYLE):
         yield
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from blox.errors import BloxError
+from blox.extras import from_extra
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -18,15 +19,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def need_ui() -> None:
     """Raises BloxError where what the pages need is not installed."""
-    try:
-        import sse_starlette  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise BloxError(
-            "the pages need starlette, uvicorn and sse-starlette, which are not installed",
-            fix="pip install 'blox[ui]'",
-        ) from None
+    for module in ("starlette", "uvicorn", "sse_starlette"):
+        from_extra(module, "ui", "the live page")
 
 
 def listen(host: str, port: int | None) -> socket.socket:

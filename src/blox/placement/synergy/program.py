@@ -6,14 +6,13 @@ them share. By HiGHS, with a time limit; how far the answer may be from the best
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from blox.errors import BloxError
+from blox.extras import from_extra
 from blox.placement.walk.room import Share
 from blox.profiles.synergy import Surface
 
@@ -107,14 +106,7 @@ def add_program(
 
 def solver_of(time_limit_s: float) -> tuple[Any, Any]:
     """HiGHS, and its solver: one thread, until the optimum is proved or time is up."""
-    try:
-        highspy: Any = importlib.import_module("highspy")
-    except ImportError:
-        raise BloxError(
-            "mode=opt is an optimisation problem: it needs highspy, not installed",
-            where="synergy",
-            fix="pip install 'blox[optimise]'",
-        ) from None
+    highspy = from_extra("highspy", "optimise", "mode=opt of synergy")
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blox.errors import BloxError
+from blox.extras import from_extra
 from blox.workloads.table import Array
 
 
@@ -93,9 +94,6 @@ def _measured(steps_per_s: Array) -> Array:
 
 def _fit(terms: Array, seconds: Array) -> tuple[float, ...]:
     """Non-negative least squares."""
-    try:
-        from scipy.optimize import nnls
-    except ImportError:
-        raise BloxError("fitting a speed model needs scipy", fix="pip install 'blox[elastic]'") from None
-    found, _ = nnls(terms, np.asarray(seconds))
+    optimize = from_extra("scipy.optimize", "elastic", "fitting a speed model")
+    found, _ = optimize.nnls(terms, np.asarray(seconds))
     return tuple(float(each) for each in found)
