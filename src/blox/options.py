@@ -41,7 +41,3 @@ class SimulationOptions:
         default=False,
         metadata={"does": "there are as many GPUs as all jobs ask for together: every job fits at once"},
     )
-    whole_iterations: bool = field(
-        default=False,
-        metadata={"does": "a round is credited with whole iterations, rounded down"},
-    )

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from blox.backends.graded import GradedSimulation
+from blox.backends.simulation import AdjustingSimulation
 from blox.profiles.synergy import best_case, model_wants, surfaces
 from blox.registry import check_choices, register
 from blox.state.cluster import ClusterState
@@ -30,7 +30,7 @@ class Sensitivity:
     by: Literal["surface", "demand"] = "surface"
     profiles: str = ""
 
-    simulation: ClassVar[type[GradedSimulation]] = GradedSimulation
+    simulation: ClassVar[type[AdjustingSimulation]] = AdjustingSimulation
     by_nodes: ClassVar[bool] = False
     by_gpu_type: ClassVar[bool] = False
 

@@ -10,10 +10,10 @@ from blox.compat.synergy.late_start import LateStart, RoundsFrom
 from blox.compat.synergy.orders import Order
 from blox.compat.synergy.pooled import Pooled
 from blox.compat.synergy.repack import Repack
+from blox.compat.synergy.whole_iterations import ByIterations
 from blox.composition import Composition
 from blox.errors import BloxError
 from blox.options import SimulationOptions
-from blox.performance.sensitivity import Sensitivity
 from blox.protocols import PlacementPolicy
 from blox.registry import check_choices, register
 from blox.termination.completed import Completed
@@ -69,8 +69,8 @@ class SynergyCompat:
             scheduler=Order(self.schedule, fair, self.stale_speed, self.least_delayed, self.starved_first),
             placement=self._placement(),
             termination=Completed(),
-            performance=Sensitivity(by="surface" if self.allocation == "opt" else "demand"),
-            options=SimulationOptions(whole_iterations=True, finish_at_boundary=True),
+            performance=ByIterations(by="surface" if self.allocation == "opt" else "demand"),
+            options=SimulationOptions(finish_at_boundary=True),
             clock=RoundsFrom(round_s, self.first_round),
             manager=LateStart,
             default_cluster=SERVERS,

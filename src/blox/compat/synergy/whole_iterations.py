@@ -1,18 +1,22 @@
-"""GradedSimulation: rounds are worth whole iterations where the options say so (Synergy's simulator)."""
+"""The original's progress: a round is credited at its start with whole iterations, rounded down."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from blox.backends.simulation import AdjustingSimulation
+from blox.performance.sensitivity import Sensitivity
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation
 from blox.workloads.table import Array, JobTable
 
 
-class GradedSimulation(AdjustingSimulation):
-    """The simulation of jobs whose speed depends on the CPU cores and memory beside their GPUs."""
+class WholeIterations(AdjustingSimulation):
+    """The simulation of jobs whose rate is such that every round brings a whole number of iterations."""
 
     _iterations: Array = np.empty(0)  # by row
     _iteration_s: Array = np.empty(0)
@@ -20,9 +24,6 @@ class GradedSimulation(AdjustingSimulation):
     def _project(
         self, grants: Allocation, begin: Array | float, cluster_state: ClusterState, job_state: JobState
     ) -> Array | float:
-        """With whole iterations: the rate at which every round brings a whole number of them."""
-        if not self._options.whole_iterations:
-            return super()._project(grants, begin, cluster_state, job_state)
         rows, round_s = grants.jobs, self._round_s
         speed = self._rates(grants, cluster_state, job_state)
         iteration_s = self._iteration_s.take(rows)
@@ -40,3 +41,10 @@ class GradedSimulation(AdjustingSimulation):
         iterations = np.where(unknown, np.maximum(np.floor(jobs.columns["duration_s"]), 1.0), iterations)
         self._iterations = np.concatenate((self._iterations, iterations))
         self._iteration_s = np.concatenate((self._iteration_s, iteration_s))
+
+
+@dataclass(frozen=True)
+class ByIterations(Sensitivity):
+    """The speeds of `sensitivity`, credited in whole iterations."""
+
+    simulation: ClassVar[type[WholeIterations]] = WholeIterations
