@@ -53,9 +53,8 @@ class BloxManager:
         self.clock: Clock = clock or Rounds()
         self.event_driven = isinstance(self.clock, Events)
         self.termination: TerminationPolicy = termination or Completed()
-        self.recorder = recorder or (
-            Recorder(self.clock.end_of_round) if isinstance(self.clock, Rounds) else Recorder()
-        )
+        round_end = self.clock.end_of_round if isinstance(self.clock, Rounds) else None
+        self.recorder = recorder or Recorder(round_end)
         self.window = window
         self.max_rounds = max_rounds
         self.most_submitted = most_submitted
@@ -246,7 +245,8 @@ class BloxManager:
 
         The finish time of a job that reported late is at the earliest the time at which it gave up its GPUs.
         """
-        running = _which_run(rows, job_state)
+        held = job_state.columns.held_gpus[rows]
+        running = None if held[held.argmin()] else held > 0  # mask; None: all of them, as in most calls
         if running is None:
             self._stop_and_free(rows, at, cluster_state, job_state)
         else:
@@ -280,12 +280,6 @@ def end_reasons(termination: TerminationPolicy, rows: Array, job_state: JobState
     if callable(reason):
         return [str(text) for text in reason(rows, job_state)]
     return [str(reason or spec_of(termination))] * len(rows)
-
-
-def _which_run(rows: Array, job_state: JobState) -> Array | None:
-    """Mask over `rows`: which hold GPUs; None: all of them."""
-    held = job_state.columns.held_gpus[rows]
-    return None if held[held.argmin()] else held > 0
 
 
 def _stuck(cluster_state: ClusterState, job_state: JobState) -> BloxError:

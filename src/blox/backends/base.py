@@ -48,9 +48,7 @@ class BackendBase:
         return self._node_events.due(now)
 
     def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:
-        if self._job_failures is None:
-            return []
-        return self._job_failures.due(cluster_state, job_state)
+        return [] if self._job_failures is None else self._job_failures.due(cluster_state, job_state)
 
     @final
     def next_event(self, cluster_state: ClusterState, job_state: JobState) -> float:

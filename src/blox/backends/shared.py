@@ -89,12 +89,10 @@ class SharedSimulation(AdjustingSimulation):
         job_state.report_metric("steps_per_s", grants.jobs, rate * base)
         self._forget_partners(grants.jobs)
         if grants.share_group is not None:
-            steps = (alone * base).tolist()
-            for row, other, *found in zip(
-                grants.jobs.tolist(), grants.share_group.tolist(), alone.tolist(), steps
-            ):
+            found = zip(alone.tolist(), (alone * base).tolist())
+            for row, other, speeds in zip(grants.jobs.tolist(), grants.share_group.tolist(), found):
                 if other >= 0:
-                    self._partners[row], self._alone[row] = int(other), (found[0], found[1])
+                    self._partners[row], self._alone[row] = int(other), speeds
         return rate
 
     def _learn(self, jobs: JobTable, rows: Array, job_state: JobState) -> None:
