@@ -8,10 +8,13 @@ import pytest
 from blox.experiment.settings import Experiment
 from blox.performance.throughputs import throughputs
 from blox.placement.walk.pinned import place_pinned
+from blox.schedulers.gavel.allocation import Allocation
 from blox.schedulers.gavel.beliefs import Noisy, Oracle
 from blox.schedulers.gavel.learnt import Learnt, references
+from blox.schedulers.gavel.policies.by_name import POLICIES
 from blox.state.schedule import Schedule
 from support.states import admitted, idle_cluster
+from support.traces import WITH_MODEL, trace
 
 MODELS = ["A3C", "CycleGAN", "LM (batch size 20)", "Recommendation (batch size 2048)"]
 
@@ -95,3 +98,45 @@ def test_that_two_jobs_cannot_share_is_found_out():
     assert can.tolist() == [rates[table.gpu_types.index(name)] > 0 for name in cluster.gpu_types]
     measured = jobs.memory(learnt, dict).beside[0]
     assert (measured[like[1]][~can] == 0).all()
+
+
+def finishes(path, policy, jobs, cluster, seed=0):
+    """When each job is done, where speeds are learnt; jobs are (submission, GPUs, duration, model)."""
+    rows = [(f"j{place}", *job) for place, job in enumerate(jobs)]
+    workload = trace(path / "jobs.csv", rows, WITH_MODEL)
+    scheduler = f"gavel:policy={policy},belief=learnt"
+    run = Experiment(workload=workload, cluster=cluster, scheduler=scheduler, round_s=360.0, seed=seed).run()
+    return run.jobs["finish_s"].tolist()
+
+
+WIDE = (0, 4, 36_000, "ResNet-50 (batch size 64)")  # two of these are taken to be able to share, and cannot
+
+
+def test_of_jobs_that_cannot_share_after_all_fifo_runs_the_older(tmp_path):
+    assert finishes(tmp_path, "fifo_packed", [WIDE] * 3, "v100=1x4") == [36_000, 72_000, 108_000]
+
+
+def test_of_jobs_that_cannot_share_on_one_type_fifo_runs_the_older_there(tmp_path):
+    models = ["LM (batch size 80)", "Transformer (batch size 256)"]  # together on a P100, not on a V100
+    jobs = [(0, 1, 36_000, model) for model in models]
+    assert finishes(tmp_path, "fifo_packed", jobs, "v100=1x1", seed=1) == [36_000, 72_000]
+
+
+@pytest.mark.parametrize(
+    "policy", sorted(name for name in POLICIES if "_packed" in name and not name.startswith("fifo"))
+)
+def test_jobs_that_cannot_share_after_all_take_turns_with_others(policy, tmp_path):
+    """Two jobs of all GPUs do not wait for the end of a long small one."""
+    small = (0, 1, 360_000, "A3C")
+    first, second, last = finishes(tmp_path, policy, [WIDE, WIDE, small], "v100=1x4")
+    assert 72_000 <= first <= second < last
+    assert second - first < 20 * 360.0
+
+
+def test_time_of_a_pair_goes_to_its_members_where_they_cannot_share():
+    members = np.array([[0, -1], [1, -1], [2, -1], [0, 1], [1, 2]])
+    fractions = np.array([[0.1, 0.0], [0.0, 0.0], [0.0, 0.5], [0.4, 0.2], [0.2, 0.0]])
+    found = Allocation(members, fractions).parted(np.array([[False, True], [False, False]]), first=0.5)
+    assert found.fractions == pytest.approx(
+        np.array([[0.3, 0.0], [0.3, 0.0], [0.1, 0.5], [0.0, 0.2], [0.0, 0.0]])
+    )

@@ -5,7 +5,7 @@ to that one. What it does on other types is seen once it has run there, in the m
 then it is filled in by completing the matrix of all jobs and of the table's rows, the references. What
 it does beside others is measured at its submission beside a few references (a profiling run that takes no
 time, as in the original), and later beside the jobs it runs with; it is then taken to be like the reference
-that it resembles most.
+that it resembles most. Two jobs that cannot share after all run alone in the time that was meant for both.
 """
 
 from __future__ import annotations

@@ -217,11 +217,14 @@ class Gavel:
             row = int(rows[place])
             memory.relaxed[row] = memory.relaxed.get(row, 0) + 1
         members = np.where(found.members >= 0, rows[found.members], -1)
-        fractions = np.where(found.fractions > NOTHING, found.fractions, 0.0)
         speed = _speed_of(found, problem)
         paired = members[:, 1] >= 0
         if self.belief == "learnt" and paired.any():
-            speed[paired] *= self._learnt.tried(members[paired], cluster_state, job_state)
+            can = self._learnt.tried(members[paired], cluster_state, job_state)
+            speed[paired] *= can
+            in_order = isinstance(chosen, FifoAware)  # the older member goes first
+            found = found.parted(can, first=1.0 if in_order else 0.5)
+        fractions = np.where(found.fractions > NOTHING, found.fractions, 0.0)
         memory.shares.want(members, fractions, self._seen(speed))
         memory.solved_s, memory.changed = job_state.now, False
 
