@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from blox import Experiment
 from blox.errors import BloxError
 from blox.lookahead.beliefs import belief_named, check_told, survival
+from blox.workloads.columns import LONGEST_S, SHORTEST_S
 from support.moments import moments
+from support.traces import HEADER, trace
 from support.worlds import World
 
 
@@ -73,6 +76,24 @@ def test_a_job_that_has_outlived_what_was_told_goes_on_a_little():
     job_state = state_of((0, 9000), at_s=3000)
     job_state.columns.expected_s[0] = 1000.0
     assert belief_named("told")(job_state, 0).work_s[0] == pytest.approx(3300.0)
+
+
+def test_a_job_that_ended_before_it_did_any_work_tells_nothing_of_others(tmp_path):
+    """One that a limit ended at 300 s, while it was launching; another one waits."""
+    jobs = trace(tmp_path / "jobs.csv", ["a,0,1,9000,300", "b,0,1,9000,"], f"{HEADER},limit_s")
+    experiment = Experiment(
+        jobs, cluster="1x1", scheduler="fifo", overheads="launch=600", termination="time-limit"
+    )
+    job_state = next(moment.job_state for moment in moments(experiment) if moment.job_state.now >= 300)
+    assert [belief_named("learnt")(job_state, draw).work_s.tolist() for draw in range(3)] == [[0, 3600]] * 3
+
+
+@pytest.mark.parametrize("spec", ["told", "noisy:sigma=9.9"])
+def test_work_that_a_job_can_have_is_believed_of_those_that_go_on(spec):
+    job_state = state_of(*[(0, 9000)] * 50, at_s=600, gpus=2)
+    job_state.columns.expected_s[[0, 48, 49]] = 1e12, 1e12, 1e-6
+    work_s = belief_named(spec)(job_state, 0).work_s
+    assert work_s.min() == SHORTEST_S and work_s.max() == LONGEST_S
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from blox import Experiment, Result, registry
 from blox.cli.main import answer
 from blox.report.labels import labels, unmarked
 from support.same_results import same
+from support.traces import HEADER, trace
 from support.worlds import World
 
 SMALL = Experiment(workload="philly:load=40,max_gpus=4", jobs=120, cluster="4x4", performance="duration")
@@ -164,6 +165,22 @@ def test_among_combinations_that_decide_alike_it_is_that_policy():
         alone = replace(SMALL, auto=f"scheduler={scheduler};{alike};every=2").run()
         for name in ("first_start_s", "finish_s", "preemptions"):
             assert alone.jobs[name].tolist() == static.jobs[name].tolist()
+
+
+@pytest.mark.parametrize("belief", ["learnt", "none", "told", "noisy:sigma=9.9"])
+def test_jobs_that_end_before_they_do_any_work_do_not_come_again(belief, tmp_path):
+    """Jobs that a limit ends while they are launching."""
+    lines = ["a,0,4,7200,200", "b,0,4,7200,", "c,300,4,3600,", "d,600,4,3600,200", "e,900,2,3600,"]
+    jobs = trace(tmp_path / "jobs.csv", lines, f"{HEADER},limit_s")
+    result = Experiment(
+        jobs,
+        cluster="1x4",
+        overheads="launch=300",
+        termination="time-limit",
+        auto=f"{THREE};every=1,belief={belief}",
+    ).run()
+    assert result.summary["finished"] == 5 and result.summary["ended_early"] == 2
+    assert result.summary["choices"] > 2
 
 
 def test_every_kind_can_be_chosen():

@@ -10,6 +10,7 @@
 - `noisy:sigma=0.5`: as told, times a log-normal factor of each job.
 
 The work of a finished job is known: it is what the job has done. It counts where jobs of the past come again.
+A job that was ended before it did any tells nothing of others.
 A job keeps its luck: its draw stays at the same rank of what is possible, so choices that follow on one
 another do not differ by chance. Policies that read durations see ahead what is believed there.
 """
@@ -26,6 +27,7 @@ from blox.registry import parse_options
 from blox.state import progress
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
+from blox.workloads.columns import LONGEST_S, SHORTEST_S
 from blox.workloads.table import Array
 
 Belief = Callable[[JobState, int], Believed]  # states and the number of a draw -> what is believed
@@ -103,7 +105,7 @@ def attained_only(job_state: JobState, draw: int = 0) -> Believed:
 def learnt(job_state: JobState, draw: int = 0) -> Believed:
     """Drawn from the work of the jobs so far, given that a job's is above what it has done."""
     done, unfinished = _done_s(job_state), _unfinished(job_state)
-    at_s, share = survival(done, ~unfinished)
+    at_s, share = survival(done, ~unfinished & (done >= SHORTEST_S))
     if not len(at_s):
         return attained_only(job_state, draw)
     luck = 1.0 - _rng(job_state, draw).random(job_state.submitted)  # in (0, 1]
@@ -125,8 +127,8 @@ def survival(done_s: Array, finished: Array) -> tuple[Array, Array]:
 
 
 def _known(job_state: JobState, work_s: Array, done_s: Array) -> Array:
-    """What is believed of jobs that go on, and of finished jobs what they have done."""
-    return np.where(_unfinished(job_state), work_s, done_s)
+    """What is believed of jobs that go on, if a job can have it; of finished jobs what they have done."""
+    return np.where(_unfinished(job_state), np.clip(work_s, SHORTEST_S, LONGEST_S), done_s)
 
 
 def _unfinished(job_state: JobState) -> Array:
