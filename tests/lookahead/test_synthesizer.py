@@ -167,6 +167,13 @@ def test_among_combinations_that_decide_alike_it_is_that_policy():
             assert alone.jobs[name].tolist() == static.jobs[name].tolist()
 
 
+def test_jobs_come_again_with_the_times_of_a_log(tmp_path):
+    lines = ["a,0,4,7200,0", "b,0,4,7200,7200", "c,300,4,3600,900", "d,900,2,3600,"]
+    jobs = trace(tmp_path / "jobs.csv", lines, f"{HEADER},logged_start_s")
+    result = Experiment(jobs, cluster="1x4", auto=f"{THREE};every=1").run()
+    assert result.summary["finished"] == 4 and result.summary["choices"] > 2
+
+
 @pytest.mark.parametrize("belief", ["learnt", "none", "told", "noisy:sigma=9.9"])
 def test_jobs_that_end_before_they_do_any_work_do_not_come_again(belief, tmp_path):
     """Jobs that a limit ends while they are launching."""

@@ -13,7 +13,7 @@ import numpy as np
 from blox.lookahead.ahead import Believed
 from blox.state.columns import SUBMISSION
 from blox.state.jobs import JobState
-from blox.workloads.columns import SHORTEST_S
+from blox.workloads.columns import SHORTEST_S, WITH_SUBMISSION
 from blox.workloads.table import JobTable
 
 
@@ -26,7 +26,7 @@ def come_again(job_state: JobState, believed: Believed, span_s: float) -> list[J
         return []
     columns = {name: getattr(c, name)[rows] for name in SUBMISSION}
     columns["job_id"] = np.array([f"again {name}" for name in columns["job_id"].tolist()], dtype=object)
-    columns["submit_s"] = columns["submit_s"] + span_s
-    columns["deadline_s"] = columns["deadline_s"] + span_s
+    for name in ("submit_s", *WITH_SUBMISSION):
+        columns[name] = columns[name] + span_s
     extra = {name: values[rows] for name, values in c.extra.items()}
     return [JobTable({**columns, "duration_s": believed.work_s[rows]}, "look ahead", extra=extra)]
