@@ -1,5 +1,8 @@
 """`blox explain DIR --at TIME` and `blox run --trace-decisions`, as a user meets them."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 
 from blox import Experiment
@@ -38,6 +41,23 @@ def test_traced_or_run_again_the_round_is_the_same(command, here):
         "2 b 4 waits, next in line GPUs went to jobs ahead of it: a",
         "3 c 1 waits the order is strict, and ahead of it waits b",
     ]
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "las", "themis"])
+def test_every_round_of_a_run_with_a_window_is_found_by_running_again(command, here, scheduler):
+    lines = [f"j{i},{900 * i},{1 + i % 3},{4000 + 1300 * (i % 4)}" for i in range(12)]
+    (here / "jobs.csv").write_text("\n".join([JOBS.partition("\n")[0], *lines]) + "\n")
+    settings = {"workload": "jobs.csv", "cluster": "1x4", "round_s": 900.0, "window": "1-4"}
+    result = Experiment(**settings, scheduler=scheduler).run(trace_decisions=True)
+    assert "running" in result.jobs["state"]
+    dataclasses.replace(result, decisions=None).save("x")
+    times = np.unique(result.decisions["time_s"]).tolist()
+    assert times[-1] == result.summary["end_s"]
+    for time_s in (*times, times[1] + 1, times[-1] + 1):
+        held = result.decisions.at(time_s)["held_gpus"] > 0
+        answer = command("explain", "x", "--at", f"{time_s}s")
+        assert (answer.code, answer.err) == (0, "")
+        assert f"Jobs running: {held.sum()}, waiting: {(~held).sum()};" in in_one_line(answer.out)
 
 
 def test_one_job_of_a_round(command, here):

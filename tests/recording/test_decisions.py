@@ -95,6 +95,59 @@ def test_running_again_gives_what_was_traced(name):
             ), column
 
 
+ENDS = {
+    "with a window": {"window": "2-9", "max_rounds": None},
+    "at a limit": {"max_rounds": 150},
+    "with the last job": {"jobs": 10},
+}
+SMALL = {name: settings for name, settings in SETTINGS.items() if "compat" not in settings}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("name", SMALL)
+def test_every_round_agrees_with_the_stints_up_to_the_end_of_the_run(name, end):
+    result = Experiment(**{**CROWDED, **SMALL[name], **ENDS[end]}).run(trace_decisions=True)
+    times = np.unique(result.decisions["time_s"])
+    assert len(times) > 5
+    for time_s in times:
+        found = Round(result.decisions.at(time_s), result.jobs["job_id"])
+        assert found.agrees_with(result.stints, result.jobs["state"]), time_s
+
+
+def test_the_last_round_by_hand(tmp_path):
+    # at 200 a, the window, ends: c (3 GPUs, nothing attained) takes the GPUs of a and b, and d goes on
+    jobs = "a,0,1,200 b,0,2,900 d,0,1,900 c,150,3,900"
+    result = traced(jobs, tmp_path, scheduler="las", window="0-0")
+    found = Round(result.decisions.at(200), result.jobs["job_id"])
+    assert result.summary["end_s"] == found.time_s == 200
+    assert {(each.row, each.held_gpus, each.action) for each in found.standings} == {
+        (1, 0, "suspend"),
+        (2, 1, "keep"),
+        (3, 3, "launch"),
+    }
+    states = result.jobs["state"]
+    assert found.agrees_with(result.stints, states)
+    for row, other in ((1, "running"), (2, "queued"), (3, "queued")):
+        wrong = states.copy()
+        wrong[row] = other
+        assert not found.agrees_with(result.stints, wrong)
+    before = Round(result.decisions.at(100), result.jobs["job_id"])
+    assert before.time_s == 0 and before.agrees_with(result.stints, states)
+
+
+def test_a_job_that_moves_in_the_last_round_holds_its_new_gpus_alone():
+    job = {"time_s": 200.0, "job": 0, "held_gpus": 2}
+    found = Round({name: np.array([value]) for name, value in job.items()}, np.array(["a"], dtype=object))
+    stints = {
+        "job": np.array([0, 0, 0, 0, 0]),
+        "gpu": np.array([0, 1, 2, 2, 3]),
+        "start_s": np.array([0, 0, 0, 200, 200]),
+        "end_s": np.array([200, 200, 200, 200, 200]),
+    }
+    assert found.agrees_with(stints, np.array(["running"], dtype=object))
+    assert not found.agrees_with(stints, np.array(["queued"], dtype=object))
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_tracing_changes_nothing_else(name, tmp_path):
     experiment = Experiment(**{**CROWDED, **SETTINGS[name]})

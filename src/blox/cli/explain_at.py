@@ -108,7 +108,7 @@ def _round_at(result: Result, time_s: float) -> tuple[Round, str]:
     if result.decisions is not None:
         return Round(result.decisions.at(time_s), result.jobs["job_id"]), _TRACED
     found = Round(_run_again(result, time_s), result.jobs["job_id"])
-    if not found.agrees_with(result.stints):
+    if not found.agrees_with(result.stints, result.jobs["state"]):
         raise BloxError(
             f"run again, the experiment decides otherwise than these results say by {time_s:g} s",
             where="--at",

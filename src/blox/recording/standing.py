@@ -70,11 +70,19 @@ class Round:
         """The row of the first listed job that waits."""
         return self._waiting[0][1] if self._waiting else None
 
-    def agrees_with(self, stints: Mapping[str, Array]) -> bool:
-        """Whether the jobs that run after this round are those of a run's stints, on as many GPUs."""
-        time_s = self.time_s
-        there = stints["job"][(stints["start_s"] <= time_s) & (time_s < stints["end_s"])]
-        recorded = np.bincount(there, minlength=len(self.job_id))
+    def agrees_with(self, stints: Mapping[str, Array], states: Array | None = None) -> bool:
+        """Whether the jobs that run after this round are those of a run's stints, on as many GPUs.
+
+        `states`: of all jobs when the run ended. The last stint of one that was running was only cut by that
+        end, so in a round at that time it counts too.
+        """
+        job, start_s, time_s = stints["job"], stints["start_s"], self.time_s
+        held = time_s < stints["end_s"]
+        if states is not None:
+            last_s = np.zeros(len(states))
+            np.maximum.at(last_s, job, start_s)
+            held |= (states[job] == "running") & (start_s == last_s[job])
+        recorded = np.bincount(job[held & (start_s <= time_s)], minlength=len(self.job_id))
         decided = np.zeros(len(self.job_id), dtype=np.int64)
         decided[self.decision["job"]] = self.decision["held_gpus"]
         return bool(np.array_equal(recorded, decided))
