@@ -34,3 +34,11 @@ def test_rules_read_free_gpus_as_whole_numbers_of_their_own():
     free = np.asarray(pool.free)
     free[0] = 7
     assert list(pool.free) == [3, 8]
+
+
+def test_the_sizes_of_a_restricted_pool_are_those_of_the_nodes_that_a_job_may_use():
+    pool = NodePool(np.array([3, 8, 0]), np.array([8, 8, 4]))
+    assert pool.sizes == [8, 8, 4]
+    pool.take(0, 1, 8)
+    assert pool.sizes == [8, 8, 4]
+    assert pool.restricted(np.array([True, False, True])).sizes == [8, 0, 4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from operator import index
 from typing import Protocol
 
@@ -32,6 +33,12 @@ class NodePool(Room):
         self._node_gpus = node_gpus
         self._bytes = bytearray(np.where(node_free <= _BYTE_MAX, node_free, 0).astype(np.uint8))
         self._searched = min(self.top, _BYTE_MAX)  # the largest count that is searched for in the bytes
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """GPUs of each node, whoever holds them and also while it is down; 0: the job may not use it."""
+        sizes: list[int] = self._node_gpus.tolist()
+        return sizes
 
     def take(self, row: int, unit: int, count: int) -> None:
         self.free[unit] = left = self.free[unit] - count
