@@ -3,6 +3,7 @@
 import pytest
 
 from blox import BloxError, Experiment
+from support.traces import trace
 
 # name: (GPUs, jobs, starts by EASY, starts by conservative). A job: submitted, GPUs, runs for, believed to.
 CASES = {
@@ -98,6 +99,32 @@ def test_a_reservation_is_for_nodes_where_nodes_matter(placement, starts, tmp_pa
     """
     result = run(NODES, tmp_path, cluster="2x2", scheduler="backfill", placement=placement)
     assert result.jobs["first_start_s"].tolist() == starts
+
+
+@pytest.mark.parametrize("placement", ["consolidated", "yarn"])
+@pytest.mark.parametrize("kind", ["easy", "conservative"])
+def test_a_reservation_is_for_several_nodes_where_no_node_that_a_job_may_use_is_large_enough(
+    kind, placement, tmp_path
+):
+    """a has the node of eight GPUs, b one of the two nodes of four until 10.
+
+    c is bound to these two, and reserved for 10, not for 100, when a node of eight is free; d and e, which
+    may use them too, would be there until 50 and until 10.
+    """
+    jobs = [
+        *("a,0,8,100,100,large", "b,0,4,10,10,small", "c,0,8,10,10,small"),
+        *("d,0,4,50,50,small", "e,0,4,10,10,small"),
+    ]
+    header = "job_id,submit_s,gpus,duration_s,limit_s,gpu_types"
+    result = Experiment(
+        workload=trace(tmp_path / "trace.csv", jobs, header=header),
+        cluster="large=1x8:speed=1,small=2x4:speed=1",
+        scheduler=f"backfill:kind={kind}",
+        placement=placement,
+        clock="events",
+        belief="limit",
+    ).run()
+    assert result.jobs["first_start_s"].tolist() == [0, 0, 10, 20, 0]
 
 
 def test_why_a_job_waits_names_the_reservation(tmp_path):

@@ -83,3 +83,15 @@ def test_whether_a_job_needs_one_node_is_asked_of_the_rule(fallback, need, whole
     jobs, cluster = admitted([need], 10.0), idle_cluster("3x4")
     cluster.node_rule = Consolidated(fallback=fallback).node_rule
     assert FutureRoom(jobs.active, cluster, jobs).whole(0, need) == whole
+
+
+@pytest.mark.parametrize(
+    ("gpu_types", "whole"), [("", True), ("v100", True), ("k80", False), ("k80|v100", True)]
+)
+def test_whether_a_job_needs_one_node_follows_from_the_nodes_that_it_may_use(gpu_types, whole):
+    """On the node of eight GPUs a job of six is on one, on nodes of four on two."""
+    jobs, cluster = admitted([6, 6], 10.0, gpu_types=["", gpu_types]), idle_cluster("v100=1x8,k80=2x4")
+    cluster.node_rule = Consolidated().node_rule
+    room = FutureRoom(jobs.active, cluster, jobs)
+    assert room.whole(0, 6)
+    assert room.whole(1, 6) == whole

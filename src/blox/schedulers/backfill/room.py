@@ -33,8 +33,8 @@ class FutureRoom:
         self._cluster, self._jobs = cluster_state, job_state
         rule = cluster_state.node_rule
         self._rule: RuleOfJob | None = None if rule is None else rule(cluster_state, job_state)
-        # by the id of a rule, which is kept so that no other has it, and GPUs
-        self._whole: dict[tuple[int, int], tuple[NodeRule, bool]] = {}
+        # by the id of a rule, which is kept so that no other has it, GPUs and the nodes that a job may use
+        self._whole: dict[tuple[int, int, bytes], tuple[NodeRule, bool]] = {}
         self._allowed = None
         if self._rule is not None:
             self._allowed = allowed_nodes(Schedule(waiting), cluster_state, job_state, reserved=False)
@@ -79,11 +79,13 @@ class FutureRoom:
         """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place."""
         if self._rule is None:
             return True
-        rule, size = self._rule(row), self._cluster.node_gpus
-        if (id(rule), need) not in self._whole:
+        rule, size, nodes = self._rule(row), self._cluster.node_gpus, b""
+        if self._allowed is not None:
+            size, nodes = np.where(self._allowed[row], size, 0), self._allowed[row].tobytes()
+        if (key := (id(rule), need, nodes)) not in self._whole:
             scattered = NodePool(np.minimum(size, need - 1), size)
-            self._whole[id(rule), need] = rule, rule.choose(scattered, need) is None
-        return self._whole[id(rule), need][1]
+            self._whole[key] = rule, rule.choose(scattered, need) is None
+        return self._whole[key][1]
 
     def _foreign(self, row: int) -> list[Window]:
         """The windows that do not admit a job."""
