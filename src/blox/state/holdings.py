@@ -122,10 +122,9 @@ class Holdings:
         leaving = np.concatenate((plan.suspend, moving)) if len(moving) else plan.suspend
         if len(leaving):
             self._withdraw(leaving, plan.freed)
-        if len(plan.launch.jobs):
-            self._grant(plan.launch)
-        if len(plan.move.jobs):
-            self._grant(plan.move)
+        for part in (plan.launch, plan.move):
+            if len(part.jobs):
+                self._grant(part)
         if outcome is not None:
             self.replace(outcome)
 

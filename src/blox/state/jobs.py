@@ -66,9 +66,8 @@ class JobState:
         """Loads jobs in bulk and returns their rows; `submit` makes them visible at their submission time."""
         start, stop = self._staged, self._staged + len(jobs)
         self._grow(stop)
-        for name in SUBMISSION:
-            if name in jobs.columns:
-                getattr(self.columns, name)[start:stop] = jobs.columns[name]
+        for name in jobs.columns.keys() & SUBMISSION:
+            getattr(self.columns, name)[start:stop] = jobs.columns[name]
         for name, values in jobs.extra.items():
             self.columns.put_extra(name, start, values)
         gpus = self.columns.gpus[start:stop]

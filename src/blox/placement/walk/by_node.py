@@ -37,8 +37,7 @@ class NodePool(Room):
     @cached_property
     def sizes(self) -> list[int]:
         """GPUs of each node, whoever holds them and also while it is down; 0: the job may not use it."""
-        sizes: list[int] = self._node_gpus.tolist()
-        return sizes
+        return self._node_gpus.tolist()  # type: ignore[no-any-return]
 
     def take(self, row: int, unit: int, count: int) -> None:
         self.free[unit] = left = self.free[unit] - count
@@ -104,8 +103,7 @@ class NodeRoom(NodePool):
         self._rule: RuleOfJob = rule if callable(rule) else SameRule(rule)
         self._allowed = allowed_nodes(requests.schedule, cluster_state, requests.job_state)
         if self._allowed is None and isinstance(self._rule, SameRule):
-            self.alike = self.top
-            self.whole = self.top if best_fit else 0
+            self.alike, self.whole = self.top, self.top if best_fit else 0
 
     def choose(self, row: int, need: int) -> list[Share] | None:
         if need <= self.whole:

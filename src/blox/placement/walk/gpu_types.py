@@ -20,8 +20,7 @@ def allowed_nodes(
     if schedule.gpu_type is None and not job_state.typed and not windows:
         return None
     closed = closed_nodes(windows, cluster.nodes, schedule.jobs, job_state)
-    everywhere = np.ones(cluster.nodes, dtype=bool)
-    masks: dict[str, Array] = {"": everywhere}
+    masks: dict[str, Array] = {"": np.ones(cluster.nodes, dtype=bool)}
     allowed: dict[int, Array] = {}
     names = job_state.columns.gpu_types[schedule.jobs]
     for position, (row, text) in enumerate(zip(schedule.jobs.tolist(), names.tolist())):
