@@ -20,7 +20,8 @@ class Scattered(NodePlacement):
     fixed: bool = False
 
     def place_on_nodes(self, schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Plan:
-        if schedule.gpus is None and job_state.single_gpu:  # then both searches only count
+        # of jobs of one GPU that may use any both searches only count
+        if job_state.single_gpu and not job_state.typed and schedule.gpus is schedule.gpu_type is None:
             return place_by_count(schedule, cluster_state, job_state)
         return place_by_node(schedule, cluster_state, job_state, self, undo=False)
 
