@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from blox.recording.stints import held_at
 from blox.recording.wait_causes import COUNTED, WORDS
 from blox.workloads.table import Array
 
@@ -73,16 +74,9 @@ class Round:
     def agrees_with(self, stints: Mapping[str, Array], states: Array | None = None) -> bool:
         """Whether the jobs that run after this round are those of a run's stints, on as many GPUs.
 
-        `states`: of all jobs when the run ended. The last stint of one that was running was only cut by that
-        end, so in a round at that time it counts too.
-        """
-        job, start_s, time_s = stints["job"], stints["start_s"], self.time_s
-        held = time_s < stints["end_s"]
-        if states is not None:
-            last_s = np.zeros(len(states))
-            np.maximum.at(last_s, job, start_s)
-            held |= (states[job] == "running") & (start_s == last_s[job])
-        recorded = np.bincount(job[held & (start_s <= time_s)], minlength=len(self.job_id))
+        `states`: as in `held_at`, for a round at the very end of the run."""
+        there = stints["job"][held_at(stints, self.time_s, states)]
+        recorded = np.bincount(there, minlength=len(self.job_id))
         decided = np.zeros(len(self.job_id), dtype=np.int64)
         decided[self.decision["job"]] = self.decision["held_gpus"]
         return bool(np.array_equal(recorded, decided))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,21 @@ class Stints(NamedTuple):
             busy += max(0.0, stop - max(begin, until))
             until = max(until, stop)
         return busy
+
+
+def held_at(stints: Mapping[str, Array], time_s: float, states: Array | None = None) -> Array:
+    """Mask over a table of stints: in which of them a job holds its GPU at a time.
+
+    `states`: of all jobs when the run ended. The last stints of one that was running then were only cut by
+    that end: there they hold too.
+    """
+    job, start_s, end_s = stints["job"], stints["start_s"], stints["end_s"]
+    held: Array = time_s < end_s
+    if states is not None and time_s >= end_s.max(initial=0.0):
+        last_s = np.zeros(len(states))
+        np.maximum.at(last_s, job, start_s)
+        held = (states == "running")[job] & (start_s == last_s[job])
+    return held & (start_s <= time_s)
 
 
 def _ends(job: Array, happened: Happened, end_s: float) -> Array:

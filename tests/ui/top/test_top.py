@@ -75,6 +75,18 @@ def test_a_finished_run_is_shown_at_any_time(kept, traced):
     assert ("own order" if traced else "was not traced") in text(frame)
 
 
+def test_jobs_that_run_when_a_run_ends_are_shown_as_running(kept):
+    """The run ends with the last job of the window; that only cuts the stints of the others."""
+    (run,) = filmed([kept(window="20-25")])
+    found, jobs = FinishedTop(run, "las"), run.result.jobs
+    running = int((jobs["state"] == "running").sum())
+    queued = int((jobs["state"] == "queued").sum())
+    frame = found.at(found.end_s)
+    assert running and queued and frame.lists[0].title == f"{running} running"
+    assert frame.lists[1].title == f"{queued} waiting"
+    assert frame.used == int(run.result.rounds["gpus_used"][-1])
+
+
 def test_nodes_that_failed_are_crossed_out(kept):
     (run,) = filmed([kept("srtf", failures="random:mtbf=20h,repair=2h")])
     down_s = float(run.result.tables["outages"]["down_s"][0])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from blox.explain import Round
+from blox.recording.stints import held_at
 from blox.recording.wait_causes import ARRIVAL, COUNTED, EVICTION, WORDS, counted_cause, told_cause
 from blox.results.result import Result
 from blox.ui.film.order import Order
@@ -42,8 +43,7 @@ def _waiting(result: Result, time_s: float) -> Array:
     """Rows that have been submitted, have not ended and hold no GPU, by submission."""
     submit, finish = result.jobs["submit_s"], result.jobs["finish_s"]
     there = (submit <= time_s) & ~(finish <= time_s)
-    stints = result.stints
-    there[stints["job"][(stints["start_s"] <= time_s) & (time_s < stints["end_s"])]] = False
+    there[result.stints["job"][held_at(result.stints, time_s, result.jobs["state"])]] = False
     rows = np.flatnonzero(there)
     by_submission: Array = rows[np.argsort(submit[rows], kind="stable")]
     return by_submission

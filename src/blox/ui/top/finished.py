@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from blox.recording.stints import held_at
 from blox.report import series
 from blox.report.units import counted, duration
 from blox.ui.film.cluster import cluster_of
@@ -36,7 +37,7 @@ class FinishedTop:
         """The cluster at a time of the run (s)."""
         result = self._result
         stints = result.stints
-        here = np.flatnonzero((stints["start_s"] <= time_s) & (time_s < stints["end_s"]))
+        here = np.flatnonzero(held_at(stints, time_s, result.jobs["state"]))
         rows, first = np.unique(stints["job"][here], return_index=True)
         ended = int((result.jobs["finish_s"] <= time_s).sum())
         experiment = result.experiment
