@@ -29,3 +29,49 @@ def test_the_queue_and_the_demand_are_those_of_the_jobs(result):
         waits[on] = False
         assert rounds["queued"][index] == waits.sum(), f"jobs that wait at {now} s"
         assert rounds["gpus_demanded"][index] == gpus[there].sum(), f"GPUs asked for at {now} s"
+
+
+def test_gpus_that_two_jobs_share_are_handed_out_once(tmp_path, run):
+    """`a` and `b` start on the same two GPUs while `first` keeps the others: too few for `large`."""
+    (tmp_path / "pair.py").write_text(
+        """from dataclasses import dataclass
+import numpy as np
+from blox import Schedule
+from blox.backends.shared import SharedSimulation
+
+@dataclass(frozen=True)
+class NoSlower:
+    \"\"\"Jobs that share lose nothing.\"\"\"
+
+    simulation = SharedSimulation
+
+    def kinds(self, rows, cluster_state, job_state):
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def speeds(self, grants, kinds, cluster_state, job_state):
+        alone = np.ones(len(grants.jobs))
+        return alone, alone, alone
+
+    def rate(self, grants, cluster_state, job_state):
+        return 1.0
+
+@dataclass(frozen=True)
+class Pair:
+    \"\"\"The first job on two GPUs, the next two together on the others, the last one after them.\"\"\"
+
+    def schedule(self, job_state, cluster_state):
+        on = {0: (2, 3), 1: (0, 1), 2: (0, 1), 3: (0, 1, 2, 3)}
+        jobs = job_state.active[job_state.active < 3] if len(job_state.active) > 1 else job_state.active
+        paired = np.isin([1, 2], jobs).all()
+        partner = np.where((jobs > 0) & paired, 3 - jobs, -1)
+        return Schedule(jobs, pinned={row: on[row] for row in jobs.tolist()}, share_group=partner)
+"""
+    )
+    found = run(
+        [("first", 0, 2, 400), ("a", 100, 2, 300), ("b", 100, 2, 300), ("large", 100, 4, 100)],
+        scheduler=f"{tmp_path / 'pair.py'}:Pair",
+        performance=f"{tmp_path / 'pair.py'}:NoSlower",
+    )
+    assert found.rounds["handed_out"][:2].tolist() == [2, 2]
+    assert found.summary["wait_capacity_s"] == 300.0
+    assert found.summary["wait_priority_s"] == 0.0

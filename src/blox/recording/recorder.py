@@ -110,11 +110,14 @@ class Recorder:
         if len(plan.launch.jobs):
             self._started(Kind.LAUNCH, plan.launch, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
+        if self.shared:  # a GPU that two jobs get counts once
+            self._handed_out += len(np.unique(np.concatenate((plan.move.gpus, plan.launch.gpus))))
+        else:
+            self._handed_out += len(plan.move.gpus) + len(plan.launch.gpus)
 
     def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
         """Records the start of stints."""
         self._journal.start(kind, part, job_state.now)
-        self._handed_out += len(part.gpus) if part.share_milli is None else len(np.unique(part.gpus))
         if self.failures is not None:
             self.failures.started(part.jobs, job_state)
 
