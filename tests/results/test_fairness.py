@@ -71,3 +71,9 @@ def test_an_app_of_which_a_job_has_not_finished_has_no_rho(run, recwarn):
         rows, header="job_id,submit_s,gpus,duration_s,group", cluster="1x2", round_s=300.0, max_rounds=3
     )
     assert np.isnan(result.jobs["app_rho"]).all() and not recwarn.list
+
+
+def test_rounds_that_a_preset_credits_whole_are_no_time_in_isolation(run):
+    """400 s of work end after two rounds of 300 s: 600 s, where the job would have taken 400."""
+    result = run([("a", 0, 1, 400)], round_s=300.0, compat="blox:policy=Fifo")
+    assert result.jobs["rho"].tolist() == result.jobs["app_rho"].tolist() == [600 / 400]

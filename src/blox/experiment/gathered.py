@@ -108,6 +108,7 @@ def _job_columns(
         moves_are_preemptions=options.moves_are_preemptions,
         total_gpus=prepared.cluster.total_gpus,
         apps=prepared.apps,
+        duration_s=prepared.feed.duration_s,
     )
     reasons = manager.recorder.end_reasons
     jobs.update(outcome_columns(job_state, jobs, prepared.feed.duration_s, reasons, end_s=end_s))

@@ -31,12 +31,14 @@ def job_columns(
     moves_are_preemptions: bool = False,
     total_gpus: int = 0,
     apps: str = "group",
+    duration_s: Array | None = None,
 ) -> dict[str, Array]:
     """One row per submitted job; nan where something never happened.
 
     `apps` is the column whose values make jobs one app ("job": each is its own).
     `responsiveness_lag_s` logs responsiveness so much later, and not at all where the run ends before; a
-    `truncated` run ends before anything is logged at `end_s`.
+    `truncated` run ends before anything is logged at `end_s`. `duration_s`, by row, is the most work that
+    counts as a job's time in isolation: presets that credit whole rounds count more as done.
     """
     c, n = job_state.columns, job_state.submitted
     logged = c.first_start_s[:n] + responsiveness_lag_s
@@ -70,16 +72,19 @@ def job_columns(
         "moves": c.moves[:n],
         "state": _states(c.status[:n], c.held_gpus[:n]),
         "in_window": in_window,
-        **_fairness_columns(job_state, apps, total_gpus, end_s),
+        **_fairness_columns(job_state, apps, total_gpus, end_s, duration_s),
     }
 
 
-def _fairness_columns(job_state: JobState, apps: str, total_gpus: int, end_s: float) -> dict[str, Array]:
+def _fairness_columns(
+    job_state: JobState, apps: str, total_gpus: int, end_s: float, duration_s: Array | None
+) -> dict[str, Array]:
     """rho of each job, the number of its app, and rho of that app; of an app of one job they are equal."""
     c, n = job_state.columns, job_state.submitted
     submit_s, finish_s = c.submit_s[:n], c.finish_s[:n]
     # At a finish the work done is the work there was: a run time in isolation that no policy could see.
-    work_s, app = c.done0[:n], fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else np.arange(n)
+    work_s = c.done0[:n] if duration_s is None else np.minimum(c.done0[:n], duration_s[:n])
+    app = fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else np.arange(n)
     rho = of_apps = fairness.job_rho(submit_s, finish_s, work_s, end_s)
     if len(app) and int(app[-1]) != n - 1:
         each = fairness.app_rho(app, submit_s, finish_s, work_s, c.gpus[:n], total_gpus, end_s)
