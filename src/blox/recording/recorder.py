@@ -110,10 +110,8 @@ class Recorder:
         if len(plan.launch.jobs):
             self._started(Kind.LAUNCH, plan.launch, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
-        if self.shared:  # a GPU that two jobs get counts once
-            self._handed_out += len(np.unique(np.concatenate((plan.move.gpus, plan.launch.gpus))))
-        else:
-            self._handed_out += len(plan.move.gpus) + len(plan.launch.gpus)
+        given = plan.move.gpus, plan.launch.gpus  # a GPU that two jobs get counts once
+        self._handed_out += len(np.unique(np.concatenate(given))) if self.shared else sum(map(len, given))
 
     def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
         """Records the start of stints."""

@@ -77,7 +77,7 @@ def believed(
         bound = min(int(columns.max_gpus[row]), total)
         elastic.append(profile is not None)
         if profile is None:
-            limits.append((1, max(total, 2), 1, total, 1))
+            limits.append((1, max(total, 2), 1, max(total, 1), 1))
         else:
             fewest, top = profile.batch_range(
                 int(columns.min_batch_size[row]), int(columns.max_batch_size[row])
