@@ -120,3 +120,16 @@ def test_a_file_and_others_beside_it_are_refused(tmp_path):
     (tmp_path / "q.toml").write_text(BURST)
     with pytest.raises(BloxError, match="write them all in the file"):
         build("admission", f"quota:{tmp_path / 'q.toml'},user_jobs=3")
+
+
+def test_a_burst_that_comes_back_is_no_later_where_every_round_is_executed(tmp_path):
+    """c waits until an hour has come back in 7 days. Asked in every round, that summed up to a bit less."""
+    (tmp_path / "quota.toml").write_text(
+        "[[quota]]\ntenant = 'v'\ngpus = 1\nburst = {gpus = 1, hours = 1, per = '7d'}\n"
+    )
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,900000,v,,,\nb,0,1,7200,v,,,\nc,300,1,600,v,,,\n")
+    experiment = Experiment(
+        workload=str(tmp_path / "t.csv"), cluster="1x4", admission=f"quota:{tmp_path / 'quota.toml'}"
+    )
+    for skip in (True, False):
+        assert experiment.run(skip=skip).jobs["first_start_s"].tolist() == [0, 0, 7200 + 7 * 86400]

@@ -25,13 +25,11 @@ class _Account:
     left: float = math.inf
     at_s: float = 0.0
 
-    def advance(self, time_s: float, quota_gpus: int, burst: Burst) -> None:
-        """What was used above the quota until then is gone; some has come back."""
-        if self.left == math.inf:
-            self.left = burst.gpu_seconds
+    def left_at(self, time_s: float, quota_gpus: int, burst: Burst) -> float:
+        """What is left then: what was used above the quota is gone, and some has come back."""
+        left = min(self.left, burst.gpu_seconds)
         flow = burst.rate - max(self.gpus - quota_gpus, 0)
-        self.left = min(max(self.left + flow * (time_s - self.at_s), 0.0), burst.gpu_seconds)
-        self.at_s = time_s
+        return min(max(left + flow * (time_s - self.at_s), 0.0), burst.gpu_seconds)
 
 
 @dataclass
@@ -79,15 +77,15 @@ class Ledger:
         burst = rule.burst
         if burst is None:
             return False
-        account.advance(now, rule.gpus, burst)
         excess = account.gpus + need - rule.gpus
         if excess > burst.gpus:
             return False
         wanted = min(excess * HOUR_S, burst.gpu_seconds)
-        if account.left >= wanted:
+        left = account.left_at(now, rule.gpus, burst)  # not kept: asking changes no bit of the next answer
+        if left >= wanted:
             return True
         if account.gpus <= rule.gpus:  # it fills up again
-            self.retry_s = min(self.retry_s, now + (wanted - account.left) / burst.rate)
+            self.retry_s = min(self.retry_s, now + (wanted - left) / burst.rate)
         return False
 
     def _change(
@@ -99,6 +97,7 @@ class Ledger:
             if owner is not None:
                 account = self.accounts.setdefault((number, owner), _Account(at_s=time_s))
                 if rule.burst is not None:
-                    account.advance(time_s, rule.gpus, rule.burst)
+                    account.left = account.left_at(time_s, rule.gpus, rule.burst)
+                    account.at_s = time_s
                 account.jobs += sign
                 account.gpus += sign * gpus
