@@ -13,6 +13,8 @@ from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.workloads.table import Array
 
+_GRAIN = 1e-12  # of the time: what is left of a limit is the result of arithmetic, and may miss 0 by so much
+
 
 @register.termination("time-limit")
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class TimeLimit:
             raise BloxError(f"grace is {self.grace!r}", fix="grace must be 0 or more: 5m")
 
     def terminate(self, job_state: JobState, cluster_state: ClusterState) -> Array:
-        return job_state.active[self._left_s(job_state) <= 0]
+        return job_state.active[self._left_s(job_state) <= _GRAIN * job_state.now]
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
         left = np.where(job_state.running, self._left_s(job_state), math.inf)
