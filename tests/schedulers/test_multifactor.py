@@ -80,6 +80,24 @@ def test_usage_halves_in_a_half_life():
     assert usage.update(job_state, 1000.0)["x", "ann"] == pytest.approx(100 * 2 ** (-0.05)), "asked again"
 
 
+SHORT = [f"{name}half_life=1h" for name in ("fairtree:", "multifactor:fairshare=10000,")]
+
+
+@pytest.mark.parametrize("clock", ["rounds", "events"])
+@pytest.mark.parametrize("scheduler", SHORT)
+def test_usage_does_not_depend_on_rounds_that_are_passed_over(scheduler, clock, tmp_path):
+    """Ann had a GPU until 30,000 s, Bob two since: she has used more, though much of it has decayed.
+
+    Taken as used at 15,000 s, as it was when no round between was executed, hers was the smaller.
+    """
+    rows = ["a,0,1,30000,ann", "b,30000,2,2000,bob", "c,31800,4,600,ann", "d,31800,4,600,bob"]
+    (tmp_path / "t.csv").write_text("\n".join(("job_id,submit_s,gpus,duration_s,user", *rows)))
+    experiment = Experiment(workload=str(tmp_path / "t.csv"), cluster="1x4", scheduler=scheduler, clock=clock)
+    for skip in (True, False):
+        first_c, first_d = experiment.run(skip=skip).jobs["first_start_s"].tolist()[2:]
+        assert first_d < first_c
+
+
 @pytest.mark.parametrize("scheduler", ["fairtree", "multifactor:fairshare=10000,age=1"])
 def test_the_tenant_that_has_had_less_goes_first(scheduler, tmp_path):
     """x runs alone on both GPUs until 1000; then y's jobs come before those that x has submitted earlier."""
