@@ -123,3 +123,18 @@ def test_a_file_that_cannot_be_is_told(text, words, tmp_path):
     with pytest.raises(BloxError) as told:
         build("scheduling", f"queues:{tmp_path / 'q.toml'}")
     assert words in told.value.text()
+
+
+@pytest.mark.parametrize("placement", ["first-free", "consolidated"])
+@pytest.mark.parametrize(("clock", "reclaimed_s"), [("rounds", 300), ("events:quantum_s=2", 2)])
+def test_what_was_borrowed_in_this_round_is_reclaimed_in_the_next(clock, reclaimed_s, placement, tmp_path):
+    """A's job is the first in line and takes all four GPUs; B's is guaranteed one of them.
+
+    Where the round after was passed over, B's waited until A's had ended.
+    """
+    (tmp_path / "t.csv").write_text("job_id,submit_s,gpus,duration_s,tenant\na,0,4,1200,A\nb,0,1,600,B\n")
+    experiment = Experiment(
+        workload=str(tmp_path / "t.csv"), cluster="1x4", scheduler="queues", placement=placement, clock=clock
+    )
+    for skip in (True, False):
+        assert experiment.run(skip=skip).jobs["first_start_s"].tolist() == [0, reclaimed_s]

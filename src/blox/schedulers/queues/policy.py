@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from blox.protocols import for_ever
 from blox.registry import register
 from blox.schedulers.backfill.profile import Shares, less
 from blox.schedulers.backfill.room import FutureRoom
@@ -69,9 +69,12 @@ class Queues:
                 lines[name].clear()
             if not lines[name]:
                 del lines[name]
+        memory.started = bool(turn.starting)
         return room.schedule(turn.starting, turn.leaving)
 
-    stable_until = for_ever  # shares change when jobs start and end
+    def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
+        """Until jobs start or end. What a queue has just borrowed may be taken back at once."""
+        return job_state.now if job_state.memory(self, _Memory).started else math.inf
 
     def wait_reasons(self, rows: Array, job_state: JobState, cluster_state: ClusterState) -> list[str]:
         reasons = job_state.memory(self, _Memory).reasons
@@ -82,6 +85,7 @@ class Queues:
 class _Memory:
     queue_of: list[str] = field(default_factory=list)  # by row
     reasons: dict[int, str] = field(default_factory=dict)  # of rows that wait for something else than GPUs
+    started: bool = False  # whether jobs started in the last round
 
     def learn(self, job_state: JobState, given: dict[str, Queue]) -> dict[str, Queue]:
         """The queues, and in which of them each job stands that has been submitted since."""
