@@ -83,19 +83,27 @@ class Backfill:
         memory = job_state.memory(self, Memory)
         rows = line.jobs.take(line.order)
         waiting = rows[job_state.columns.held_gpus.take(rows) == 0]
-        if self.depth:
+        behind = self.depth and len(waiting) > self.depth  # jobs that are not looked at
+        if behind:
             waiting = waiting[: self.depth]
-        memory.blocked, memory.blocker = NO_ROWS, -1
+        memory.blocked, memory.blocker, memory.closed_up = NO_ROWS, -1, False
         nothing_free = self.kind == "easy" and not cluster_state.free_gpus
         if not len(waiting) or nothing_free:
             return Schedule(cluster_state.running, preempt=False)
         queue = Queue(waiting, job_state)
         room = FutureRoom(waiting, cluster_state, job_state)
         decide = easy if self.kind == "easy" else conservative
-        return room.schedule(decide(queue, room, memory))
+        starting = decide(queue, room, memory)
+        memory.closed_up = bool(behind and starting)
+        return room.schedule(starting)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Until a job should have ended, or a reservation begins: a late job changes what is believed."""
+        """Until a job should have ended, or a reservation begins: a late job changes what is believed.
+
+        Jobs that come within `depth` when others have started are looked at next.
+        """
+        if job_state.memory(self, Memory).closed_up:
+            return job_state.now
         until = self._promise(job_state, cluster_state)
         if job_state.active_count == cluster_state.running_count:
             return until

@@ -24,6 +24,7 @@ class Memory:
 
     blocker: int = -1  # the first job in line with a reservation; -1: none
     blocked: Array = field(default_factory=lambda: NO_ROWS)  # the jobs that it, or another one, holds back
+    closed_up: bool = False  # whether jobs that were not looked at took the places of those that started
     running: Array = field(default_factory=lambda: NO_ROWS)  # conservative: after the last decision
     promised: dict[int, Place] = field(default_factory=dict)  # conservative: by waiting row
     head_s: float = math.nan  # EASY: when the blocker is believed to start
