@@ -83,7 +83,9 @@ def _fairness_columns(
     c, n = job_state.columns, job_state.submitted
     submit_s, finish_s = c.submit_s[:n], c.finish_s[:n]
     # At a finish the work done is the work there was: a run time in isolation that no policy could see.
-    work_s = c.done0[:n] if duration_s is None else np.minimum(c.done0[:n], duration_s[:n])
+    work_s = c.done0[:n]
+    if duration_s is not None:  # by more than a rounding error
+        work_s = np.where(work_s > duration_s[:n] * (1 + 1e-9), duration_s[:n], work_s)
     app = fairness.apps_of(getattr(c, apps)[:n]) if apps != "job" else np.arange(n)
     rho = of_apps = fairness.job_rho(submit_s, finish_s, work_s, end_s)
     if len(app) and int(app[-1]) != n - 1:
