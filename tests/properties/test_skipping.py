@@ -3,6 +3,7 @@
 import dataclasses
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from support.examples import examples
 from support.same_results import same
@@ -17,6 +18,22 @@ def test_skip_equals_no_skip_bit_for_bit(world):
     skipped, executed = world.run(skip=True), world.run(skip=False)
     same(skipped, executed)
     assert skipped.timing["rounds_executed"] <= executed.timing["rounds_executed"]
+
+
+TODAY = (
+    *("drf", "drf:by=user", "queues", "fairtree:half_life=1h", "multifactor:fairshare=1000,age=100"),
+    *("backfill", "backfill:depth=2", "backfill:kind=conservative", "backfill:kind=conservative,depth=3"),
+    *("backfill:order=fairtree:half_life=2h", "backfill:kind=conservative,order=srtf"),
+)
+
+
+@EXAMPLES
+@given(worlds(clocks=("rounds",), schedulers=TODAY), st.sampled_from([1.0, 12.0]))
+def test_skip_equals_no_skip_for_the_schedulers_of_todays_clusters(world, longer):
+    """With quiet times in between, in which what they remember of users and promises must stay the same."""
+    jobs = tuple((*job[:3], job[3] * longer, *job[4:]) for job in world.jobs)
+    world = dataclasses.replace(world, jobs=jobs)
+    same(world.run(skip=True), world.run(skip=False))
 
 
 def test_a_promise_that_misses_a_boundary_by_a_rounding_error():

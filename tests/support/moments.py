@@ -59,7 +59,7 @@ def moments(experiment):
         manager.exec_jobs(Plan.diff(cluster_state.allocation, wanted), cluster_state, job_state)
         stable = -math.inf
         if manager.event_driven:
-            policies = (parts.admission, parts.scheduler, parts.placement)
+            policies = (parts.admission, parts.scheduler, parts.placement, parts.termination)
             stable = min(promise_of(policy)(job_state, cluster_state) for policy in policies)
         manager.next_round(cluster_state, job_state, stable)
     backend.close()
