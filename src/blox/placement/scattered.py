@@ -15,7 +15,8 @@ class Scattered(NodePlacement):
 
     As published (`fixed=false`) it takes up to `need` GPUs from every node, not what is still missing, so
     it overshoots and fails unless the counts happen to add up. `fixed=true` mends that. In both, a job that
-    was preempted for a job that finds no place stays preempted."""
+    was preempted for a job that finds no place stays preempted, and one that gets its own GPUs back in the
+    same round has been preempted, too: it restarts, and counts as moved."""
 
     fixed: bool = False
 
