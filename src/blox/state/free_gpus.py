@@ -110,4 +110,5 @@ class FreeGpus:
     @property
     def idle(self) -> int:
         """Number of GPUs on nodes without a held GPU."""
-        return int(self.by_node[self.by_node == self._node_gpus].sum())
+        by_node = self.by_node
+        return int(by_node[by_node == self._node_gpus].sum())

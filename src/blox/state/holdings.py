@@ -122,9 +122,10 @@ class Holdings:
         leaving = np.concatenate((plan.suspend, moving)) if len(moving) else plan.suspend
         if len(leaving):
             self._withdraw(leaving, plan.freed)
-        for part in (plan.launch, plan.move):
-            if len(part.jobs):
-                self._grant(part)
+        if len(plan.launch.jobs):
+            self._grant(plan.launch)
+        if len(moving):
+            self._grant(plan.move)
         if outcome is not None:
             self.replace(outcome)
 

@@ -25,8 +25,7 @@ def allowed_nodes(
     names = job_state.columns.gpu_types[schedule.jobs]
     for position, (row, text) in enumerate(zip(schedule.jobs.tolist(), names.tolist())):
         if text not in masks:
-            wanted = set(text.split("|"))
-            known = [i for i, name in enumerate(cluster.gpu_types) if name in wanted]
+            known = [i for i, name in enumerate(cluster.gpu_types) if name in text.split("|")]
             if not known:
                 job_id = job_state.columns.job_id[row]
                 raise BloxError(

@@ -92,8 +92,7 @@ def _set_aside(
     schedule: Schedule, cluster_state: ClusterState, job_state: JobState
 ) -> tuple[Schedule, Array]:
     """The schedule without the running jobs that stay on draining nodes, and the rows of these jobs."""
-    on_draining = cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0])
-    kept = np.isin(schedule.jobs, on_draining)
+    kept = np.isin(schedule.jobs, cluster_state.jobs_on(cluster_state.node_draining.nonzero()[0]))
     if schedule.gpus is not None:  # a resized job gives up its GPUs
         kept &= schedule.gpus == job_state.columns.held_gpus.take(schedule.jobs)
     keys = tuple(key[~kept] for key in schedule.keys)
