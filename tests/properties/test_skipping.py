@@ -1,13 +1,17 @@
 """Passing rounds over changes nothing: not a job, not a round, not a figure, not a bit."""
 
 import dataclasses
+import math
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blox.loop import execute_round
+from blox.protocols import promise_of
+from blox.state.plan import Plan
 from support.examples import examples
 from support.same_results import same
-from support.worlds import World, worlds
+from support.worlds import SCHEDULERS, World, worlds
 
 EXAMPLES = examples(400)
 
@@ -34,6 +38,26 @@ def test_skip_equals_no_skip_for_the_schedulers_of_todays_clusters(world, longer
     jobs = tuple((*job[:3], job[3] * longer, *job[4:]) for job in world.jobs)
     world = dataclasses.replace(world, jobs=jobs)
     same(world.run(skip=True), world.run(skip=False))
+
+
+@examples(1000)
+@given(worlds(schedulers=(*SCHEDULERS, *TODAY)))
+def test_asking_again_at_once_changes_nothing_where_that_is_promised(world):
+    """After a settled plan, if every part promises to decide the same for a while: what skipping rests on."""
+    prepared = world.experiment().prepare()
+    cluster_state, job_state = prepared.states()
+    backend = prepared.backend()
+    manager, parts = prepared.manager(backend), prepared.composition
+    policies = parts.admission, parts.scheduler, parts.placement
+    while not manager.terminate and manager.rounds < 300:
+        plan = execute_round(manager, cluster_state, job_state, *policies)
+        stable = min(promise_of(part)(job_state, cluster_state) for part in (*policies, parts.termination))
+        if plan.settled and stable > manager.now and not manager.terminate:
+            jobs, cluster = job_state.fork(), cluster_state.fork()
+            again = parts.placement.place(parts.scheduler.schedule(jobs, cluster), cluster, jobs)
+            assert Plan.diff(cluster.allocation, again).empty
+        manager.next_round(cluster_state, job_state, stable if manager.event_driven else -math.inf)
+    backend.close()
 
 
 def test_a_promise_that_misses_a_boundary_by_a_rounding_error():
