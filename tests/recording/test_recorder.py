@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.no_slower import NO_SLOWER
+
 
 @pytest.fixture(params=[5, 200], ids=["few at a time", "many at once"])
 def result(request, run):
@@ -34,27 +36,8 @@ def test_the_queue_and_the_demand_are_those_of_the_jobs(result):
 def test_gpus_that_two_jobs_share_are_handed_out_once(tmp_path, run):
     """`a` and `b` start on the same two GPUs while `first` keeps the others: too few for `large`."""
     (tmp_path / "pair.py").write_text(
-        """from dataclasses import dataclass
-import numpy as np
-from blox import Schedule
-from blox.backends.shared import SharedSimulation
-
-@dataclass(frozen=True)
-class NoSlower:
-    \"\"\"Jobs that share lose nothing.\"\"\"
-
-    simulation = SharedSimulation
-
-    def kinds(self, rows, cluster_state, job_state):
-        return np.zeros(len(rows), dtype=np.int64)
-
-    def speeds(self, grants, kinds, cluster_state, job_state):
-        alone = np.ones(len(grants.jobs))
-        return alone, alone, alone
-
-    def rate(self, grants, cluster_state, job_state):
-        return 1.0
-
+        NO_SLOWER
+        + """
 @dataclass(frozen=True)
 class Pair:
     \"\"\"The first job on two GPUs, the next two together on the others, the last one after them.\"\"\"

@@ -16,6 +16,7 @@ from blox.state.cluster_spec import cluster_from_spec
 from blox.state.jobs import JobState
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
+from support.no_slower import NO_SLOWER
 from support.states import admitted, idle_cluster, job_table
 
 A3C, RESNET = "A3C", "ResNet-18 (batch size 16)"
@@ -192,27 +193,8 @@ def test_a_shared_gpu_counts_once_in_every_round(tmp_path):
     """Two jobs of two GPUs share the only two there are."""
     (tmp_path / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s\na,0,2,1000\nb,0,2,2000\n")
     (tmp_path / "pair.py").write_text(
-        """from dataclasses import dataclass
-import numpy as np
-from blox import Schedule
-from blox.backends.shared import SharedSimulation
-
-@dataclass(frozen=True)
-class NoSlower:
-    \"\"\"Jobs that share lose nothing.\"\"\"
-
-    simulation = SharedSimulation
-
-    def kinds(self, rows, cluster_state, job_state):
-        return np.zeros(len(rows), dtype=np.int64)
-
-    def speeds(self, grants, kinds, cluster_state, job_state):
-        alone = np.ones(len(grants.jobs))
-        return alone, alone, alone
-
-    def rate(self, grants, cluster_state, job_state):
-        return 1.0
-
+        NO_SLOWER
+        + """
 @dataclass(frozen=True)
 class Pair:
     \"\"\"Everybody on the same two GPUs.\"\"\"

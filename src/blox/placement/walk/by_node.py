@@ -36,7 +36,7 @@ class NodePool(Room):
 
     @cached_property
     def sizes(self) -> list[int]:
-        """GPUs of each node, whoever holds them and also while it is down; 0: the job may not use it."""
+        """Size of each node in GPUs, free or held, also of a node that is down; 0: the job may not use it."""
         return self._node_gpus.tolist()  # type: ignore[no-any-return]
 
     def take(self, row: int, unit: int, count: int) -> None:
