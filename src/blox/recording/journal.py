@@ -10,14 +10,14 @@ from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from blox.state.plan import Allocation
 from blox.workloads.table import Array
 
 _EVENT = Struct("qqd")  # kind, number of jobs, time (nan: each job has its own)
 _EVENT_DTYPE = np.dtype([("kind", np.int64), ("size", np.int64), ("time_s", np.float64)])
-_PACK = 2**16  # notes are packed once unpacked rows or GPU ids take more bytes than this
-_INT64 = np.dtype(np.int64)
+_PACK = 2**16  # notes are packed once unpacked GPU ids take more bytes than this
 
 
 class Kind:
@@ -29,6 +29,7 @@ class Kind:
 
     COUNT = 10
     STARTS, ENDS = (LAUNCH, ARRIVE, RUNNING_BEFORE), (SUSPEND, DEPART, EVICT, FINISH)  # of stints
+    ENTERED = (ADMIT, GONE_BEFORE, RUNNING_BEFORE)  # once for each job that is, or was, admitted
     COMPLETED = (FINISH, END_WAITING)
     GONE = (FINISH, END_WAITING, GONE_BEFORE)
     BEGIN_TO_WAIT, CEASE_TO_WAIT = (ADMIT, SUSPEND, EVICT), (LAUNCH, END_WAITING)
@@ -69,28 +70,26 @@ class Journal:
         self._packed = bytearray(), bytearray(), bytearray()  # those of earlier notes, int32
 
     def note(self, kind: int, rows: Array, at: Array | float) -> None:
-        """Appends an event of `rows`, at one time (s) or at one time per row."""
+        """Appends an event of `rows` (int64), at one time (s) or at one time per row."""
         self.size += 1
-        self._jobs += _raw(rows)
-        if len(self._jobs) > _PACK:
-            self._pack()
-        if isinstance(at, np.ndarray):
+        self._jobs += rows.tobytes()
+        if isinstance(at, ndarray):
             self._times += at.astype(np.float64, copy=False).tobytes()
             at = math.nan
         self._events += _EVENT.pack(kind, len(rows), at)
 
     def start(self, kind: int, part: Allocation, at: float) -> None:
-        """Appends the start of stints."""
+        """Appends the start of stints; the arrays of `part` are int64."""
         self.note(kind, part.jobs, at)
-        self._counts += _raw(part.counts)
-        self._gpus += _raw(part.gpus)
+        self._counts += part.counts.tobytes()
+        self._gpus += part.gpus.tobytes()
         if len(self._gpus) > _PACK:
             self._pack()
 
     def _pack(self) -> None:
         """Moves the latest numbers to the packed ones, in half the memory: long runs note millions."""
         for latest, packed in zip((self._jobs, self._counts, self._gpus), self._packed):
-            packed += np.frombuffer(latest, _INT64).astype(np.int32).tobytes()
+            packed += np.frombuffer(latest, np.int64).astype(np.int32).tobytes()
             latest.clear()
 
     def read(self) -> Happened:
@@ -101,6 +100,3 @@ class Journal:
         own_s = np.frombuffer(self._times)
         return Happened(events["kind"], events["size"], events["time_s"], job, own_s, counts, gpus)
 
-
-def _raw(numbers: Array) -> bytes:
-    return numbers.tobytes() if numbers.dtype is _INT64 else numbers.astype(_INT64).tobytes()

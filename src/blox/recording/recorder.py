@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import pairwise
 from struct import Struct
 
 import numpy as np
@@ -35,8 +36,8 @@ ROUND_COLUMNS = (
 # The columns that are stored in each such round; the rest is computed from them and the journal. `noted`: the
 # length of the journal by then.
 _NOTED = (
-    *("time_s", "held", "running", "gpus_total", "gpus_used", "largest_free", "fragmentation"),
-    *("blocked", "submitted", "noted", "handed_out"),
+    *("time_s", "gpus_total", "gpus_used", "largest_free", "fragmentation"),
+    *("blocked", "submitted", "noted"),
 )
 _ROW = Struct(f"{len(_NOTED)}d")
 
@@ -49,8 +50,7 @@ class Recorder:
         self._round_end = round_end
         self._rows = bytearray()  # the stored columns, packed as _ROW, round by round
         self._journal = Journal()
-        self._last = (0, 0, 0)  # the length of the journal, submitted and held jobs in the last noted round
-        self._handed_out = 0  # number of GPUs granted since the last round was noted
+        self._last = (0, 0)  # the length of the journal and submitted jobs in the last noted round
         self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
@@ -110,8 +110,6 @@ class Recorder:
         if len(plan.launch.jobs):
             self._started(Kind.LAUNCH, plan.launch, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
-        given = plan.move.gpus, plan.launch.gpus  # a GPU that two jobs get counts once
-        self._handed_out += len(np.unique(np.concatenate(given))) if self.shared else sum(map(len, given))
 
     def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
         """Records the start of stints."""
@@ -121,7 +119,7 @@ class Recorder:
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
-        present = (self._journal.size, job_state.submitted, len(job_state.waiting))
+        present = (self._journal.size, job_state.submitted)
         if present == self._last and not self._disturbed:
             return
         now, holdings = job_state.now, cluster_state.holdings
@@ -133,12 +131,10 @@ class Recorder:
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
-        noted, submitted, held = present
-        running, blocked, handed_out = holdings.size, holdings.blocked, self._handed_out
+        noted, submitted = present
         self._rows += _ROW.pack(
-            now, held, running, total, used, largest, fragmentation, blocked, submitted, noted, handed_out
+            now, total, used, largest, fragmentation, holdings.blocked, submitted, noted
         )
-        self._handed_out = 0
 
     def close(self, end_s: float) -> None:
         """Ends the recording at `end_s`, the end of the run."""
@@ -177,29 +173,43 @@ class Recorder:
     @cached_property
     def _table(self) -> dict[str, Array]:
         """All columns of the noted rounds."""
-        table = dict(zip(_NOTED, self._with_ends_of_rounds().T))
+        table = self._with_ends_of_rounds()
         jobs, gone_gpus, waiting = self._counted(table["noted"].astype(np.int64))
         table["launched"], table["suspended"] = jobs[Kind.LAUNCH], jobs[Kind.SUSPEND]
         table["moved"], table["finished"] = jobs[Kind.ARRIVE], jobs[[*Kind.COMPLETED]].sum(axis=0)
+        table["running"] = np.cumsum(jobs[[*Kind.STARTS]].sum(axis=0) - jobs[[*Kind.ENDS]].sum(axis=0))
+        table["held"] = table["submitted"] - np.cumsum(jobs[[*Kind.ENTERED]].sum(axis=0))
         table["free_gpus"] = table["gpus_total"] - table["gpus_used"]
         asked_by_all = np.concatenate(([0], np.cumsum(self._gpus)))[table["submitted"].astype(np.int64)]
         table["gpus_demanded"] = asked_by_all - np.cumsum(gone_gpus)
         table.update(self._queue(table, waiting))
         return table
 
-    def _with_ends_of_rounds(self) -> Array:
-        """The stored rows; where GPUs were handed out in a round that ends before the next row, another row
-        at its end with 0 GPUs handed out: they explain waiting until then only."""
-        rows = np.frombuffer(self._rows).reshape(-1, len(_NOTED))
-        ends_s = np.full(len(rows), math.inf)
+    def _with_ends_of_rounds(self) -> dict[str, Array]:
+        """The stored columns and the number of GPUs `handed_out`; where this is above 0 in a round that ends
+        before the next row, another row at its end with 0: they explain waiting until then only."""
+        table = dict(zip(_NOTED, np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T))
+        time_s, handed_out = table["time_s"], self._handed_out(table["noted"].astype(np.int64))
+        ends_s = np.full(len(time_s), math.inf)
         if self._round_end is not None:
-            handed_out = rows[:, -1] > 0
-            ends_s[handed_out] = [self._round_end(time_s) for time_s in rows[handed_out, 0].tolist()]
-        ends = ends_s < np.append(rows[1:, 0], self._end_s)
-        rows = rows.repeat(1 + ends, axis=0)
+            ends_s[handed_out > 0] = [self._round_end(begin_s) for begin_s in time_s[handed_out > 0].tolist()]
+        ends = ends_s < np.append(time_s[1:], self._end_s)
         added = (np.cumsum(1 + ends) - 1)[ends]
-        rows[added, 0], rows[added, -1] = ends_s[ends], 0.0
-        return rows
+        table = {name: column.repeat(1 + ends) for name, column in (*table.items(), ("handed_out", handed_out))}
+        table["time_s"][added], table["handed_out"][added] = ends_s[ends], 0
+        return table
+
+    def _handed_out(self, by_then: Array) -> Array:
+        """Number of GPUs on which stints start, by round; a GPU that two jobs get counts once. `by_then`: the
+        length of the journal in each round."""
+        kind, size, counts = self._happened.kind, self._happened.size, self._happened.counts
+        stints = np.cumsum(np.append(0, np.where(np.isin(kind, Kind.STARTS), size, 0)))[by_then]
+        before = int(size[kind == Kind.RUNNING_BEFORE].sum())
+        granted = np.cumsum(np.append(0, counts))[np.append(before, stints)]  # since the beginning
+        if not self.shared:
+            return np.diff(granted)
+        gpus = self._happened.gpus
+        return np.array([len(np.unique(gpus[first:end])) for first, end in pairwise(granted.tolist())])
 
     def _counted(self, by_then: Array) -> tuple[Array, Array, dict[int, Array]]:
         """By round: jobs that something happened to (kinds x rounds), GPUs that gone jobs had asked for, and
