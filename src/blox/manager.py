@@ -80,7 +80,7 @@ class BloxManager:
                 self.recorder.node_changed(event)
             if len(lost) and self._job_state is not None:
                 self._evict(lost, event, cluster_state, self._job_state)
-            self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
+            self._count_idle(cluster_state)
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to the present and updates the metrics of its jobs."""
@@ -139,8 +139,6 @@ class BloxManager:
             self._idle = 0
         elif self._ends_idle(wake, cluster_state, job_state):
             return
-        if self._idle_events > self.most_idle_events and self.backend.exhausted:
-            raise _stuck(cluster_state, job_state)
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
@@ -151,6 +149,12 @@ class BloxManager:
         while self.now > wake and not self.event_driven:  # the round overran: continue at the next boundary
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
+
+    def _count_idle(self, cluster_state: ClusterState) -> None:
+        """Counts a node event; raises when there have been many in a row, and nothing has run or is to come."""
+        self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
+        if self._idle_events > self.most_idle_events and self._job_state is not None and self.backend.exhausted:
+            raise _stuck(cluster_state, self._job_state)
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
         """Returns whether the run ends here; raises when it is stuck.
@@ -211,7 +215,7 @@ class BloxManager:
             self._complete(cluster_state, job_state)
             if job_state.columns.held_gpus[row]:
                 self._evict(job_state.one(row), None, cluster_state, job_state)
-        job_state.now = time_s
+            job_state.now = time_s
         self.backend.collect(cluster_state, job_state)
 
     def _complete(self, cluster_state: ClusterState, job_state: JobState) -> None:

@@ -119,7 +119,7 @@ class Recorder:
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
-        present = (self._journal.size, job_state.submitted)
+        present = noted, submitted = self._journal.size, job_state.submitted
         if present == self._last and not self._disturbed:
             return
         now, holdings = job_state.now, cluster_state.holdings
@@ -131,7 +131,6 @@ class Recorder:
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
-        noted, submitted = present
         self._rows += _ROW.pack(
             now, total, used, largest, fragmentation, holdings.blocked, submitted, noted
         )

@@ -49,8 +49,9 @@ class WaitReasons:
         """Takes the decision of a round that is not carried out yet."""
         if self._trace is not None:
             self._trace.decided(schedule, plan)
-        everything = schedule.line.lists_all(job_state) or len(schedule.jobs) == job_state.active_count
-        self._listed = None if everything else schedule.jobs
+        line, self._listed = schedule.line, None
+        if not line.lists_all(job_state) and len(line.jobs) != job_state.active_count:
+            self._listed = line.jobs
 
     def carried_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Called after the plan; if the recorder has noted the round, records the reasons too."""

@@ -39,7 +39,12 @@ class FreeGpus:
         """Marks GPUs as held. False: one does not exist, is not free or is given twice; then call `reset`."""
         self._by_node = None
         if len(gpus) <= SCALAR_MAX:
-            return self._take_few(gpus.tolist())
+            unheld, closed = self._unheld, self._closed
+            for gpu in gpus.tolist():
+                if not 0 <= gpu < len(unheld) or not unheld[gpu] or (closed is not None and closed[gpu]):
+                    return False
+                unheld[gpu] = False
+            return True
         unsigned = gpus.view(np.uint64)  # a negative id becomes a huge one
         if unsigned.item(unsigned.argmax()) >= len(self._unheld):
             return False
@@ -48,14 +53,6 @@ class FreeGpus:
         free = np.count_nonzero(self._unheld)
         self._unheld[gpus] = False
         return bool(free - np.count_nonzero(self._unheld) == len(gpus))
-
-    def _take_few(self, gpus: list[int]) -> bool:
-        unheld, closed = self._unheld, self._closed
-        for gpu in gpus:
-            if not 0 <= gpu < len(unheld) or not unheld[gpu] or (closed is not None and closed[gpu]):
-                return False
-            unheld[gpu] = False
-        return True
 
     def reset(self, unheld: Array) -> None:
         """Sets the whole mask of GPUs that no job holds."""
@@ -86,13 +83,13 @@ class FreeGpus:
     def lowest(self, count: int, given: Array) -> Array:
         """The `count` lowest ids of `ids_with(given)`, as a new array."""
         free = self._mask_with(given)
-        return np.array([free.argmax()]) if count == 1 else free.nonzero()[0][:count].copy()
+        return free.argmax(axis=0, keepdims=True) if count == 1 else free.nonzero()[0][:count].copy()
 
     def _mask_with(self, given: Array) -> Array:
-        if not len(given):
-            return self.mask
-        free = self._unheld.copy()
-        free[given] = True
+        free = self._unheld
+        if len(given):
+            free = free.copy()
+            free[given] = True
         return free if self._closed is None else free & ~self._closed
 
     @property

@@ -231,12 +231,10 @@ class JobState:
 
     def settle_lines(self) -> None:
         """Evaluates the lines of this round that are still referenced, before the plan changes the state."""
-        if not self._unread_lines:
-            return
-        for unread in self._unread_lines:
+        lines, self._unread_lines = self._unread_lines, []
+        for unread in lines:
             if (line := unread()) is not None:
                 line.settle()
-        self._unread_lines = []
 
     # -- what policies remember, and randomness -------------------------------------------------------
 

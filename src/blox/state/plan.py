@@ -124,8 +124,9 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def empty(self) -> bool:
-        launch, move, adjust = self.launch.jobs, self.move.jobs, self.adjust.jobs
-        return not (len(self.suspend) or len(launch) or len(move) or len(adjust))
+        if len(self.launch.jobs) or len(self.suspend):
+            return False
+        return not (len(self.move.jobs) or len(self.adjust.jobs))
 
     @property
     def bare(self) -> bool:
@@ -230,6 +231,9 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
             move=granted(self.move),
             adjust=wanted.select(_regranted(now, wanted)),
         )
+
+
+UNCHANGED = Plan(settled=True)  # every job keeps what it has, and asking again at once changes nothing
 
 
 def _own(column: Array, dtype: Any = None) -> Array:

@@ -58,12 +58,16 @@ class Schedule:
         *,
         line: Line | None = None,
     ) -> None:
-        if jobs is None and line is None:
-            raise TypeError("a Schedule needs jobs (rows), or a line of them")
-        if jobs is not None and line is not None and line.keys and not keys:
-            raise TypeError("other jobs need other keys: replace(schedule, jobs=..., keys=...)")
-        if line is None or jobs is not None or keys:
-            line = Line(jobs if line is None or jobs is not None else line.jobs, keys)  # type: ignore[arg-type]
+        if line is None:
+            if jobs is None:
+                raise TypeError("a Schedule needs jobs (rows), or a line of them")
+            line = Line(jobs, keys)
+        elif jobs is not None:
+            if line.keys and not keys:
+                raise TypeError("other jobs need other keys: replace(schedule, jobs=..., keys=...)")
+            line = Line(jobs, keys)
+        elif keys:
+            line = Line(line.jobs, keys)
         self.line = line
         self.strict, self.preempt = strict, preempt
         self.gpus, self.gpu_type, self.share_milli = gpus, gpu_type, share_milli

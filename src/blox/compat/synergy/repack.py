@@ -13,7 +13,7 @@ from blox.performance.sensitivity import node_shape
 from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
-from blox.state.plan import NO_ROWS, Allocation, Plan
+from blox.state.plan import NO_ROWS, UNCHANGED, Allocation, Plan
 from blox.state.schedule import Schedule
 from blox.workloads.table import Array
 
@@ -56,7 +56,7 @@ class Repack:
         same = _common(now.order, order)
         if now.left == 0 and same == len(now.order):
             now.order = order
-            return Plan(settled=True)
+            return UNCHANGED
         if self.pick_first:
             servers = Servers(cluster_state.nodes, *node_shape(cluster_state), self.consolidate)
             chosen = fitting(order.tolist(), demands.gpus, servers.total)

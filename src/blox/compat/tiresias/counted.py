@@ -17,7 +17,7 @@ from blox.protocols import for_ever
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
 from blox.state.line import ActiveLine
-from blox.state.plan import Plan
+from blox.state.plan import UNCHANGED, Plan
 from blox.state.schedule import Schedule
 
 _MANY = 512  # jobs: a longer line is quicker counted all at once
@@ -71,7 +71,7 @@ class Counted:
         else:
             starts, stops = _walk(schedule, cluster_state, job_state)
         if not (starts or stops):
-            return Plan(settled=True)
+            return UNCHANGED
         rows, gone = job_state.array_of(starts), job_state.array_of(stops)
         return start(rows, job_state.columns.gpus[rows], cluster_state.holdings, gone=gone)
 

@@ -10,7 +10,7 @@ from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.requests import Requests, placed
 from blox.state.columns import SCALAR_MAX
 from blox.state.holdings import Holdings
-from blox.state.plan import NO_ROWS, NOTHING
+from blox.state.plan import NO_ROWS, NOTHING, UNCHANGED
 from blox.workloads.table import Array
 
 # (free GPU ids ascending, number needed) -> the ids to use, in order; None: the lowest
@@ -24,12 +24,14 @@ def place_by_count(
 
     Running jobs stay unless the order displaces them. Then the jobs that start take GPUs in order, from all
     that are free by then."""
+    holdings = cluster_state.holdings
     plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
-    plain = plain and not cluster_state.holdings.shared
-    if plain and not job_state.resized and schedule.line.lists_all(job_state):
+    if plain and holdings.bare and not job_state.resized and schedule.line.lists_all(job_state):
         newcomers = _newcomers_decide(schedule, cluster_state, job_state)
         if newcomers is not None:
-            return start(newcomers, job_state.columns.gpus[newcomers], cluster_state.holdings, assign)
+            if not len(newcomers):
+                return UNCHANGED
+            return start(newcomers, job_state.columns.gpus[newcomers], holdings, assign)
         contested = _contested(schedule, cluster_state, job_state)
         if contested is not None:
             return _start_contested(contested, cluster_state, job_state, assign)
@@ -48,7 +50,7 @@ def start(
     """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left.
 
     None of `rows` may be in `gone`."""
-    freed = holdings.held_by(gone)
+    freed = holdings.held_by(gone) if len(gone) else NO_ROWS
     launch = _grants(rows, need, freed, holdings, assign)
     return Plan(launch, gone, freed=freed, blocked=blocked, settled=True)
 
@@ -186,6 +188,6 @@ def _start_contested(
     free = cluster_state.free_gpus + sum([held[row] for row in line])
     starting, leaving = first_fit(line, free, job_state)
     if not starting:
-        return Plan(settled=True)
+        return UNCHANGED
     rows, gone = job_state.array_of(starting), job_state.array_of(sorted(leaving))
     return start(rows, job_state.columns.gpus[rows], cluster_state.holdings, assign, gone=gone)
