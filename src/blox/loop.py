@@ -37,8 +37,8 @@ def execute_round(
     schedule = scheduler.schedule(job_state, cluster_state)
     wanted = placement.place(schedule, cluster_state, job_state)
     plan = wanted if isinstance(wanted, Plan) else Plan.diff(cluster_state.allocation, wanted)
-    if reasons is not None:
-        reasons.decided(schedule, plan, job_state)
+    if reasons is not None and not reasons.decided(schedule, plan, cluster_state, job_state):
+        reasons = None
     del schedule, wanted  # unless a policy kept the schedule, its order need not be computed
     job_state.settle_lines()
     manager.exec_jobs(plan, cluster_state, job_state)
@@ -78,7 +78,8 @@ def run(
         if event_driven or (skip and ((plan.settled and worth_asking) or plan.empty)):
             stable = math.inf
             for promise in promises:
-                stable = min(stable, promise(job_state, cluster_state))
+                if (until := promise(job_state, cluster_state)) < stable:
+                    stable = until
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:

@@ -42,24 +42,25 @@ class WaitReasons:
         self._admission: Reasons = declared(admission, "wait_reasons")
         self._scheduler: Reasons = declared(scheduler, "wait_reasons")
         self._placement: Reasons = declared(placement, "wait_reasons")
-        self._always = self._admission is not None or self._placement is not None
+        self._always = not (self._admission is self._placement is trace is None)
         self._listed: Array | None = None  # the rows of this round's schedule; None: all active jobs
 
-    def decided(self, schedule: Schedule, plan: Plan, job_state: JobState) -> None:
-        """Takes the decision of a round that is not carried out yet."""
-        if self._trace is not None:
-            self._trace.decided(schedule, plan)
+    def decided(
+        self, schedule: Schedule, plan: Plan, cluster_state: ClusterState, job_state: JobState
+    ) -> bool:
+        """Takes the decision of a round that is not carried out yet. False: there is nothing to tell."""
         line, self._listed = schedule.line, None
         if not line.lists_all(job_state) and len(line.jobs) != job_state.active_count:
             self._listed = line.jobs
+        if self._trace is not None:
+            self._trace.decided(schedule, plan)
+        return self._listed is not None or self._always or self._told.open or bool(cluster_state.windows)
 
     def carried_out(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Called after the plan; if the recorder has noted the round, records the reasons too."""
         if self._trace is not None:
             reasons = self.of_waiting(cluster_state, job_state)
             self._trace.carried_out(self._told, reasons, cluster_state, job_state)
-        if self._listed is None and not (self._always or self._told.open or cluster_state.windows):
-            return
         if self._recorder.noted_s == job_state.now:
             self._told.note(job_state.now, *self.of_waiting(cluster_state, job_state))
 

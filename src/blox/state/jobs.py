@@ -12,7 +12,7 @@ import copy
 import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import ReferenceType, ref
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class JobState:
         self.waiting: Array = _NO_ROWS  # submitted, not admitted; ascending
         self.just_admitted: Array = _NO_ROWS  # admitted in this round
         self.just_finished: Array = _NO_ROWS  # finished at the start of this round
-        self._unread_lines: list[ReferenceType[ActiveLine]] = []  # this round's lines
+        self.unread_lines: list[ReferenceType[ActiveLine]] = []  # this round's, for `settle_lines`
         self.changes = ChangeLog()  # rows that were admitted, started, stopped or finished
         self.starts = ChangeLog()  # rows that started
         self.submitted = 0  # rows [0, submitted) are visible
@@ -225,13 +225,9 @@ class JobState:
         """Stores what one or several jobs report about themselves."""
         self._metric_column(name)[rows] = values
 
-    def track_line(self, line: ActiveLine) -> None:
-        """Registers a line of this round for `settle_lines`; holds no reference that keeps it alive."""
-        self._unread_lines.append(ref(line))
-
     def settle_lines(self) -> None:
         """Evaluates the lines of this round that are still referenced, before the plan changes the state."""
-        lines, self._unread_lines = self._unread_lines, []
+        lines, self.unread_lines = self.unread_lines, []
         for unread in lines:
             if (line := unread()) is not None:
                 line.settle()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class ActiveLine(Line):
         find_contested: Callable[[JobState, int], list[int] | None] | None = None,
     ) -> None:
         self._job_state, self._find_keys, self._find_contested = job_state, find_keys, find_contested
-        job_state.track_line(self)
+        job_state.unread_lines.append(ref(self))
 
     def settle(self) -> None:
         """Evaluates jobs and keys now, so that later reads return the present order."""
