@@ -172,8 +172,8 @@ def forms(jobs_csv: str) -> list[Form]:
     wide = {**gavel, "workload": "gavel:multi=true,offered=1.0,gpus=108,jobs=300"}
     return [
         Form("walk/counting: counted, not walked", apart, replaced_in_first_free()),
-        Form("walk/counting: newcomers decide", events, replaced(counting, "_newcomers_decide", unknown)),
-        Form("walk/counting: contested jobs only", events, replaced(counting, "_contested", unknown)),
+        Form("walk/counting: newcomers decide", events, replaced(counting, "_start_newcomers", unknown)),
+        Form("walk/counting: contested jobs only", events, replaced(counting, "_start_contested", unknown)),
         Form(
             "walk/by_node: nodes found in bytes",
             by_nodes,

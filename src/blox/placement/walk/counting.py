@@ -24,17 +24,13 @@ def place_by_count(
 
     Running jobs stay unless the order displaces them. Then the jobs that start take GPUs in order, from all
     that are free by then."""
-    holdings = cluster_state.holdings
-    plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
-    if plain and holdings.bare and not job_state.resized and schedule.line.lists_all(job_state):
-        newcomers = _newcomers_decide(schedule, cluster_state, job_state)
-        if newcomers is not None:
-            if not len(newcomers):
-                return UNCHANGED
-            return start(newcomers, job_state.columns.gpus[newcomers], holdings, assign)
-        contested = _contested(schedule, cluster_state, job_state)
-        if contested is not None:
-            return _start_contested(contested, cluster_state, job_state, assign)
+    plain = schedule.gpus is schedule.pinned is schedule.config is None and cluster_state.holdings.bare
+    if plain and not job_state.resized and schedule.line.lists_all(job_state):
+        plan = _start_newcomers(schedule, cluster_state, job_state, assign)
+        if plan is None:
+            plan = _start_contested(schedule, cluster_state, job_state, assign)
+        if plan is not None:
+            return plan
     return placed(schedule, cluster_state, job_state, lambda requests: _count(requests, assign))
 
 
@@ -152,8 +148,10 @@ def first_fit(line: list[int], capacity: int, job_state: JobState) -> tuple[list
 # -- shortcuts to the same plan when few active jobs can change --------------------------------------------
 
 
-def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> Array | None:
-    """The newly admitted rows, in order, if only they can start this round and all fit; else None.
+def _start_newcomers(
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign
+) -> Plan | None:
+    """The plan if only newly admitted jobs can start this round, and all of them fit; else None.
 
     Every other job runs, or cannot start: the last placement was settled, no job has ended since, the parts
     promise that the order of the other jobs is unchanged, and newcomers only reduce the number of free GPUs.
@@ -163,30 +161,34 @@ def _newcomers_decide(schedule: Schedule, cluster_state: ClusterState, job_state
         schedule.strict or not holdings.settled or job_state.now >= cluster_state.promised_until
     ):
         return None
-    if len(newcomers) and sum(job_state.columns.gpus[newcomers].tolist()) > cluster_state.free_gpus:
+    if not len(newcomers):
+        return UNCHANGED
+    need = job_state.columns.gpus[newcomers]
+    if sum(need.tolist()) > cluster_state.free_gpus:
         return None
-    if len(newcomers) < 2:
-        return newcomers
-    active = job_state.active
-    return active.take(schedule.line.rank(active.searchsorted(newcomers)))
+    if len(newcomers) > 1:
+        order = schedule.line.rank(job_state.active.searchsorted(newcomers))
+        newcomers = job_state.active.take(order)
+        need = job_state.columns.gpus[newcomers]
+    return start(newcomers, need, holdings, assign)
 
 
-def _contested(schedule: Schedule, cluster_state: ClusterState, job_state: JobState) -> list[int] | None:
-    """The rows, in order, that may start or be displaced; None: the line of the schedule does not know."""
+def _start_contested(
+    schedule: Schedule, cluster_state: ClusterState, job_state: JobState, assign: Assign
+) -> Plan | None:
+    """The plan if the line of the schedule knows which jobs may start or be displaced; else None.
+
+    These compete for the GPUs that they hold or that are free."""
     if schedule.strict or not schedule.preempt or cluster_state.draining:
         return None
     if job_state.active_count == cluster_state.running_count:
         return None
-    return schedule.line.contested(job_state, cluster_state.free_gpus)
-
-
-def _start_contested(
-    line: list[int], cluster_state: ClusterState, job_state: JobState, assign: Assign
-) -> Plan:
-    """The plan when only the rows of `line`, in order, compete for the GPUs that they hold or are free."""
+    contested = schedule.line.contested(job_state, cluster_state.free_gpus)
+    if contested is None:
+        return None
     held = job_state.scalars.held_gpus
-    free = cluster_state.free_gpus + sum([held[row] for row in line])
-    starting, leaving = first_fit(line, free, job_state)
+    free = cluster_state.free_gpus + sum([held[row] for row in contested])
+    starting, leaving = first_fit(contested, free, job_state)
     if not starting:
         return UNCHANGED
     rows, gone = job_state.array_of(starting), job_state.array_of(sorted(leaving))
