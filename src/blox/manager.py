@@ -151,9 +151,9 @@ class BloxManager:
             self.now = self.backend.wait_until(wake)
 
     def _count_idle(self, cluster_state: ClusterState) -> None:
-        """Counts a node event; raises when there have been many in a row, and nothing has run or is to come."""
+        """Counts a node event; raises after many in a row with nothing running and nothing to come."""
         self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
-        if self._idle_events > self.most_idle_events and self._job_state is not None and self.backend.exhausted:
+        if self._idle_events > self.most_idle_events and self._job_state and self.backend.exhausted:
             raise _stuck(cluster_state, self._job_state)
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:

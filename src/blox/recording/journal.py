@@ -99,4 +99,3 @@ class Journal:
         job, counts, gpus = (np.frombuffer(packed, np.int32) for packed in self._packed)
         own_s = np.frombuffer(self._times)
         return Happened(events["kind"], events["size"], events["time_s"], job, own_s, counts, gpus)
-

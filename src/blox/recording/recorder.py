@@ -50,12 +50,12 @@ class Recorder:
         self._round_end = round_end
         self._rows = bytearray()  # the stored columns, packed as _ROW, round by round
         self._journal = Journal()
-        self._last = (0, 0)  # the length of the journal and submitted jobs in the last noted round
+        # The length of the journal and submitted jobs in the last noted round; None: the next one is noted.
+        self._last: tuple[int, int] | None = (0, 0)
         self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
         self.shared = False  # whether jobs ever shared GPUs
         self.failures: FailureLog | None = None  # None: nothing can fail
-        self._disturbed = False  # whether a node has changed since the last round was noted
         self.end_reasons: dict[int, str] = {}  # by row, of jobs that ended before their work was done
         self.told = ToldCauses()  # why jobs wait, according to policies
         self.noted_s = -math.inf  # when a round was last noted
@@ -68,7 +68,7 @@ class Recorder:
         if cluster_state.running_count:
             self._journal.start(Kind.RUNNING_BEFORE, cluster_state.allocation, now)
         self.shared = cluster_state.holdings.shared
-        self._disturbed = True  # the first round is noted, whatever it changes
+        self._last = None
 
     def finished(self, rows: Array, at: Array | float, was_running: Array | None) -> None:
         """Records that jobs finished; those in the mask `was_running` (None: all) held GPUs until then."""
@@ -95,7 +95,7 @@ class Recorder:
 
     def node_changed(self, event: NodeEvent) -> None:
         """Records that the state of a node changed."""
-        self._disturbed = True
+        self._last = None
         if self.failures is not None:
             self.failures.node_changed(event)
 
@@ -120,10 +120,10 @@ class Recorder:
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
         present = noted, submitted = self._journal.size, job_state.submitted
-        if present == self._last and not self._disturbed:
+        if present == self._last:
             return
         now, holdings = job_state.now, cluster_state.holdings
-        self._last, self._disturbed, self.noted_s = present, False, now
+        self._last, self.noted_s = present, now
         self._gpus = job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
         if cluster_state.draining:
@@ -131,9 +131,7 @@ class Recorder:
         largest, fragmentation = total - used, 0.0
         if largest and not cluster_state.one_pool:
             largest, fragmentation = cluster_state.largest_free, cluster_state.fragmentation()
-        self._rows += _ROW.pack(
-            now, total, used, largest, fragmentation, holdings.blocked, submitted, noted
-        )
+        self._rows += _ROW.pack(now, total, used, largest, fragmentation, holdings.blocked, submitted, noted)
 
     def close(self, end_s: float) -> None:
         """Ends the recording at `end_s`, the end of the run."""
@@ -173,13 +171,14 @@ class Recorder:
     def _table(self) -> dict[str, Array]:
         """All columns of the noted rounds."""
         table = self._with_ends_of_rounds()
-        jobs, gone_gpus, waiting = self._counted(table["noted"].astype(np.int64))
+        noted, submitted = (table[name].astype(np.int64) for name in ("noted", "submitted"))
+        jobs, gone_gpus, waiting = self._counted(noted, submitted)
         table["launched"], table["suspended"] = jobs[Kind.LAUNCH], jobs[Kind.SUSPEND]
         table["moved"], table["finished"] = jobs[Kind.ARRIVE], jobs[[*Kind.COMPLETED]].sum(axis=0)
         table["running"] = np.cumsum(jobs[[*Kind.STARTS]].sum(axis=0) - jobs[[*Kind.ENDS]].sum(axis=0))
-        table["held"] = table["submitted"] - np.cumsum(jobs[[*Kind.ENTERED]].sum(axis=0))
+        table["held"] = submitted - np.cumsum(jobs[[*Kind.ENTERED]].sum(axis=0))
         table["free_gpus"] = table["gpus_total"] - table["gpus_used"]
-        asked_by_all = np.concatenate(([0], np.cumsum(self._gpus)))[table["submitted"].astype(np.int64)]
+        asked_by_all = np.concatenate(([0], np.cumsum(self._gpus)))[submitted]
         table["gpus_demanded"] = asked_by_all - np.cumsum(gone_gpus)
         table.update(self._queue(table, waiting))
         return table
@@ -194,7 +193,9 @@ class Recorder:
             ends_s[handed_out > 0] = [self._round_end(begin_s) for begin_s in time_s[handed_out > 0].tolist()]
         ends = ends_s < np.append(time_s[1:], self._end_s)
         added = (np.cumsum(1 + ends) - 1)[ends]
-        table = {name: column.repeat(1 + ends) for name, column in (*table.items(), ("handed_out", handed_out))}
+        table = {
+            name: column.repeat(1 + ends) for name, column in (*table.items(), ("handed_out", handed_out))
+        }
         table["time_s"][added], table["handed_out"][added] = ends_s[ends], 0
         return table
 
@@ -210,15 +211,16 @@ class Recorder:
         gpus = self._happened.gpus
         return np.array([len(np.unique(gpus[first:end])) for first, end in pairwise(granted.tolist())])
 
-    def _counted(self, by_then: Array) -> tuple[Array, Array, dict[int, Array]]:
+    def _counted(self, by_then: Array, submitted: Array) -> tuple[Array, Array, dict[int, Array]]:
         """By round: jobs that something happened to (kinds x rounds), GPUs that gone jobs had asked for, and
-        GPU count -> admitted jobs of that size that wait. `by_then`: the length of the journal in each round.
-        """
+        GPU count -> admitted jobs of that size that wait. `by_then`: the length of the journal in each round,
+        `submitted`: the number of jobs by then."""
         happened, rounds = self._happened, len(by_then)
         kind, size = (column[: by_then[-1:].max(initial=0)] for column in (happened.kind, happened.size))
         at = by_then.searchsorted(np.arange(len(size)), side="right")  # the round of each event
         job = happened.job[: int(size.sum())]
-        asked, place = np.unique(self._gpus[: self._last[1]], return_inverse=True)  # sizes; by row: its place
+        gpus = self._gpus[: submitted[-1:].max(initial=0)]
+        asked, place = np.unique(gpus, return_inverse=True)  # sizes; by row: its place
 
         def by_size(kinds: tuple[int, ...]) -> Array:
             """Jobs that one of these kinds of events happened to, sizes x rounds."""

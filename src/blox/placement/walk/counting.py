@@ -24,8 +24,8 @@ def place_by_count(
 
     Running jobs stay unless the order displaces them. Then the jobs that start take GPUs in order, from all
     that are free by then."""
-    plain = schedule.gpus is schedule.pinned is schedule.config is None and cluster_state.holdings.bare
-    if plain and not job_state.resized and schedule.line.lists_all(job_state):
+    plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
+    if plain and cluster_state.holdings.bare and not job_state.resized and schedule.line.lists_all(job_state):
         plan = _start_newcomers(schedule, cluster_state, job_state, assign)
         if plan is None:
             plan = _start_contested(schedule, cluster_state, job_state, assign)
