@@ -193,9 +193,8 @@ class Recorder:
             ends_s[handed_out > 0] = [self._round_end(begin_s) for begin_s in time_s[handed_out > 0].tolist()]
         ends = ends_s < np.append(time_s[1:], self._end_s)
         added = (np.cumsum(1 + ends) - 1)[ends]
-        table = {
-            name: column.repeat(1 + ends) for name, column in (*table.items(), ("handed_out", handed_out))
-        }
+        table["handed_out"] = handed_out
+        table = {name: column.repeat(1 + ends) for name, column in table.items()}
         table["time_s"][added], table["handed_out"][added] = ends_s[ends], 0
         return table
 
