@@ -18,6 +18,7 @@ from blox.backends.feed import JobFeed
 from blox.backends.setup import BackendSetup
 from blox.backends.simulation import Simulation, SimulationBackend
 from blox.clock import Clock
+from blox.failures.log import FailureLog
 from blox.failures.node_events import ListedNodeEvents
 from blox.job_reports.reporting import JobReports, reporting
 from blox.loop import execute_round, run
@@ -174,7 +175,16 @@ def _resumed(
     )
     manager.now = jobs.now
     manager.recorder.resume(cluster, jobs)
+    manager.recorder.failures = _node_log(cluster, jobs.now)
     return manager
+
+
+def _node_log(cluster: ClusterState, now: float) -> FailureLog:
+    """A log that begins with the nodes that are down now."""
+    log = FailureLog()
+    for node in np.flatnonzero(~(cluster.node_up | cluster.node_draining)).tolist():
+        log.node_changed(NodeEvent(now, node, "down"))
+    return log
 
 
 _PATIENCE = 1000  # idle rounds, with nothing to come, in which a policy may still start a job

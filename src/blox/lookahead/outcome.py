@@ -19,6 +19,7 @@ from blox.lookahead.ahead import Ahead
 from blox.results import metrics
 from blox.results.accounting import Tariff, account
 from blox.results.arrivals import WHOLE_RUN, Span, occupancy
+from blox.results.failures import outage_table
 from blox.results.lazy_table import LazyTable
 from blox.results.link_bandwidth import link_figures, link_gbps
 from blox.results.outcomes import outcome_columns
@@ -86,6 +87,7 @@ def _accounts(ahead: Ahead, stints: LazyTable, measured: Measured) -> dict[str, 
     tariff = Tariff.of(measured.prices, measured.power, cluster)
     if not tariff:
         return {}
+    log = ahead.manager.recorder.failures
     ahead_alone = {**stints, "start_s": np.maximum(stints["start_s"], ahead.begin_s)}
     _, figures = account(
         tariff,
@@ -95,6 +97,7 @@ def _accounts(ahead: Ahead, stints: LazyTable, measured: Measured) -> dict[str, 
         begin_s=ahead.begin_s,
         end_s=ahead.end_s,
         shared=ahead.manager.recorder.shared,
+        outages=outage_table(log, cluster, end_s=ahead.end_s) if log is not None else None,
     )
     return figures
 

@@ -84,26 +84,15 @@ def tables(
 ) -> dict[str, dict[str, Array]]:
     """The tables of a results directory that only such runs have.
 
-    `outages`: when which node was down, with its first GPU and their number. `evictions`: which job (its row)
-    lost its GPUs when, why, and what it lost.
+    `outages`: see outage_table(). `evictions`: which job (its row) lost its GPUs when, why, and what it lost.
     """
-    down = _outages(log, end_s)
-    node = np.array([each.node for each in down], dtype=np.int64)
-    gpus = np.array([each.gpus for each in cluster.nodes])
     lost = dict(zip(zip(spent.job.tolist(), spent.end_s.tolist()), spent.lost.tolist()))
     names = [each.name for each in cluster.nodes]
     row = np.array([each.job for each in log.evictions], dtype=np.int64)
     went = [names[each.node] if each.node >= 0 else "" for each in log.evictions]
     losses = [lost[each.job, each.time_s] for each in log.evictions]
     return {
-        "outages": {
-            "node": np.array([names[each] for each in node.tolist()], dtype=object),
-            "gpu": (np.cumsum(gpus) - gpus)[node],
-            "gpus": gpus[node],
-            "down_s": np.array([each.down_s for each in down], dtype=np.float64),
-            "up_s": np.array([each.up_s for each in down], dtype=np.float64),
-            "cause": np.array(["drain" if each.announced else "failure" for each in down], dtype=object),
-        },
+        "outages": outage_table(log, cluster, end_s=end_s),
         "evictions": {
             "job": row,
             "job_id": jobs["job_id"][row],
@@ -112,6 +101,22 @@ def tables(
             "node": np.array(went, dtype=object),
             "lost_gpu_seconds": np.array(losses, dtype=np.float64),
         },
+    }
+
+
+def outage_table(log: FailureLog, cluster: ClusterSpec, *, end_s: float) -> dict[str, Array]:
+    """When which node was down, with its first GPU and their number."""
+    down = _outages(log, end_s)
+    node = np.array([each.node for each in down], dtype=np.int64)
+    names = np.array([each.name for each in cluster.nodes], dtype=object)
+    gpus = np.array([each.gpus for each in cluster.nodes])
+    return {
+        "node": names[node],
+        "gpu": (np.cumsum(gpus) - gpus)[node],
+        "gpus": gpus[node],
+        "down_s": np.array([each.down_s for each in down], dtype=np.float64),
+        "up_s": np.array([each.up_s for each in down], dtype=np.float64),
+        "cause": np.array(["drain" if each.announced else "failure" for each in down], dtype=object),
     }
 
 

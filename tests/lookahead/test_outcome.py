@@ -1,0 +1,37 @@
+"""The result of a look ahead, by hand: energy while nodes are down."""
+
+import pytest
+
+from blox.lookahead.ahead import Believed, look_ahead
+from blox.lookahead.outcome import Measured, outcome
+from support.moments import moments
+from support.worlds import World
+
+
+def outcome_from(world, at_s, measured, **options):
+    """The result of a look ahead from the round at `at_s`, with the true durations."""
+    moment = next(m for m in moments(world.experiment()) if m.job_state.now == at_s)
+    states, believed = (moment.cluster_state, moment.job_state), Believed(moment.true_work_s)
+    ahead = look_ahead(*states, moment.policies, moment.conditions, believed, **options)
+    return outcome(ahead, round_s=world.round_s, measured=measured)
+
+
+@pytest.mark.parametrize("notice_s", [None, 0.0, 600.0])
+def test_a_node_takes_no_energy_while_it_is_down(notice_s):
+    """Two nodes of one GPU; a runs on node 0 until 7200, node 1 is down from 600 to 4200.
+
+    From 600 on node 1 is idle for 3000 s, at 60 W, if its return is known. A failure has no known end.
+    """
+    world = World(
+        (("a", 0.0, 1, 7200.0, "", "", "", "", 0),), (1, 1), outages=((1, 600.0, 4200.0, notice_s),)
+    )
+    energy = Measured(power="300/60")
+    known_idle_s = {0.0: {None: 7200.0, 0.0: 7200.0, 600.0: 3600.0}[notice_s]}
+    known_idle_s[600.0] = 0.0 if notice_s is None else 3000.0
+    known_idle_s[900.0] = known_idle_s[600.0]
+    known_idle_s[4200.0] = 3000.0
+    for at_s, idle_s in known_idle_s.items():
+        summary = outcome_from(world, at_s, energy).summary
+        idle_kwh, busy_kwh = 0.06 * idle_s / 3600, 0.3 * (7200 - at_s) / 3600
+        assert summary["idle_energy_kwh"] == pytest.approx(idle_kwh), at_s
+        assert summary["energy_kwh"] == pytest.approx(busy_kwh + idle_kwh), at_s
