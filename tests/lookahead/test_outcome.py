@@ -1,4 +1,4 @@
-"""The result of a look ahead, by hand: energy while nodes are down."""
+"""The result of a look ahead, by hand: energy while nodes are down, jobs that end near its horizon."""
 
 import pytest
 
@@ -35,3 +35,25 @@ def test_a_node_takes_no_energy_while_it_is_down(notice_s):
         idle_kwh, busy_kwh = 0.06 * idle_s / 3600, 0.3 * (7200 - at_s) / 3600
         assert summary["idle_energy_kwh"] == pytest.approx(idle_kwh), at_s
         assert summary["energy_kwh"] == pytest.approx(busy_kwh + idle_kwh), at_s
+
+
+@pytest.mark.parametrize("until_s", [700.0, 800.0, 900.0])
+def test_a_job_that_ends_inside_the_last_round_ends_when_its_work_is_done(until_s):
+    """Two GPUs: a runs until 700, b goes on by itself behind the horizon, c begins to run there."""
+    world = World(
+        tuple(
+            (name, 0.0, 1, work_s, "", "", "", "", 0) for name, work_s in zip("abc", (700.0, 7200.0, 900.0))
+        ),
+        (1, 1),
+    )
+    result = outcome_from(world, 0.0, Measured(), until_s=until_s)
+    assert result.jobs["finish_s"].tolist() == [700.0, 7200.0, until_s + 900.0]
+    assert result.jobs["gpu_seconds"].tolist() == [700.0, 7200.0, 900.0]
+    assert result.stints["end_s"].tolist() == [700.0, until_s]
+
+
+def test_a_job_that_is_drained_inside_the_last_round_goes_on_at_the_horizon():
+    """a has done 650 of its 750 s when its node goes down, and 100 s are left at 900."""
+    world = World((("a", 0.0, 1, 750.0, "", "", "", "", 0),), (1,), outages=((0, 650.0, 7200.0, 300.0),))
+    result = outcome_from(world, 600.0, Measured(), until_s=900.0)
+    assert result.jobs["finish_s"].tolist() == [1000.0]

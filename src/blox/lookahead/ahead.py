@@ -126,7 +126,7 @@ def look_ahead(
         admission=policies.admission,
         scheduler=policies.scheduler,
         placement=policies.placement,
-        on_round=_stop_at(until_s, until),
+        on_round=_stop_at(manager, cluster, until_s, until),
         note_reasons=not jobs_alone,
     )
     rows = np.concatenate((np.sort(present), np.arange(job_state.submitted, jobs.submitted)))
@@ -159,7 +159,7 @@ def _resumed(
     conditions: Conditions,
     believed: Believed,
     recorder: Recorder | None = None,
-) -> BloxManager:
+) -> _AheadManager:
     """A manager of its own for forked states, over a simulation that takes beliefs for the work of jobs."""
     if believed.expected_s is not None:
         jobs.columns.expected_s[:] = believed.expected_s
@@ -228,6 +228,13 @@ class _AheadManager(BloxManager):
         self.now, self.terminate, self.truncated = self._idle_since, True, True
         return True
 
+    def stop(self, at_s: float, cluster_state: ClusterState, job_state: JobState) -> None:
+        """Ends at `at_s` (s) without a decision; jobs whose work is done by then have finished."""
+        self.now, self.terminate, self.truncated = at_s, True, True
+        self.update_cluster(cluster_state)
+        self._move_to(at_s, cluster_state, job_state)
+        self._complete(cluster_state, job_state)
+
 
 def _after_now(events: Sequence[NodeEvent], job_state: JobState) -> Sequence[NodeEvent]:
     """Those of the events that are still to come."""
@@ -255,15 +262,18 @@ def _table(job_state: JobState, work_s: Array) -> JobTable:
 
 
 def _stop_at(
-    until_s: float, until: Callable[[JobState], bool] | None
+    manager: _AheadManager,
+    cluster_state: ClusterState,
+    until_s: float,
+    until: Callable[[JobState], bool] | None,
 ) -> Callable[[BloxManager, JobState], None] | None:
-    """Ends a look ahead at its horizon; what would happen at that very time does not happen."""
+    """Ends a look ahead at its horizon, or where its condition holds."""
     if until_s == math.inf and until is None:
         return None
 
-    def stop(manager: BloxManager, job_state: JobState) -> None:
+    def stop(_: BloxManager, job_state: JobState) -> None:
         if not manager.terminate and (manager.now >= until_s or (until is not None and until(job_state))):
-            manager.now, manager.terminate, manager.truncated = min(manager.now, until_s), True, True
+            manager.stop(min(manager.now, until_s), cluster_state, job_state)
 
     return stop
 
