@@ -5,6 +5,7 @@ import pytest
 
 from blox import Experiment
 from blox.checks import check
+from blox.clock import Events
 from blox.errors import BloxError
 from blox.performance.elastic import EPOCHS, LOSS
 from blox.registry import build
@@ -14,7 +15,9 @@ from blox.state import progress
 from blox.state.cluster import ClusterState
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.plan import Allocation, Plan
+from support.same_results import same
 from support.states import admitted
+from support.traces import trace
 
 VARIANTS = (
     "optimus:form=parameter-server",
@@ -22,6 +25,7 @@ VARIANTS = (
     "optimus:first=submission,interval_s=600",
     "optimus:placement=given",
     "optimus:form=parameter-server,beliefs=learnt",
+    "optimus:beliefs=learnt,interval_s=900",
 )
 
 
@@ -125,6 +129,40 @@ def test_servers_are_learnt_from_samples():
     seen[2, 4] = 9.0
     found = sampled(Learnt(with_servers={0: seen}), 0, 4)
     assert float(found.step_s(2, 4) / found.step_s(1, 1)) == pytest.approx(9.0 / seen[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "clock", "quantum_s"),
+    [
+        ("optimus", "events", 600.0),
+        ("optimus:interval_s=60", "events", 1.0),
+        ("optimus", "events:quantum_s=7", 7.0),
+    ],
+)
+def test_under_the_events_clock_it_is_not_asked_every_second(spec, clock, quantum_s):
+    experiment = Experiment(
+        workload="elastic:jobs=3,load=60,max_gpus=8", cluster="4x4", scheduler=spec, clock=clock
+    )
+    assert experiment.prepare().clock == Events(quantum_s)
+    result = experiment.run()
+    period_s = max(quantum_s, build("scheduling", spec).interval_s)
+    assert result.timing["rounds_executed"] < result.summary["end_s"] / period_s + 60, "events, and these"
+
+
+@pytest.mark.parametrize("beliefs", ["oracle", "learnt"])
+@pytest.mark.parametrize("clock", ["rounds", "events"])
+def test_a_job_that_comes_between_two_reallocations_starts_with_the_next(tmp_path, clock, beliefs):
+    """GPUs are given at 0, 600 and 1200."""
+    jobs = trace(tmp_path / "t.csv", "a,0,1,3600 b,200,1,3600 c,800,1,3600")
+    experiment = Experiment(
+        workload=jobs, cluster="1x4", scheduler=f"optimus:interval_s=600,beliefs={beliefs}", clock=clock,
+        round_s=100.0,
+    )  # fmt: skip
+    result = experiment.run()
+    assert result.jobs["first_start_s"].tolist() == [0.0, 600.0, 1200.0]
+    assert result.timing["rounds_executed"] < 20
+    if clock == "rounds":
+        same(result, experiment.run(skip=False))
 
 
 def test_wrong_options_are_told():

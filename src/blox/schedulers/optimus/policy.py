@@ -25,6 +25,7 @@ from blox.workloads.table import Array
 
 _NOT_DUE = "it came after a reallocation, and the next one was not due"
 _LEFT_OUT = "the GPUs brought other jobs more"
+_INTERVAL_S = 600.0  # between two reallocations in the paper
 
 
 @register.scheduling("optimus")
@@ -40,7 +41,8 @@ class Optimus:
     and leaves those of unchanged size where they are; `given` leaves it to the placement policy.
     `beliefs=oracle` knows step times (`profiles`) and remaining times; `learnt` fits both to what jobs
     report, and gains count `trust` times while a job was seen with fewer than three numbers of GPUs.
-    `interval_s`: reallocates at most so often, in the first round then (the paper: 600 s; 0: every round).
+    `interval_s`: reallocates at most so often, in the first round then (the paper: 600 s; 0: every
+    round; under the events clock at every event, and 600 s after the last).
     Departs from the paper where a task does not fit (it is passed over; a job that cannot be dealt evenly
     takes the freest nodes), in min_gpus and max_gpus, and in that simulated jobs exchange gradients by
     all-reduce, also with servers.
@@ -73,6 +75,11 @@ class Optimus:
     def default_performance(self) -> str:
         """Speeds follow the profiles that the policy knows."""
         return f"goodput:profiles={self.profiles}" if self.profiles else "goodput"
+
+    @property
+    def wakes_every_s(self) -> float | None:
+        """How often it is asked under the events clock, beside events; `interval_s` has exact times."""
+        return None if self.interval_s else _INTERVAL_S
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
         rows = job_state.active
@@ -110,8 +117,10 @@ class Optimus:
         return np.where(job_state.columns.admit_s.take(rows) > last_s, _NOT_DUE, _LEFT_OUT)
 
     def stable_until(self, job_state: JobState, cluster_state: ClusterState) -> float:
-        """Asked in every round with an active job, since remaining times change all the time."""
-        return job_state.now if len(job_state.active) else math.inf
+        """Until the next reallocation is due: at once without `interval_s`, since remaining times change."""
+        if not len(job_state.active) or not cluster_state.node_up.any():
+            return math.inf
+        return max(job_state.now, job_state.memory(self, Memory).next_s)
 
     def divide(self, memory: Memory, cluster_state: ClusterState, job_state: JobState) -> Array:
         """GPUs for every active job."""
