@@ -13,7 +13,7 @@ import pytest
 from blox import Experiment
 from blox.cluster.protocol.queries import JobView, LifeEntry
 from blox.cluster.recorded import Timeline, result_of
-from blox.cluster.replay import _due_s, replay
+from blox.cluster.replay import Play, _due_s, replay
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.explain import Explanation
@@ -233,3 +233,20 @@ def test_a_speedup_that_cannot_be_is_refused(speedup):
 def test_an_unknown_job_is_refused():
     with pytest.raises(BloxError, match="no job 'dance'"):
         replay(Experiment(workload="constant:jobs=2", cluster="1x2"), job="dance")
+
+
+def test_a_scheduler_that_raises_in_a_simulation_is_told_before_anything_runs(tmp_path, policy_file):
+    late = policy_file(
+        """
+        @dataclass(frozen=True)
+        class Mine:
+            def schedule(self, job_state, cluster_state):
+                if job_state.now >= 300:
+                    raise ValueError("too late")
+                return Schedule.ordered(job_state, by=job_state.submit_s)
+        """
+    )
+    jobs = trace(tmp_path / "jobs.csv", "a,0,2,300 b,0,2,600 c,0,4,300")
+    experiment = Experiment(workload=jobs, cluster="1x4", scheduler=late, round_s=100.0)
+    with pytest.raises(BloxError, match="at 300 s: schedule\\(\\) raises ValueError: too late"):
+        Play(job="sleep").prepare(experiment)

@@ -40,7 +40,10 @@ class Play:
     grace_s: float = 20.0
 
     def prepare(self, experiment: Experiment) -> Prepared:
-        """Raises BloxError for an experiment that real processes cannot play."""
+        """Raises BloxError for an experiment that real processes cannot play, or that fails in a simulation.
+
+        The results ask its policies again when the real run is over: one that raises is told before.
+        """
         backend = Replay(self.speedup, self.job)
         prepared = Prepared(dataclasses.replace(experiment, backend=backend.spec))
         if len({node.gpus for node in prepared.cluster.nodes}) > 1:
@@ -49,6 +52,7 @@ class Play:
                 where="cluster",
                 fix="replay on nodes of one size: 8x4",
             )
+        Prepared(dataclasses.replace(experiment, backend="simulation")).run()
         return prepared
 
     def timing(self, round_s: float) -> Timing:
