@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class FutureRoom:
     """The cluster in one round: what is free now, by unit, and later, and for every job where it fits."""
 
     def __init__(self, waiting: Array, cluster_state: ClusterState, job_state: JobState) -> None:
-        self._cluster, self._jobs = cluster_state, job_state
+        self._waiting, self._cluster, self._jobs = waiting, cluster_state, job_state
         rule = cluster_state.node_rule
         self._rule: RuleOfJob | None = None if rule is None else rule(cluster_state, job_state)
         # by the id of a rule, which is kept so that no other has it, GPUs and the nodes that a job may use
@@ -53,7 +54,7 @@ class FutureRoom:
             return lambda free, start_s: [(0, need)] if free[0] >= need else None
         rule, node_gpus = self._rule(row), self._cluster.node_gpus
         allowed = None if self._allowed is None else self._allowed[row]
-        foreign = self._foreign(row)
+        foreign = self._foreign[row]
 
         def by_rule(free: Array, start_s: float) -> Shares | None:
             here = allowed
@@ -72,7 +73,7 @@ class FutureRoom:
 
     def keeps_out(self, row: int, start_s: float, length_s: float, shares: Shares) -> bool:
         """Whether a window keeps a job off one of these nodes, if it starts then and takes so long."""
-        closed = [window.nodes for window in self._foreign(row) if window.overlaps(start_s, length_s)]
+        closed = [window.nodes for window in self._foreign[row] if window.overlaps(start_s, length_s)]
         return any(unit in nodes for nodes in closed for unit, _ in shares)
 
     def whole(self, row: int, need: int) -> bool:
@@ -87,10 +88,14 @@ class FutureRoom:
             self._whole[key] = rule, rule.choose(scattered, need) is None
         return self._whole[key][1]
 
-    def _foreign(self, row: int) -> list[Window]:
-        """The windows that do not admit a job."""
-        alone = np.array([row])
-        return [window for window in self._windows if not window.admits(alone, self._jobs)[0]]
+    @cached_property
+    def _foreign(self) -> dict[int, list[Window]]:
+        """Waiting row -> the windows that do not admit it."""
+        found: dict[int, list[Window]] = {row: [] for row in self._waiting.tolist()}
+        for window in self._windows:
+            for row in self._waiting[~window.admits(self._waiting, self._jobs)].tolist():
+                found[row].append(window)
+        return found
 
     def held(self, row: int) -> Array:
         """What a running job would give back, by unit: GPUs of nodes that are up."""
