@@ -127,6 +127,28 @@ def test_a_reservation_is_for_several_nodes_where_no_node_that_a_job_may_use_is_
     assert result.jobs["first_start_s"].tolist() == [0, 0, 10, 20, 0]
 
 
+@pytest.mark.parametrize("placement", ["consolidated", "yarn"])
+@pytest.mark.parametrize("kind", ["easy", "conservative"])
+def test_a_reservation_is_for_several_nodes_while_a_window_closes_the_large_ones(kind, placement, tmp_path):
+    """The node of eight GPUs is closed from 5 to 1005, and a has one of the two nodes of four until 20.
+
+    b comes at 6 and is reserved for 20 on both of these, not for 1005; c would delay it.
+    """
+    windows = tmp_path / "windows.toml"
+    windows.write_text('[[reservation]]\nbegin = "5s"\nlasts = "1000s"\nnodes = ["0"]\n')
+    jobs = ["a,0,4,20,20", "b,6,8,10,10", "c,6,4,50,50"]
+    result = Experiment(
+        workload=trace(tmp_path / "trace.csv", jobs, header="job_id,submit_s,gpus,duration_s,limit_s"),
+        cluster="large=1x8:speed=1,small=2x4:speed=1",
+        scheduler=f"backfill:kind={kind}",
+        placement=placement,
+        failures=f"reserve:{windows}",
+        clock="events",
+        belief="limit",
+    ).run()
+    assert result.jobs["first_start_s"].tolist() == [0, 20, 30]
+
+
 def test_why_a_job_waits_names_the_reservation(tmp_path):
     result = run(
         CASES["a job that ends a second too late waits"][1], tmp_path, cluster="1x4", scheduler="backfill"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from blox.placement import Consolidated
 from blox.schedulers.backfill.profile import Profile, Wants
 from blox.schedulers.backfill.room import FutureRoom
+from blox.state.windows import Window
 from support.states import admitted, idle_cluster
 
 GPUS, UNITS = 4, 3
@@ -95,3 +96,15 @@ def test_whether_a_job_needs_one_node_follows_from_the_nodes_that_it_may_use(gpu
     room = FutureRoom(jobs.active, cluster, jobs)
     assert room.whole(0, 6)
     assert room.whole(1, 6) == whole
+
+
+@pytest.mark.parametrize(
+    ("closed", "need", "whole"),
+    [((0, 1), 6, False), ((0, 1), 4, True), ((0,), 6, True), ((1, 2, 3), 6, True), ((), 6, True)],
+)
+def test_a_job_needs_no_one_node_where_windows_close_all_that_are_large_enough(closed, need, whole):
+    """Nodes 0 and 1 have eight GPUs, 2 and 3 four; each window closes one of them."""
+    jobs, cluster = admitted([need], 10.0), idle_cluster("large=2x8,small=2x4")
+    cluster.node_rule = Consolidated().node_rule
+    cluster.windows = tuple(Window("", 100.0, 200.0, np.array([node])) for node in closed)
+    assert FutureRoom(jobs.active, cluster, jobs).whole(0, need) == whole

@@ -77,7 +77,10 @@ class FutureRoom:
         return any(unit in nodes for nodes in closed for unit, _ in shares)
 
     def whole(self, row: int, need: int) -> bool:
-        """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place."""
+        """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place.
+
+        Where windows close every node that is large enough, it may put the job on several smaller ones.
+        """
         if self._rule is None:
             return True
         rule, size, nodes = self._rule(row), self._cluster.node_gpus, b""
@@ -86,7 +89,18 @@ class FutureRoom:
         if (key := (id(rule), need, nodes)) not in self._whole:
             scattered = NodePool(np.minimum(size, need - 1), size)
             self._whole[key] = rule, rule.choose(scattered, need) is None
-        return self._whole[key][1]
+        return self._whole[key][1] and not self._closes_large(row, need, size)
+
+    def _closes_large(self, row: int, need: int, size: Array) -> bool:
+        """Whether windows close every node that is large enough for a job, where there are smaller ones."""
+        if not self._windows:
+            return False
+        large = size >= need
+        if np.array_equal(large, size > 0):
+            return False
+        for window in self._foreign[row]:
+            large[window.nodes] = False
+        return not large.any()
 
     @cached_property
     def _foreign(self) -> dict[int, list[Window]]:
