@@ -69,7 +69,9 @@ class BloxManager:
         self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
-        """Applies the node events up to now; evicts the jobs of nodes that went down."""
+        """Applies the node events up to now; evicts the jobs of nodes that went down.
+
+        Raises after many events in a row with nothing running and nothing to come."""
         for event in self.backend.node_events(self.now):
             if self._job_state is not None:
                 self._move_to(event.time_s, cluster_state, self._job_state)
@@ -80,7 +82,9 @@ class BloxManager:
                 self.recorder.node_changed(event)
             if len(lost) and self._job_state is not None:
                 self._evict(lost, event, cluster_state, self._job_state)
-            self._count_idle(cluster_state)
+            self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
+            if self._idle_events > self.most_idle_events and self._job_state and self.backend.exhausted:
+                raise _stuck(cluster_state, self._job_state)
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Moves `job_state` to the present and updates the metrics of its jobs."""
@@ -149,12 +153,6 @@ class BloxManager:
         while self.now > wake and not self.event_driven:  # the round overran: continue at the next boundary
             wake = self.clock.next_wake(self.now, event, -math.inf)
             self.now = self.backend.wait_until(wake)
-
-    def _count_idle(self, cluster_state: ClusterState) -> None:
-        """Counts a node event; raises after many in a row with nothing running and nothing to come."""
-        self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
-        if self._idle_events > self.most_idle_events and self._job_state and self.backend.exhausted:
-            raise _stuck(cluster_state, self._job_state)
 
     def _ends_idle(self, wake: float, cluster_state: ClusterState, job_state: JobState) -> bool:
         """Returns whether the run ends here; raises when it is stuck.

@@ -21,7 +21,7 @@ def ask(holdings, question, rows):
     answers = {
         "owner": lambda: holdings.owner.tolist(),
         "jobs": lambda: holdings.jobs.tolist(),
-        "free": lambda: free.ids.tolist(),
+        "free": lambda: free.ids_with(NO_ROWS).tolist(),
         "lowest": lambda: free.lowest(5, NO_ROWS).tolist(),
         "nodes": lambda: free.by_node.tolist(),
         "largest": lambda: (free.largest, free.idle),
@@ -115,7 +115,7 @@ def test_gpus_of_a_node_that_is_down_are_not_free():
     holdings = fresh({0: (0, 1), 1: (5,)}, 12, 4)
     assert holdings.free.lowest(3, NO_ROWS).tolist() == [2, 3, 4]
     holdings.free.close(np.array([True, False, True]))
-    assert holdings.free.ids.tolist() == [2, 3, 8, 9, 10, 11]
+    assert holdings.free.ids_with(NO_ROWS).tolist() == [2, 3, 8, 9, 10, 11]
     holdings.release(np.array([1]))
     assert holdings.free.by_node.tolist() == [2, 0, 4] and holdings.free.largest == 4
     assert holdings.free.lowest(3, holdings.held_by(np.array([0]))).tolist() == [0, 1, 2]
@@ -132,7 +132,7 @@ def test_a_job_keeps_its_gpus_when_a_plan_suspends_the_one_that_shared_them():
     leaving = np.array([1])
     holdings.apply(Plan.of(leaving, holdings.held_by(leaving)))
     assert (holdings.jobs.tolist(), holdings.gpus_of(2).tolist()) == ([2], [0, 1])
-    assert (holdings.used, holdings.free.ids.tolist()) == (2, [2, 3, 4, 5, 6, 7])
+    assert (holdings.used, holdings.free.ids_with(NO_ROWS).tolist()) == (2, [2, 3, 4, 5, 6, 7])
 
 
 def test_rows_without_gpus_hold_none():

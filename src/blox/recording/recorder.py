@@ -123,8 +123,7 @@ class Recorder:
         if present == self._last:
             return
         now, holdings = job_state.now, cluster_state.holdings
-        self._last, self.noted_s = present, now
-        self._gpus = job_state.columns.gpus
+        self._last, self.noted_s, self._gpus = present, now, job_state.columns.gpus
         total, used = cluster_state.total_gpus, holdings.used
         if cluster_state.draining:
             total += cluster_state.draining_gpus
@@ -218,8 +217,8 @@ class Recorder:
         kind, size = (column[: by_then[-1:].max(initial=0)] for column in (happened.kind, happened.size))
         at = by_then.searchsorted(np.arange(len(size)), side="right")  # the round of each event
         job = happened.job[: int(size.sum())]
-        gpus = self._gpus[: submitted[-1:].max(initial=0)]
-        asked, place = np.unique(gpus, return_inverse=True)  # sizes; by row: its place
+        # Sizes of jobs; by row: the place of its size among them.
+        asked, place = np.unique(self._gpus[: submitted[-1:].max(initial=0)], return_inverse=True)
 
         def by_size(kinds: tuple[int, ...]) -> Array:
             """Jobs that one of these kinds of events happened to, sizes x rounds."""

@@ -104,7 +104,7 @@ class ClusterState:
 
     def free_ids(self) -> Array:
         """Ids of the GPUs that are wholly free, ascending. Do not change it."""
-        return self.holdings.free.ids
+        return self.holdings.free.ids_with(NO_ROWS)
 
     def is_free(self) -> Array:
         """Mask by GPU: no job holds it and its node is up."""

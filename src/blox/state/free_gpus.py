@@ -71,11 +71,6 @@ class FreeGpus:
         """Mask by GPU: whether it is free. Do not change it."""
         return self._unheld if self._closed is None else self._unheld & ~self._closed
 
-    @property
-    def ids(self) -> Array:
-        """The ids of the free GPUs, ascending."""
-        return self.mask.nonzero()[0]
-
     def ids_with(self, given: Array) -> Array:
         """Free ids after `given` are released, ascending."""
         return self._mask_with(given).nonzero()[0]
@@ -96,7 +91,8 @@ class FreeGpus:
     def by_node(self) -> Array:
         """Number of free GPUs by node. Do not change it."""
         if self._by_node is None:
-            self._by_node = np.bincount(self._gpu_node.take(self.ids), minlength=len(self._node_gpus))
+            ids = self.mask.nonzero()[0]
+            self._by_node = np.bincount(self._gpu_node.take(ids), minlength=len(self._node_gpus))
         return self._by_node
 
     @property

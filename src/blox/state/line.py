@@ -80,8 +80,7 @@ class ActiveLine(Line):
 
     def settle(self) -> None:
         """Evaluates jobs and keys now, so that later reads return the present order."""
-        self._known_jobs = self.jobs
-        self._known_keys = self.keys
+        self._known_jobs, self._known_keys = self.jobs, self.keys
 
     @property
     def jobs(self) -> Array:  # type: ignore[override]

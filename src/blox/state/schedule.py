@@ -58,12 +58,10 @@ class Schedule:
         *,
         line: Line | None = None,
     ) -> None:
-        if line is None:
+        if line is None or jobs is not None:
             if jobs is None:
                 raise TypeError("a Schedule needs jobs (rows), or a line of them")
-            line = Line(jobs, keys)
-        elif jobs is not None:
-            if line.keys and not keys:
+            if line is not None and line.keys and not keys:
                 raise TypeError("other jobs need other keys: replace(schedule, jobs=..., keys=...)")
             line = Line(jobs, keys)
         elif keys:

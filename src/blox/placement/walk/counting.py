@@ -27,8 +27,7 @@ def place_by_count(
     plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
     if plain and cluster_state.holdings.bare and not job_state.resized and schedule.line.lists_all(job_state):
         plan = _start_newcomers(schedule, cluster_state, job_state, assign)
-        if plan is None:
-            plan = _start_contested(schedule, cluster_state, job_state, assign)
+        plan = plan or _start_contested(schedule, cluster_state, job_state, assign)
         if plan is not None:
             return plan
     return placed(schedule, cluster_state, job_state, lambda requests: _count(requests, assign))
@@ -181,10 +180,7 @@ def _start_contested(
     These compete for the GPUs that they hold or that are free."""
     if schedule.strict or not schedule.preempt or cluster_state.draining:
         return None
-    if job_state.active_count == cluster_state.running_count:
-        return None
-    contested = schedule.line.contested(job_state, cluster_state.free_gpus)
-    if contested is None:
+    if (contested := schedule.line.contested(job_state, cluster_state.free_gpus)) is None:
         return None
     held = job_state.scalars.held_gpus
     free = cluster_state.free_gpus + sum([held[row] for row in contested])

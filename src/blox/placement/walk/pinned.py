@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from blox import Allocation, ClusterState, JobState, Plan, Schedule
 from blox.placement.walk.room import Shares
 from blox.state.leases import Pins
-from blox.state.plan import UNCHANGED
 from blox.workloads.table import Array
 
 
@@ -108,7 +107,7 @@ def _exchange(pins: Pins, cluster_state: ClusterState, job_state: JobState) -> P
     owner, wanted = cluster_state.owner, pins.owner
     differs = (owner != wanted).nonzero()[0]
     if not len(differs):
-        return UNCHANGED
+        return Plan(settled=True)
     touched = np.zeros(job_state.submitted + 1, dtype=bool)
     touched[owner.take(differs)] = touched[wanted.take(differs)] = True
     touched[-1] = False  # GPUs without an owner
