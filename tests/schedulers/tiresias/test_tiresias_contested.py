@@ -25,8 +25,10 @@ def test_it_decides_as_the_keys_do(monkeypatch, scheduler, few):
     known = []
     original = counting._start_contested
 
-    def both(line, cluster_state, job_state, assign):
-        found = original(line, cluster_state, job_state, assign)
+    def both(given, cluster_state, job_state, assign):
+        found = original(given, cluster_state, job_state, assign)
+        if found is None:
+            return None
         standings = job_state.memory(policy, policy._memory).standings
         schedule = Schedule.ordered(job_state, by=standings.keys(job_state))
         plain = counting._count(Requests(schedule, cluster_state, job_state), assign)

@@ -166,8 +166,7 @@ def _start_newcomers(
     if sum(need.tolist()) > cluster_state.free_gpus:
         return None
     if len(newcomers) > 1:
-        order = schedule.line.rank(job_state.active.searchsorted(newcomers))
-        newcomers = job_state.active.take(order)
+        newcomers = job_state.active.take(schedule.line.rank(job_state.active.searchsorted(newcomers)))
         need = job_state.columns.gpus[newcomers]
     return start(newcomers, need, holdings, assign)
 
@@ -178,7 +177,8 @@ def _start_contested(
     """The plan if the line of the schedule knows which jobs may start or be displaced; else None.
 
     These compete for the GPUs that they hold or that are free."""
-    if schedule.strict or not schedule.preempt or cluster_state.draining:
+    all_run = job_state.active_count == cluster_state.running_count
+    if all_run or schedule.strict or not schedule.preempt or cluster_state.draining:
         return None
     if (contested := schedule.line.contested(job_state, cluster_state.free_gpus)) is None:
         return None
