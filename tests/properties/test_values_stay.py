@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from blox import Allocation, ClusterState, Experiment, Schedule
+from blox import Allocation, ClusterState, Experiment, Schedule, loop
 from blox.checks.find import registered
 from blox.placement.first_free import FirstFree
+from blox.schedulers.las import Las
 from blox.schedulers.tiresias import Tiresias
 from blox.state.cluster_spec import cluster_from_spec
 from blox.state.plan import Plan
@@ -143,6 +144,58 @@ def test_a_placement_may_answer_in_narrow_numbers(dtype):
     assert narrow.summary == wide.summary and narrow.summary["moves"] > 50
     for name, values in wide.stints.items():
         np.testing.assert_array_equal(narrow.stints[name], values, err_msg=name)
+
+
+@dataclasses.dataclass(frozen=True)
+class NarrowOrder:
+    """Lists jobs, and grants GPUs, in numbers of another width."""
+
+    dtype: str
+    resizes = True
+
+    def schedule(self, job_state, cluster_state):
+        rows, gpus = (column.astype(self.dtype) for column in (job_state.active, job_state.gpus))
+        return Schedule(rows, (job_state.gpu_seconds(),), gpus=gpus)
+
+
+@pytest.mark.parametrize("placement", ["first-free", "consolidated"])
+@pytest.mark.parametrize("dtype", ["int16", "int32", "uint32"])
+def test_a_scheduler_may_answer_in_narrow_numbers(dtype, placement):
+    settings = PHILLY | {"placement": placement}
+    narrow, wide = (Experiment(**settings, scheduler=NarrowOrder(each)).run() for each in (dtype, "int64"))
+    assert narrow.summary == wide.summary and narrow.summary["preemptions"] > 20
+    for name, values in wide.stints.items():
+        np.testing.assert_array_equal(narrow.stints[name], values, err_msg=name)
+
+
+def test_the_loop_takes_narrow_numbers_of_parts_that_are_not_guarded():
+    """A placement, and a backend that says which jobs have ended."""
+    wide, narrow = (looped(dtype) for dtype in (np.int64, np.int32))
+    for name, values in wide.items():
+        np.testing.assert_array_equal(narrow[name], values, err_msg=name)
+    assert len(wide["job"]) > 60
+
+
+def looped(dtype):
+    """The stints of a run of the bare loop whose placement and backend answer in numbers of this width."""
+    prepared = Experiment(**PHILLY).prepare()
+    backend, parts = prepared.backend(), prepared.composition
+    manager, states = prepared.manager(backend), prepared.states()
+    completed = backend.completed
+
+    def narrow(cluster_state, job_state):
+        rows, at = completed(cluster_state, job_state)
+        return rows.astype(dtype), at
+
+    class Whole:
+        def place(self, schedule, cluster_state, job_state):
+            plan = FirstFree().place(schedule, cluster_state, job_state)
+            held = plan.outcome(cluster_state.allocation)
+            return Allocation(*(column.astype(dtype) for column in (held.jobs, held.counts, held.gpus)))
+
+    backend.completed = narrow
+    loop.run(manager, *states, admission=parts.admission, scheduler=Las(), placement=Whole())
+    return manager.recorder.stints(manager.now)
 
 
 def test_moves_are_seen_in_narrow_numbers():

@@ -6,6 +6,7 @@ on, or raises Broken with the rule, what is wrong and how to mend it.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -19,6 +20,7 @@ from blox.checks.plans import check_parts
 from blox.checks.values import first, kind_of, whole_numbers
 from blox.state.cluster import ClusterState
 from blox.state.jobs import JobState
+from blox.state.line import Line
 from blox.state.misfit import job_named, misfit, misshapen
 from blox.state.plan import Allocation, Plan
 from blox.state.schedule import Schedule
@@ -70,14 +72,17 @@ def scheduled(answer: Any, job_state: JobState, cluster_state: ClusterState) -> 
     for number, key in enumerate(answer.keys):
         _orderable(key, number, jobs, job_state)
     check_columns(answer, jobs, job_state, cluster_state)
-    if answer.gpus is not None:
-        _possible_grants(answer.gpus, jobs, job_state, cluster_state)
+    gpus = answer.gpus
+    if gpus is not None:
+        gpus = _possible_grants(gpus, jobs, job_state, cluster_state)
     if (pins := pinned_allocation(answer, job_state)) is not None:
         _whole_gangs(pins, answer, job_state)
         _usable(pins, cluster_state, job_state)
         if not cluster_state.one_pool:
             _right_types(pins, answer, cluster_state, job_state, rule="gpus")
-    return answer
+    if jobs is answer.jobs and gpus is answer.gpus:
+        return answer
+    return dataclasses.replace(answer, line=Line(jobs, answer.keys), gpus=gpus)
 
 
 def placed(
@@ -229,8 +234,9 @@ def _orderable(key: Any, number: int, jobs: Array, job_state: JobState) -> None:
             )
 
 
-def _possible_grants(gpus: Array, jobs: Array, job_state: JobState, cluster_state: ClusterState) -> None:
-    whole_numbers(gpus, "the Schedule's gpus", "grant whole GPUs; share_milli says how much of each")
+def _possible_grants(gpus: Array, jobs: Array, job_state: JobState, cluster_state: ClusterState) -> Array:
+    """`gpus` as int64, if each job can use as many."""
+    gpus = whole_numbers(gpus, "the Schedule's gpus", "grant whole GPUs; share_milli says how much of each")
     least, most = job_state.columns.min_gpus[jobs], job_state.columns.max_gpus[jobs]
     wrong = (gpus < np.maximum(1, least)) | (gpus > most)
     if wrong.any():
@@ -241,6 +247,7 @@ def _possible_grants(gpus: Array, jobs: Array, job_state: JobState, cluster_stat
             fix="grant between min_gpus and max_gpus; leave a job out of the Schedule to give it none",
             rule="gangs",
         )
+    return gpus
 
 
 def _whole_gangs(wanted: Allocation, schedule: Schedule, job_state: JobState) -> None:

@@ -198,6 +198,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
             return wanted
         if wanted is now:
             return Plan(settled=True, blocked=blocked)
+        wanted = wanted.sealed()
         known = np.isin(wanted.jobs, now.jobs)
         moved = known & np.isin(wanted.jobs, np.setxor1d(_pairs(now), _pairs(wanted)) >> _GPU_BITS)
         adjusted = known & ~moved & _regranted(now, wanted)
