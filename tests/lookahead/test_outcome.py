@@ -57,3 +57,25 @@ def test_a_job_that_is_drained_inside_the_last_round_goes_on_at_the_horizon():
     world = World((("a", 0.0, 1, 750.0, "", "", "", "", 0),), (1,), outages=((0, 650.0, 7200.0, 300.0),))
     result = outcome_from(world, 600.0, Measured(), until_s=900.0)
     assert result.jobs["finish_s"].tolist() == [1000.0]
+
+
+def test_jobs_that_were_just_admitted_wait_once():
+    """Jobs b and c wait for the one GPU; the look ahead begins after `accept`."""
+    names = (("a", 0.0), ("b", 100.0), ("c", 100.0))
+    world = World(tuple((name, at, 1, 1000.0, "", "", "", "", 0) for name, at in names), (1,))
+    moment = next(m for m in moments(world.experiment()) if m.job_state.now >= 100.0)
+    states, believed = (moment.cluster_state, moment.job_state), Believed(moment.true_work_s)
+    moment.job_state.add_new_jobs(moment.job_state.waiting)
+    assert moment.job_state.just_admitted.tolist() == [1, 2]
+    result = outcome(look_ahead(*states, moment.policies, moment.conditions, believed), round_s=world.round_s)
+    assert (result.rounds["held"] == 0).all() and result.summary["wait_admission_s"] == 0.0
+    assert result.rounds["queued"].tolist()[:1] == [2] and result.rounds["queued"].tolist()[-1] == 0
+
+
+def test_jobs_admitted_before_and_in_the_first_round_are_both_just_admitted():
+    world = World(tuple((name, 0.0, 1, 1000.0, "", "", "", "", 0) for name in "abc"), (1,))
+    job_state = next(moments(world.experiment())).job_state
+    job_state.add_new_jobs(job_state.waiting[:1])
+    ahead = job_state.fork()
+    ahead.add_new_jobs(ahead.waiting)
+    assert ahead.just_admitted.tolist() == [0, 1, 2] and job_state.just_admitted.tolist() == [0]

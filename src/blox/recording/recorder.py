@@ -25,7 +25,7 @@ from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import Allocation, Plan
+from blox.state.plan import Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -50,7 +50,8 @@ class Recorder:
         self._round_end = round_end
         self._rows = bytearray()  # the stored columns, packed as _ROW, round by round
         self._journal = Journal()
-        # The length of the journal and submitted jobs in the last noted round; None: the next one is noted.
+        # The length of the journal and the number of submitted jobs in the last noted round; None: the next
+        # round is noted, whatever it changes.
         self._last: tuple[int, int] | None = (0, 0)
         self._gpus: Array = np.empty(0, dtype=np.int64)  # by row: GPUs that the job asks for
         self._end_s = 0.0
@@ -64,7 +65,8 @@ class Recorder:
         """Begins recording in the middle of a run, with the jobs that have finished, wait or run by now."""
         now, note, status = job_state.now, self._journal.note, job_state.columns.status
         note(Kind.GONE_BEFORE, (status[: job_state.submitted] == FINISHED).nonzero()[0], now)
-        note(Kind.ADMIT, job_state.active[~job_state.running], now)
+        waiting = job_state.active[~job_state.running]  # the first round notes those just admitted
+        note(Kind.ADMIT, waiting[~np.isin(waiting, job_state.just_admitted)], now)
         if cluster_state.running_count:
             self._journal.start(Kind.RUNNING_BEFORE, cluster_state.allocation, now)
         self.shared = cluster_state.holdings.shared
@@ -106,16 +108,12 @@ class Recorder:
             journal.note(Kind.SUSPEND, plan.suspend, now)
         if len(plan.move.jobs):
             journal.note(Kind.DEPART, plan.move.jobs, now)
-            self._started(Kind.ARRIVE, plan.move, job_state)
-        if len(plan.launch.jobs):
-            self._started(Kind.LAUNCH, plan.launch, job_state)
+        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
+            if len(part.jobs):
+                journal.start(kind, part, now)
+                if self.failures is not None:
+                    self.failures.started(part.jobs, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
-
-    def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
-        """Records the start of stints."""
-        self._journal.start(kind, part, job_state.now)
-        if self.failures is not None:
-            self.failures.started(part.jobs, job_state)
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
@@ -183,8 +181,8 @@ class Recorder:
         return table
 
     def _with_ends_of_rounds(self) -> dict[str, Array]:
-        """The stored columns and the number of GPUs `handed_out`; where this is above 0 in a round that ends
-        before the next row, another row at its end with 0: they explain waiting until then only."""
+        """The stored columns and the number of GPUs `handed_out`. Where that is above 0 and the round ends
+        before the next row, a row with 0 is added at its end: they explain waiting only until then."""
         table = dict(zip(_NOTED, np.frombuffer(self._rows).reshape(-1, len(_NOTED)).T))
         time_s, handed_out = table["time_s"], self._handed_out(table["noted"].astype(np.int64))
         ends_s = np.full(len(time_s), math.inf)
@@ -197,25 +195,24 @@ class Recorder:
         table["time_s"][added], table["handed_out"][added] = ends_s[ends], 0
         return table
 
-    def _handed_out(self, by_then: Array) -> Array:
-        """Number of GPUs on which stints start, by round; a GPU that two jobs get counts once. `by_then`: the
+    def _handed_out(self, noted: Array) -> Array:
+        """Number of GPUs on which stints start, by round; a GPU that two jobs get counts once. `noted`: the
         length of the journal in each round."""
-        kind, size, counts = self._happened.kind, self._happened.size, self._happened.counts
-        stints = np.cumsum(np.append(0, np.where(np.isin(kind, Kind.STARTS), size, 0)))[by_then]
+        kind, size, *_, counts, gpus = self._happened
+        stints = np.cumsum(np.append(0, np.where(np.isin(kind, Kind.STARTS), size, 0)))[noted]
         before = int(size[kind == Kind.RUNNING_BEFORE].sum())
         granted = np.cumsum(np.append(0, counts))[np.append(before, stints)]  # since the beginning
         if not self.shared:
             return np.diff(granted)
-        gpus = self._happened.gpus
         return np.array([len(np.unique(gpus[first:end])) for first, end in pairwise(granted.tolist())])
 
-    def _counted(self, by_then: Array, submitted: Array) -> tuple[Array, Array, dict[int, Array]]:
+    def _counted(self, noted: Array, submitted: Array) -> tuple[Array, Array, dict[int, Array]]:
         """By round: jobs that something happened to (kinds x rounds), GPUs that gone jobs had asked for, and
-        GPU count -> admitted jobs of that size that wait. `by_then`: the length of the journal in each round,
+        GPU count -> admitted jobs of that size that wait. `noted`: the length of the journal in each round,
         `submitted`: the number of jobs by then."""
-        happened, rounds = self._happened, len(by_then)
-        kind, size = (column[: by_then[-1:].max(initial=0)] for column in (happened.kind, happened.size))
-        at = by_then.searchsorted(np.arange(len(size)), side="right")  # the round of each event
+        happened, rounds = self._happened, len(noted)
+        kind, size = (column[: noted[-1:].max(initial=0)] for column in (happened.kind, happened.size))
+        at = noted.searchsorted(np.arange(len(size)), side="right")  # the round of each event
         job = happened.job[: int(size.sum())]
         # Sizes of jobs; by row: the place of its size among them.
         asked, place = np.unique(self._gpus[: submitted[-1:].max(initial=0)], return_inverse=True)

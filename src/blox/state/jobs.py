@@ -108,7 +108,8 @@ class JobState:
         self.active_count += len(accepted)
         self._active = None
         self.changes.note(accepted)
-        self.just_admitted = accepted
+        earlier = self.just_admitted
+        self.just_admitted = accepted if not len(earlier) else np.concatenate((earlier, accepted))
 
     # -- lifecycle, called by the manager when a plan is carried out ----------------------------------
 
