@@ -36,7 +36,7 @@ class BloxManager:
     starves one of them, the run stops once more than `most_submitted` jobs have been submitted.
     """
 
-    most_idle_events: float = _IDLE  # node events in a row with nothing running, after the last submission
+    most_idle_events: float = _IDLE  # wake-ups with node events in a row, after the last submission
 
     def __init__(
         self,
@@ -65,14 +65,15 @@ class BloxManager:
         self._job_state: JobState | None = None
         self._window_left = math.inf if window is None else window[1] - window[0] + 1
         self._idle = 0
-        self._idle_events = 0  # node events since a job last ran
+        self._idle_events = 0  # wake-ups with node events since a job last ran
         self._attempts = Attempts()
 
     def update_cluster(self, cluster_state: ClusterState) -> None:
         """Applies the node events up to now; evicts the jobs of nodes that went down.
 
-        Raises after many events in a row with nothing running and nothing to come."""
-        for event in self.backend.node_events(self.now):
+        Raises after many wake-ups in a row with node events, nothing running and nothing to come."""
+        events = self.backend.node_events(self.now)
+        for event in events:
             if self._job_state is not None:
                 self._move_to(event.time_s, cluster_state, self._job_state)
                 self._complete(cluster_state, self._job_state)
@@ -82,8 +83,10 @@ class BloxManager:
                 self.recorder.node_changed(event)
             if len(lost) and self._job_state is not None:
                 self._evict(lost, event, cluster_state, self._job_state)
-            self._idle_events = 0 if cluster_state.running_count else self._idle_events + 1
-            if self._idle_events > self.most_idle_events and self._job_state and self.backend.exhausted:
+        if events and self._job_state is not None:
+            idle = self.backend.exhausted and not cluster_state.running_count
+            self._idle_events = self._idle_events + 1 if idle else 0
+            if self._idle_events > self.most_idle_events:
                 raise _stuck(cluster_state, self._job_state)
 
     def update_metrics(self, cluster_state: ClusterState, job_state: JobState) -> None:
@@ -220,7 +223,7 @@ class BloxManager:
         """Removes jobs whose work is done."""
         rows, at = self.backend.completed(cluster_state, job_state)
         if len(rows):
-            self._retire(rows, at, cluster_state, job_state)
+            self._retire(np.asarray(rows, dtype=np.int64), at, cluster_state, job_state)
 
     def _evict(
         self, rows: Array, event: NodeEvent | None, cluster_state: ClusterState, job_state: JobState

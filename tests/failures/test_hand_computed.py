@@ -211,6 +211,14 @@ class TestEnds:
         with pytest.raises(BloxError, match="nothing runs, and nothing will change any more"):
             run([("a", 0, 8, 1000)], "2x4", failures="drain:node=0,at=60+mtbf=1h,repair=1m")
 
+    def test_many_nodes_that_fail_at_once_end_no_run(self, run):
+        """All nodes fail in the round in which the only job ends, and in one in which they come back."""
+        assert (
+            run([("a", 0, 1, 100)], "12000x1", [(n, 150, None) for n in range(12000)]).summary["end_s"] == 100
+        )
+        back = run([("a", 0, 1, 1000)], "6000x1", [(n, 150, 160) for n in range(6000)])
+        assert back.jobs["finish_s"].tolist() == [1300.0]  # from 300 on again, with nothing saved
+
     def test_and_one_in_which_a_job_never_comes_to_a_checkpoint(self, run):
         with pytest.raises(BloxError, match=r"1,001 times in a row before it saved any work") as caught:
             run([("a", 0, 4, 10 * 86400)], failures="mtbf=1h,repair=1m")
