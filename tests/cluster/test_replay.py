@@ -13,7 +13,7 @@ import pytest
 from blox import Experiment
 from blox.cluster.protocol.queries import JobView, LifeEntry
 from blox.cluster.recorded import Timeline, result_of
-from blox.cluster.replay import Play, _due_s, replay
+from blox.cluster.replay import _due_s, replay
 from blox.errors import BloxError
 from blox.experiment.prepared import Prepared
 from blox.explain import Explanation
@@ -235,7 +235,9 @@ def test_an_unknown_job_is_refused():
         replay(Experiment(workload="constant:jobs=2", cluster="1x2"), job="dance")
 
 
-def test_a_scheduler_that_raises_in_a_simulation_is_told_before_anything_runs(tmp_path, policy_file):
+def test_a_scheduler_that_raises_in_a_simulation_is_reported_before_anything_runs(
+    tmp_path, policy_file, monkeypatch
+):
     late = policy_file(
         """
         @dataclass(frozen=True)
@@ -248,5 +250,6 @@ def test_a_scheduler_that_raises_in_a_simulation_is_told_before_anything_runs(tm
     )
     jobs = trace(tmp_path / "jobs.csv", "a,0,2,300 b,0,2,600 c,0,4,300")
     experiment = Experiment(workload=jobs, cluster="1x4", scheduler=late, round_s=100.0)
+    monkeypatch.setattr("blox.cluster.replay.local_cluster", lambda *_, **__: pytest.fail("it started"))
     with pytest.raises(BloxError, match="at 300 s: schedule\\(\\) raises ValueError: too late"):
-        Play(job="sleep").prepare(experiment)
+        replay(experiment, job="sleep")

@@ -40,10 +40,7 @@ class Play:
     grace_s: float = 20.0
 
     def prepare(self, experiment: Experiment) -> Prepared:
-        """Raises BloxError for an experiment that real processes cannot play, or that fails in a simulation.
-
-        The results ask its policies again when the real run is over: one that raises is told before.
-        """
+        """Raises BloxError for an experiment that real processes cannot play."""
         backend = Replay(self.speedup, self.job)
         prepared = Prepared(dataclasses.replace(experiment, backend=backend.spec))
         if len({node.gpus for node in prepared.cluster.nodes}) > 1:
@@ -52,7 +49,6 @@ class Play:
                 where="cluster",
                 fix="replay on nodes of one size: 8x4",
             )
-        Prepared(dataclasses.replace(experiment, backend="simulation")).run()
         return prepared
 
     def timing(self, round_s: float) -> Timing:
@@ -86,8 +82,13 @@ def replay(
 
 
 def play_prepared(play: Play, prepared: Prepared, progress: Progress | None = None) -> Result:
-    """Plays an experiment that `play.prepare` has checked."""
+    """Plays an experiment that `play.prepare` has checked.
+
+    Simulates it first: the results call its policies again after the real run, so a policy that raises must
+    be reported before it.
+    """
     experiment, nodes = prepared.experiment, prepared.cluster.nodes
+    Prepared(dataclasses.replace(experiment, backend="simulation")).run()
     policies = {name: str(getattr(experiment, name)) for name in ("admission", "scheduler", "placement")}
     timing = play.timing(experiment.round_s)
     began = time.perf_counter()
