@@ -78,8 +78,7 @@ def run(
         if event_driven or (skip and ((plan.settled and worth_asking) or plan.empty)):
             stable = math.inf
             for promise in promises:
-                if (until := promise(job_state, cluster_state)) < stable:
-                    stable = until
+                stable = min(stable, promise(job_state, cluster_state))
         cluster_state.promised_until = stable
         manager.next_round(cluster_state, job_state, stable)
         if not event_driven:

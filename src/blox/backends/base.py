@@ -42,8 +42,7 @@ class BackendBase:
         return self._feed.ended
 
     def submit(self, job_state: JobState) -> None:
-        if self._feed.next_submission <= job_state.now:
-            self._feed.advance(job_state, self._learn)
+        self._feed.advance(job_state, self._learn)
 
     def node_events(self, now: float) -> list[NodeEvent]:
         return self._node_events.due(now) if self._node_events.next_s <= now else []

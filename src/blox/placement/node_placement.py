@@ -70,9 +70,8 @@ class NodePlacement:
         self, plan: Plan, schedule: Schedule, cluster_state: ClusterState, job_state: JobState
     ) -> Plan:
         """The plan, with as many GPUs for every job on the same nodes; pinned and shared GPUs stay."""
-        if self.inside == "lowest" or schedule.pinned is not None or plan.launch.share_group is not None:
-            return plan
-        if not plan.launch.size and not plan.move.size:
+        chooses = self.inside != "lowest" and schedule.pinned is None and plan.launch.share_group is None
+        if not chooses or not (plan.launch.size or plan.move.size):
             return plan
         rng = job_state.rng("inside") if self.inside == "random" else None
         chooser = _Chooser(plan, cluster_state, rng)

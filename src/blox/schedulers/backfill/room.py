@@ -79,7 +79,8 @@ class FutureRoom:
     def whole(self, row: int, need: int) -> bool:
         """Whether the rule puts a job on one unit or nowhere: where each lacks a GPU, it finds no place.
 
-        Where windows close every node that is large enough, it may put the job on several smaller ones.
+        It only narrows the search: False is always safe. It is False where windows close every node that is
+        large enough, since the rule may then put the job on several smaller ones.
         """
         if self._rule is None:
             return True

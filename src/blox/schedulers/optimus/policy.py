@@ -42,7 +42,7 @@ class Optimus:
     `beliefs=oracle` knows step times (`profiles`) and remaining times; `learnt` fits both to what jobs
     report, and gains count `trust` times while a job was seen with fewer than three numbers of GPUs.
     `interval_s`: reallocates at most so often, in the first round then (the paper: 600 s; 0: every
-    round; under the events clock at every event, and 600 s after the last).
+    round; under the events clock at every event, and 600 s after the last wake-up).
     Departs from the paper where a task does not fit (it is passed over; a job that cannot be dealt evenly
     takes the freest nodes), in min_gpus and max_gpus, and in that simulated jobs exchange gradients by
     all-reduce, also with servers.
@@ -78,7 +78,7 @@ class Optimus:
 
     @property
     def wakes_every_s(self) -> float | None:
-        """How often it is asked under the events clock, beside events; `interval_s` has exact times."""
+        """How often it is asked under the events clock, beside events. None: the next time is exact."""
         return None if self.interval_s else _INTERVAL_S
 
     def schedule(self, job_state: JobState, cluster_state: ClusterState) -> Schedule:
