@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray  # read faster than an attribute of numpy
 
 from blox.state.plan import Allocation
 from blox.workloads.table import Array

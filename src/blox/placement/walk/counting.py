@@ -27,7 +27,7 @@ def place_by_count(
     plain = schedule.gpus is None and schedule.pinned is None and schedule.config is None
     if plain and cluster_state.holdings.bare and not job_state.resized and schedule.line.lists_all(job_state):
         plan = _start_newcomers(schedule, cluster_state, job_state, assign)
-        plan = plan or _start_contested(schedule, cluster_state, job_state, assign)
+        plan = _start_contested(schedule, cluster_state, job_state, assign) if plan is None else plan
         if plan is not None:
             return plan
     return placed(schedule, cluster_state, job_state, lambda requests: _count(requests, assign))
@@ -45,7 +45,7 @@ def start(
     """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left.
 
     None of `rows` may be in `gone`."""
-    freed = holdings.held_by(gone) if len(gone) else NO_ROWS
+    freed = holdings.held_by(gone)
     launch = _grants(rows, need, freed, holdings, assign)
     return Plan(launch, gone, freed=freed, blocked=blocked, settled=True)
 
