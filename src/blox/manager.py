@@ -149,7 +149,8 @@ class BloxManager:
         if self.max_rounds is not None:
             begun = self.clock.wakes_before(wake)
             if (self.rounds if begun < 0 else begun) >= self.max_rounds:
-                self.now = wake if begun < 0 else self._last_wake()
+                # Under rounds the run ends at the boundary of the first one that is not executed.
+                self.now = self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else wake
                 self.terminate = self.truncated = True
                 return
         self.now = self.backend.wait_until(wake)
@@ -165,11 +166,6 @@ class BloxManager:
         if wake == math.inf or self._idle > _IDLE:
             raise _stuck(cluster_state, job_state)
         return False
-
-    def _last_wake(self) -> float:
-        """When a truncated run ends: at the boundary of the first round that is not executed."""
-        assert self.max_rounds is not None
-        return self.clock.round_s * self.max_rounds if isinstance(self.clock, Rounds) else self.now
 
     def _command(self, plan: Plan, cluster_state: ClusterState, job_state: JobState) -> None:
         """Commands the backend, starts and stops the progress of jobs, and applies the plan to Holdings."""

@@ -42,10 +42,10 @@ class BackendBase:
         return self._feed.ended
 
     def submit(self, job_state: JobState) -> None:
-        self._feed.advance(job_state, self._learn)
+        if self._feed.next_submission <= job_state.now:
+            self._feed.advance(job_state, self._learn)
 
     def node_events(self, now: float) -> list[NodeEvent]:
-        # Asked at every wake-up: most runs have no node events, and need no call.
         return self._node_events.due(now) if self._node_events.next_s <= now else []
 
     def failed(self, cluster_state: ClusterState, job_state: JobState) -> list[tuple[float, int]]:

@@ -25,7 +25,7 @@ from blox.state.cluster import ClusterState
 from blox.state.columns import FINISHED
 from blox.state.jobs import JobState
 from blox.state.node_events import NodeEvent
-from blox.state.plan import Plan
+from blox.state.plan import Allocation, Plan
 from blox.workloads.table import Array
 
 ROUND_COLUMNS = (
@@ -108,12 +108,16 @@ class Recorder:
             journal.note(Kind.SUSPEND, plan.suspend, now)
         if len(plan.move.jobs):
             journal.note(Kind.DEPART, plan.move.jobs, now)
-        for kind, part in ((Kind.ARRIVE, plan.move), (Kind.LAUNCH, plan.launch)):
-            if len(part.jobs):
-                journal.start(kind, part, now)
-                if self.failures is not None:
-                    self.failures.started(part.jobs, job_state)
+            self._started(Kind.ARRIVE, plan.move, job_state)
+        if len(plan.launch.jobs):
+            self._started(Kind.LAUNCH, plan.launch, job_state)
         self.shared = self.shared or cluster_state.holdings.shared
+
+    def _started(self, kind: int, part: Allocation, job_state: JobState) -> None:
+        """Records the start of stints."""
+        self._journal.start(kind, part, job_state.now)
+        if self.failures is not None:
+            self.failures.started(part.jobs, job_state)
 
     def round(self, cluster_state: ClusterState, job_state: JobState) -> None:
         """Adds a row for a round, now carried out, if anything changed since the last row."""
