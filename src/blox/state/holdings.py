@@ -113,7 +113,7 @@ class Holdings:
 
     def apply(self, plan: Plan) -> None:
         """Applies a plan. Raises NotFree if it grants a GPU that is not free."""
-        self.keep(plan)
+        self.blocked, self.settled = plan.blocked, plan.settled  # as `keep`, without the call
         if plan.wanted is not None:
             self.replace(plan.wanted)
             return

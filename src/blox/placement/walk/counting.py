@@ -45,7 +45,7 @@ def start(
     """The plan by which `rows` start, on GPUs that are free once the rows `gone` have left.
 
     None of `rows` may be in `gone`."""
-    freed = holdings.held_by(gone)
+    freed = holdings.held_by(gone) if len(gone) else NO_ROWS  # most starts displace no job
     launch = _grants(rows, need, freed, holdings, assign)
     return Plan(launch, gone, freed=freed, blocked=blocked, settled=True)
 
@@ -177,8 +177,8 @@ def _start_contested(
     """The plan if the line of the schedule knows which jobs may start or be displaced; else None.
 
     These compete for the GPUs that they hold or that are free."""
-    all_run = job_state.active_count == cluster_state.running_count
-    if all_run or schedule.strict or not schedule.preempt or cluster_state.draining:
+    waiting = job_state.active_count - cluster_state.holdings.size
+    if schedule.strict or not schedule.preempt or cluster_state.draining or not waiting:
         return None
     if (contested := schedule.line.contested(job_state, cluster_state.free_gpus)) is None:
         return None
