@@ -26,7 +26,8 @@ from blox.state.plan import NO_ROWS, Allocation, Plan
 from blox.termination.completed import Completed
 from blox.workloads.table import Array
 
-_IDLE = 10_000  # more rounds in a row, or node events, with nothing running and nothing to come: it is stuck
+# More rounds in a row, or wake-ups with node events, with nothing running and nothing to come: it is stuck.
+_IDLE = 10_000
 
 
 class BloxManager:
